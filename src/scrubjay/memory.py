@@ -22,7 +22,13 @@ from scrubjay.services.models import (
     caller_catalog,
     settings_catalog,
 )
-from scrubjay.services.workspace import Workspace, check_arguments, check_calls, ignore_announcement
+from scrubjay.services.workspace import (
+    Workspace,
+    check_arguments,
+    check_calls,
+    enable_tracing,
+    ignore_announcement,
+)
 from scrubjay.storage.quota import Quota
 from scrubjay.storage.urls import open_store
 
@@ -134,6 +140,8 @@ class Memory:
         """
         check_arguments(cls.open, url, user=user, groups=groups, tenant=tenant, cold=cold)
         settings = settings if settings is not None else load_settings()
+        if not cold:  # a command that answers once would take twice as long
+            enable_tracing(settings)
         quota = Quota(settings.quota.memories_per_tenant, settings.quota.memories_per_user)
         store = open_store(str(url) if url is not None else settings.store, quota=quota)
         scope = Scope(

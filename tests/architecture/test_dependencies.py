@@ -12,6 +12,8 @@ from tree import PACKAGE, ROOT, imported, modules
 
 IMPORTED_AS = {
     "markdown-it-py": "markdown_it",
+    "opentelemetry-exporter-otlp-proto-http": "opentelemetry",
+    "opentelemetry-sdk": "opentelemetry",
     "prometheus-client": "prometheus_client",
     "pyahocorasick": "ahocorasick",
     "pyjwt": "jwt",

@@ -14,7 +14,7 @@ from tree import imported_at_load, imported_tops, modules
 
 HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "watchfiles", "tqdm",
          "sentence_transformers", "Stemmer", "yaml", "platformdirs", "anyio", "tomlkit", "jwt",
-         "cryptography")  # fmt: skip
+         "cryptography", "opentelemetry")  # fmt: skip
 """Each costs 5 to 500 ms to import, and most commands need none of them."""
 FENCED = {
     "apsw": ("storage/sqlite/",),
@@ -32,6 +32,7 @@ FENCED = {
     "tqdm": ("cli/",),
     "httpx": ("llm/http.py", "server/proxy/", "api/oauth.py"),
     "jwt": ("api/oauth.py",),
+    "opentelemetry": ("tracing.py",),
     "onnxruntime": ("embeddings/",),
     "openvino": ("embeddings/",),
     "sentence_transformers": ("embeddings/",),

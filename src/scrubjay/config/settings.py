@@ -374,6 +374,17 @@ class LogSettings:
 
 
 @frozen
+class TelemetrySettings:
+    """[telemetry]: traces for a collector of your own; nothing is recorded or sent unless they are on."""
+
+    traces: bool = switch(
+        False,
+        "Whether traces of long-running processes are sent to the OpenTelemetry collector that "
+        "`OTEL_EXPORTER_OTLP_ENDPOINT` names; needs `scrubjay[otel]`.",
+    )
+
+
+@frozen
 class ServerSettings:
     """[server]: limits of the HTTP server."""
 
@@ -716,6 +727,7 @@ class Settings:
     hooks: HookSettings = field(default_factory=HookSettings)
     resident: DaemonSettings = field(default_factory=DaemonSettings)
     log: LogSettings = field(default_factory=LogSettings)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
     server: ServerSettings = field(default_factory=ServerSettings)
     oauth: OAuthSettings = field(default_factory=OAuthSettings)
     proxy: ProxySettings = field(default_factory=ProxySettings)

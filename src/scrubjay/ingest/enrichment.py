@@ -31,6 +31,7 @@ from scrubjay.storage.changes import PreparedMemory, PutDue, PutMemory
 from scrubjay.storage.interface import DueMemory, Reader, Store
 from scrubjay.text.language import detect_language
 from scrubjay.text.tokenizer import Terms
+from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -88,6 +89,7 @@ class EnrichmentRun:
             was = {one.id: one.mark for one in connected[first : first + PAGE]}
             self.store.write(self.scope, [PutDue(dict.fromkeys(was, 0), was)])
 
+    @traced("scrubjay.enrich.connect")
     def _connect(self, ids: Sequence[str]) -> None:
         fingerprint = self.base.model.fingerprint
         with self.store.reader(self.scope) as reader:
@@ -113,6 +115,7 @@ class EnrichmentRun:
             self.scope, [*first, *map(PutMemory, facts.fresh), *last, *facts.after, PutDue(left, was)]
         )
 
+    @traced("scrubjay.enrich.finalize")
     def _finalize_sources(self, due: Sequence[DueMemory]) -> None:
         by_source: dict[str, dict[str, int]] = defaultdict(dict)
         for one in due:

@@ -69,6 +69,7 @@ from scrubjay.storage.changes import (
     PutEdges,
     PutSource,
 )
+from scrubjay.tracing import traced, traced_items
 
 
 def sync_source(
@@ -264,7 +265,9 @@ def _write_documents(
     """Write documents in batches, and return the paths of those that changed, with the keys that they change."""
     changed: dict[str, frozenset[str]] = {}
     rejected: set[str] = set()
-    for batch in _grouped(documents, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES):
+    # Reading, redacting and chunking happen as a batch is asked for.
+    batches = _grouped(documents, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)
+    for batch in traced_items("scrubjay.sync.prepare", batches):
         _write_batch(run, source, batch, rejected)
         meter.add_written(batch)
         changed |= {one.path: one.keys for one in batch if one.fresh or one.dropped}
@@ -300,6 +303,7 @@ def _grouped(
         yield group
 
 
+@traced("scrubjay.sync.write")
 def _write_batch(run: SyncRun, source: Source, batch: Sequence[PreparedDocument], rejected: set[str]) -> None:
     """Write a batch; where the quota has no room for all, each document that fits.
 

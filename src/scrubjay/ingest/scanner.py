@@ -27,6 +27,7 @@ from scrubjay.models.records import Document, Source
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
+from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
     from scrubjay.ingest.scan_cache import FolderWatch, ScanCache
@@ -267,6 +268,7 @@ class ScanResult:
     linked: bool = field(default=False, compare=False)
 
 
+@traced("scrubjay.sync.scan")
 def scan_files(
     root: Path,
     *,

@@ -22,6 +22,7 @@ from scrubjay.storage.interface import ChannelScores, Reader, WordScores
 from scrubjay.storage.scoring import idf
 from scrubjay.storage.table import record_matches
 from scrubjay.text.tokenizer import TermGroup
+from scrubjay.tracing import span, traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
@@ -69,6 +70,7 @@ MIN_COVERED: Final = 0.9
 and deviation mislead (questions on the others R@5 .577 -> .524 at .75), and of an even one it gains nothing yet."""
 
 
+@traced("scrubjay.search.vector")
 def rank_by_vectors(
     plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder]
 ) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
@@ -127,6 +129,7 @@ _NAME: Final = re.compile(r"[\d-]")
 """What shows that a word is no slip but a name that is not there, such as "rank-rankl" or "beta5" (bench/LOG.md)."""
 
 
+@traced("scrubjay.search.ngram")
 def rank_by_respelling(
     plan: QueryPlan, reader: Reader, frequencies: tuple[int, ...]
 ) -> tuple[TermRanking | None, tuple[str, ...]]:
@@ -173,6 +176,7 @@ class ChannelResults:
         return replace(self, rankings=rankings)
 
 
+@traced("scrubjay.search.late")
 def rank_by_late_interaction(
     plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder], rankings: Sequence[Ranking]
 ) -> tuple[list[Ranking], tuple[str, ...], tuple[str, ...]]:
@@ -221,8 +225,9 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Any
     notes: tuple[str, ...] = ()
     terms = None
     if plan.groups:
-        scored = reader.words(plan.groups, plan.where)
-        terms = TermRanking("bm25", "bm25", tuple(scored.top(plan.depth)), scored, plan.groups)
+        with span("scrubjay.search.bm25"):
+            scored = reader.words(plan.groups, plan.where)
+            terms = TermRanking("bm25", "bm25", tuple(scored.top(plan.depth)), scored, plan.groups)
     if terms is not None and "bm25" in plan.channels:
         rankings.append(terms)
     if "vector" in plan.channels:

@@ -41,6 +41,7 @@ from scrubjay.search.graph import expand_by_graph, graph_ranking
 from scrubjay.search.plan import QueryPlan, build_plan
 from scrubjay.search.request import SearchRequest
 from scrubjay.storage.interface import RankingMetadata, Reader
+from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
@@ -123,6 +124,7 @@ def run_search(
     return replace(archived, notes=(*archived.notes, "nothing active answers; the archive does"))
 
 
+@traced("scrubjay.search.retrieve")
 def retrieve(reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRequest) -> RetrievalState:
     """Plan a query and run its channels."""
     plan = build_plan(request, reader)
@@ -210,6 +212,7 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
     return selection
 
 
+@traced("scrubjay.search.fuse")
 def _score(selection: Selection, state: RetrievalState) -> None:
     """Fuse the rankings of all hits; only fusion ``auto`` has features."""
     plan, reader, rankings = state.plan, state.reader, state.channels.rankings
@@ -225,6 +228,7 @@ def _score(selection: Selection, state: RetrievalState) -> None:
             rows = fusion.best_first(rows)
         rows, selection.unsure = fusion.pool_tiers(rows, heads, plan.pool, most)
         selection.candidates = fusion.to_candidates(rows)
+        annotate({"scrubjay.candidates": len(selection.candidates)})
         return
     if "graph" in plan.channels and (graph := graph_ranking(plan, state.channels, reader, ids)) is not None:
         rankings, selection.paths = (*rankings, graph), graph.paths
@@ -233,6 +237,7 @@ def _score(selection: Selection, state: RetrievalState) -> None:
     selection.candidates, selection.unsure = fusion.pool_tiers(fused, heads, plan.pool, most)
 
 
+@traced("scrubjay.search.expand")
 def _expand(selection: Selection, state: RetrievalState) -> None:
     """Add memories reached by categories and links, apply the threshold, and collapse facts into their turns."""
     plan, reach, candidates = state.plan, state.plan.reach, selection.candidates
@@ -256,6 +261,7 @@ def _expand(selection: Selection, state: RetrievalState) -> None:
     selection.candidates = candidates
 
 
+@traced("scrubjay.search.order")
 def _order(selection: Selection, state: RetrievalState, reranker: RerankOptions | None) -> None:
     """Place turns among passages by relevance, and add the reranker's scores; it runs once, however deep."""
     plan, channels, reader = state.plan, state.channels, state.reader
@@ -274,6 +280,7 @@ def _order(selection: Selection, state: RetrievalState, reranker: RerankOptions 
         selection.candidates = add_rerank_parts(selection.candidates, selection.rerank_parts)
 
 
+@traced("scrubjay.search.select")
 def _select(selection: Selection, state: RetrievalState) -> None:
     """Verify candidates in the order of their rank, diversify them, and group them to results."""
     plan, request = state.plan, state.request
@@ -296,6 +303,7 @@ def _select(selection: Selection, state: RetrievalState) -> None:
     selection.groups = results.group_neighbours(found, selection.records, request.neighbours)
 
 
+@traced("scrubjay.search.abstain")
 def _abstain(selection: Selection, state: RetrievalState) -> None:
     """Estimate the relevance of the first groups and keep those that answer; where none does, say why."""
     plan, channels = state.plan, state.channels
@@ -317,6 +325,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
         selection.abstained = "Nothing stored is of the time that is asked about."
     answering = {one.id for one in answers}
     selection.groups = [group for group in selection.groups if group.lead.id in answering]
+    annotate({"scrubjay.abstained": bool(selection.abstained)})
 
 
 def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]:

@@ -18,6 +18,7 @@ from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import Reader
 from scrubjay.text.snippets import best_snippet
+from scrubjay.tracing import traced
 
 RERANK_CHANNEL: Final = "rerank"
 
@@ -36,6 +37,7 @@ class RerankOptions:
     characters: int | None = None
 
 
+@traced("scrubjay.search.rerank")
 def rerank_scores(
     candidates: Sequence[Candidate],
     plan: QueryPlan,

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from scrubjay import tracing
 from scrubjay.api import serializers
 from scrubjay.api.tools import replace_surrogates
 from scrubjay.errors import InputError, ScrubjayError, StoreBusyError
@@ -74,6 +75,49 @@ class RootPathMiddleware:
                 path = self._path + path
             scope = {**scope, "root_path": self._path, "path": path}
         await self._app(scope, receive, send)
+
+
+METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+def method_label(method: str) -> str:
+    """Return a method's name for metrics and traces, in which a client must not be able to write."""
+    return method if method in METHODS else "other"
+
+
+class TracingMiddleware:
+    """Makes each request a span, in the trace that its client names."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def note_status(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                attributes = {"http.response.status_code": status}
+                tracing.annotate(
+                    attributes | ({"error.type": str(status)} if status >= 500 else {}), failed=status >= 500
+                )
+            await send(message)
+
+        method = method_label(scope["method"])
+        carrier = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in scope["headers"]
+            if name in (b"traceparent", b"tracestate")
+        }
+        attributes = {
+            "http.request.method": method,
+            "url.scheme": scope["scheme"],
+            "network.protocol.version": scope["http_version"],
+        }
+        with tracing.span(method, attributes, kind="server", parent=carrier):
+            await self._app(scope, receive, note_status)
 
 
 _SURROGATE_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")

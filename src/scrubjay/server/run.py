@@ -16,9 +16,15 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.config.paths import environment
 from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.errors import InputError, StoreError
-from scrubjay.server.middleware import RootPathMiddleware, head_timeout_protocol, normalize_root_path
+from scrubjay.server.middleware import (
+    RootPathMiddleware,
+    TracingMiddleware,
+    head_timeout_protocol,
+    normalize_root_path,
+)
 from scrubjay.server.session import Session
 from scrubjay.server.workers import WorkerPool
+from scrubjay.services.workspace import enable_tracing
 
 if sys.platform != "win32":
     import fcntl
@@ -169,14 +175,16 @@ def run_server(
             "names no issuer. Nothing was started.",
             hint="scrubjay token create NAME",
         )
+    enable_tracing(settings)
     listener = address.bind()
     env = environment(settings.store, settings.user)
     with (
         Session(settings, workers=WorkerPool(settings, readers) if readers else None) as session,
         keep_embedded(settings, session.log, lambda: session.embeddable(env, open_=True)),
     ):
+        app: ASGIApp = RootPathMiddleware(application(session), root_path)
         config = uvicorn.Config(
-            RootPathMiddleware(application(session), root_path),
+            TracingMiddleware(app) if settings.telemetry.traces else app,
             http=head_timeout_protocol(settings.server.patience_seconds),
             log_level="warning",
             ws="none",

@@ -28,6 +28,7 @@ from scrubjay.config.paths import data_folder, environment
 from scrubjay.config.settings import LogSettings
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.log import Log
+from scrubjay.tracing import carry, current_context
 
 if TYPE_CHECKING:
     from scrubjay.config.settings import Settings
@@ -309,7 +310,7 @@ class Session:
         return await self._completed(self._submit(self._long_runs, who, work))
 
     def _submit(self, lane: ThreadLane, who: Principal, work: Callable[[Memory], Value]) -> Future[Value]:
-        start = partial(lane.pool.submit, lambda: work(self._store.of(who)))
+        start = partial(lane.pool.submit, carry(lambda: work(self._store.of(who))))
         return self._queue.submit(lane, _queue_key(who), start)
 
     async def _completed(self, future: Future[Value]) -> Value:
@@ -336,7 +337,7 @@ class Session:
         if self._workers is None:
             return await self.read(who, partial(_run_query, verb=verb, arguments=arguments, warming=warming))
         for _ in range(WORKER_ATTEMPTS):
-            start = partial(self._workers.ask, who, verb, arguments, warming=warming)
+            start = partial(self._workers.ask, who, verb, arguments, warming=warming, trace=current_context())
             result = self._queue.submit(self._queries, _queue_key(who), start)
             with suppress(BrokenProcessPool):
                 return await asyncio.wrap_future(result)

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
@@ -23,6 +24,7 @@ from weakref import WeakSet
 from scrubjay.api.queries import run_query
 from scrubjay.errors import StoreError
 from scrubjay.server.session import background_work
+from scrubjay.tracing import Carrier, continued
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal
@@ -51,20 +53,27 @@ class WorkerPool:
         self._pool = self._start_pool()
 
     def ask(
-        self, who: Principal, verb: str, arguments: Mapping[str, Any], *, warming: bool = False
+        self,
+        who: Principal,
+        verb: str,
+        arguments: Mapping[str, Any],
+        *,
+        warming: bool = False,
+        trace: Carrier,
     ) -> Future[bytes]:
-        """Submit a query; its result is JSON.
+        """Submit a query, of a trace; its result is JSON.
 
         Raises:
             StoreError: The workers crashed, and so did their replacements.
         """
+        query = partial(_run_query, who, verb, dict(arguments), warming, trace)
         with self._lock:
             try:
-                return self._pool.submit(_run_query, who, verb, dict(arguments), warming)
+                return self._pool.submit(query)
             except BrokenProcessPool:
                 self._pool = self._start_pool()
             try:
-                return self._pool.submit(_run_query, who, verb, dict(arguments), warming)
+                return self._pool.submit(query)
             except BrokenProcessPool as error:
                 raise StoreError("Reader workers crash on startup; see the log.") from error
 
@@ -148,7 +157,8 @@ def _open_store() -> None:
     _memories.of(_memories.owner)
 
 
-def _run_query(who: Principal, verb: str, arguments: dict[str, Any], warming: bool) -> bytes:
+def _run_query(who: Principal, verb: str, arguments: dict[str, Any], warming: bool, trace: Carrier) -> bytes:
     assert _memories is not None
-    with background_work(warming):
-        return run_query(_memories.of(who), verb, arguments)
+    memory = _memories.of(who)
+    with background_work(warming), continued(trace):
+        return run_query(memory, verb, arguments)

@@ -18,6 +18,7 @@ from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
 from scrubjay.text.language import detect_language
+from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -191,6 +192,7 @@ class ModelRegistry:
         """Return whether `rankers` opens no model that is not open yet."""
         return all(self._catalog.is_open(one.model) for one in states if self._used(one))
 
+    @traced("scrubjay.models.load")
     def rankers(
         self, states: Sequence[ModelState] | None = None
     ) -> tuple[list[AnyEmbedder], tuple[str, ...]]:
@@ -589,6 +591,7 @@ class QueryRewriter:
     def _not_rewritten(self, why: str) -> RewriteOutcome:
         return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {why}.",))
 
+    @traced("scrubjay.search.rewrite")
     def _complete(self, question: str, turns: Sequence[str]) -> str:
         from scrubjay.llm.client import LlmSpec, open_llm
         from scrubjay.search.rewrite import INSTRUCTIONS, build_prompt

@@ -25,6 +25,7 @@ from scrubjay.search.request import (
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.quota import used_allowances
+from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
@@ -57,6 +58,7 @@ class ChangedFiles:
     versions: StageVersions | None = None
 
 
+@traced("scrubjay.search.files")
 def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
     sources = reader.sources() if workspace.checks_files else []
     if not sources:
@@ -75,6 +77,7 @@ def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
     return ChangedFiles(changed, found.partial, reader.versions() if changed else None)
 
 
+@traced("scrubjay.search.ingest")
 def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str, ...]:
     """Ingest changed files while no view of the store is open; return what was not checked or not ingested."""
     if any(limit.used >= limit.allowed for limit in used_allowances(workspace.store, workspace.scope)):
@@ -124,7 +127,18 @@ class StageTimer:
 def log_slow_query(
     workspace: Workspace, kind: str, query: str | None, laps: StageTimer, results: int, models: list[str]
 ) -> None:
-    """Log a query that took longer than ``[log] slow_ms``; its words only with ``[log] queries``."""
+    """Log a query that took longer than ``[log] slow_ms``; its words only with ``[log] queries``.
+
+    Its span gets the same, without words.
+    """
+    annotate(
+        {
+            "db.system.name": "postgresql" if workspace.store.url.startswith("postgres") else "sqlite",
+            "scrubjay.results": results,
+            "scrubjay.models": tuple(models),
+            "scrubjay.query.words": len((query or "").split()),
+        }
+    )
     settings = workspace.settings.log
     if workspace.log is None or laps.ms < settings.slow_ms:
         return

@@ -66,6 +66,7 @@ from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.changes import Change, DropCategory, DropMemory, DropSource, PutCategory, PutVersions
 from scrubjay.storage.interface import Reader
 from scrubjay.text.display import estimate_tokens
+from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -130,6 +131,7 @@ def count_due(workspace: Workspace) -> int:
         return len(due_memories(reader))
 
 
+@traced("scrubjay.sync.enrich")
 def enrich(
     workspace: Workspace,
     progress: ProgressCallback | None = None,
@@ -327,6 +329,8 @@ def sync(
     done = replace(done, notices=(*done.notices, *notices))
     if enriched:
         done = _enriched(workspace, done, progress)
+    counts = ("files", "passages", "added", "updated", "removed", "commits", "waiting")
+    annotate({f"scrubjay.{name}": getattr(done, name) for name in counts})
     if workspace.log is not None and done.problems:
         workspace.log.write(
             "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files

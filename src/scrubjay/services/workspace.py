@@ -19,6 +19,7 @@ from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
+from scrubjay.tracing import enable, traced
 
 if TYPE_CHECKING:
     from scrubjay.entities.dictionary import DictionaryCache
@@ -209,7 +210,7 @@ _ANNOTATIONS: dict[str, tuple[str, Callable[[object], bool]]] = {
 
 
 def check_calls(cls: type[T]) -> type[T]:
-    """Make every public method of a class check its arguments first, and refuse calls once it is closed.
+    """Make every public method check its arguments first, refuse calls once the object is closed, and be a span.
 
     The class has `_refuse_closed`, which raises where the object was closed.
     """
@@ -221,13 +222,29 @@ def check_calls(cls: type[T]) -> type[T]:
 
 
 def _guard(method: Callable[..., Any]) -> Callable[..., Any]:
+    run = method if method.__name__ == "seen_by" else traced(f"scrubjay.{method.__name__}")(method)
+
     @wraps(method)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         self._refuse_closed()
         check_arguments(method, self, *args, **kwargs)
-        return method(self, *args, **kwargs)
+        return run(self, *args, **kwargs)
 
     return call
+
+
+def enable_tracing(settings: Settings) -> None:
+    """Record traces in this process, if the settings say so.
+
+    Raises:
+        ConfigError: As `tracing.enable`.
+    """
+    if settings.telemetry.traces:
+        from importlib.metadata import version
+
+        from scrubjay.config.loader import environment_copy
+
+        enable(environment_copy(), version("scrubjay"))
 
 
 def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> None:

@@ -16,7 +16,9 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
+from scrubjay.server.middleware import method_label
 from scrubjay.server.requests import ReadPrincipal, SessionDep, is_operator
+from scrubjay.tracing import set_route
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -92,7 +94,9 @@ class MetricsMiddleware:
         finally:
             route = getattr(scope.get("route"), "path", "") or "none"
             seconds = seconds or time.perf_counter() - started
-            method = _method_label(scope["method"])
+            method = method_label(scope["method"])
+            if route != "none":
+                set_route(method, route)
             self._open.dec()
             self._answered.labels(method, route, str(status)).inc()
             self._seconds.labels(method, route).observe(seconds)
@@ -102,11 +106,6 @@ def add_metrics(app: FastAPI) -> None:
     """Measure an application's requests; the outermost of its middleware."""
     app.state.registry = CollectorRegistry()
     app.add_middleware(MetricsMiddleware, registry=app.state.registry)
-
-
-def _method_label(method: str) -> str:
-    """A client must not be able to create labels."""
-    return method if method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS") else "other"
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -20,9 +20,11 @@ from scrubjay.server.middleware import (
     BodyLimit,
     BodyLimitMiddleware,
     client_key,
+    method_label,
     replay_message,
     send_error,
 )
+from scrubjay.tracing import set_route
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -123,6 +125,7 @@ class MCPEndpoint:
         self._sessions: OrderedDict[str, _OpenSession] = OrderedDict()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        set_route(method_label(scope["method"]), MCP_PATH)
         user = _sdk_user(scope[TOKEN_HASH_KEY]) if TOKEN_HASH_KEY in scope else None
         scope = {**scope, "user": user} if user is not None else scope
         if OAUTH_KEY in scope and scope["method"] == "POST":

@@ -21,11 +21,13 @@ from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, Tool, call_tool, fin
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyTooLargeError
 from scrubjay.text.display import escape_json, single_line
+from scrubjay.tracing import annotate, span
 
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server import Server
     from mcp.server.caching import CacheableMethod
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from scrubjay.api.auth import Principal
     from scrubjay.memory import Memory
@@ -235,9 +237,39 @@ def build_server(
         on_list_prompts=constant(prompt_list()),
         on_get_prompt=on_get_prompt,
     )
+    # The SDK's own would record messages of errors, which name memories.
+    server.middleware[:] = [_trace_message]
     server.add_request_handler(TOO_LARGE_METHOD, types.RequestParams, on_too_large)
     server.add_request_handler(INVALID_METHOD, types.RequestParams, on_invalid)
     return server
+
+
+METHODS: Final = frozenset(
+    ("initialize", "ping", "server/discover", "tools/list", "tools/call", "resources/list", "resources/templates/list",
+     "resources/read", "prompts/list", "prompts/get", "completion/complete", "logging/setLevel",
+     "notifications/initialized", "notifications/cancelled", "notifications/progress")
+)  # fmt: skip
+"""Methods that traces name; a client may write anything into another's place."""
+
+
+async def _trace_message(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Make a message a span, by the conventions for MCP, in the trace that its ``_meta`` names."""
+    method = ctx.method if ctx.method in METHODS else "other"
+    name = ctx.params.get("name") if ctx.params else None
+    attributes: dict[str, Any] = {"mcp.method.name": method, "mcp.protocol.version": ctx.protocol_version}
+    target = ""
+    if method == "tools/call":
+        target = next((tool.name for tool in TOOLS if tool.name == name), "")
+        attributes |= {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": target or "other"}
+    elif method == "prompts/get" and name == RECALL_PROMPT:
+        target = attributes["gen_ai.prompt.name"] = RECALL_PROMPT
+    meta: Any = ctx.meta
+    with span(f"{method} {target}".strip(), attributes, kind="server", parent=meta):
+        result = await call_next(ctx)
+        failed = result.get("isError") if isinstance(result, dict) else getattr(result, "is_error", False)
+        if failed:
+            annotate({"error.type": "tool_error"}, failed=True)
+        return result
 
 
 def _tool_type(tool: Tool) -> types.Tool:

@@ -22,6 +22,7 @@ from scrubjay.daemon.server import host_daemon
 from scrubjay.server.mcp.server import INVALID_METHOD, TOO_LARGE_METHOD, build_server
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, clean_json_text
 from scrubjay.server.session import Session
+from scrubjay.services.workspace import enable_tracing
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -143,6 +144,7 @@ def serve_stdio(settings: Settings, environment: Mapping[str, str]) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
+    enable_tracing(settings)
     with (
         Session(settings) as session,
         host_daemon(settings, session.memory, environment, "mcp"),

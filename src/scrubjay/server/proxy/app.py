@@ -21,6 +21,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 
+from scrubjay import tracing
 from scrubjay.api.auth import TOKEN_PREFIX
 from scrubjay.api.oauth import oauth_verifier
 from scrubjay.config.loader import key_from_variable
@@ -28,7 +29,13 @@ from scrubjay.config.paths import data_folder, environment
 from scrubjay.config.pauses import Pauses
 from scrubjay.errors import ConfigError, InputError, ScrubjayError
 from scrubjay.server.auth import LOCAL_NAMES, PRINCIPAL_KEY, AuthMiddleware
-from scrubjay.server.middleware import BodyLimit, BodyLimitMiddleware, BodyTimeoutError, route_path
+from scrubjay.server.middleware import (
+    BodyLimit,
+    BodyLimitMiddleware,
+    BodyTimeoutError,
+    method_label,
+    route_path,
+)
 from scrubjay.server.proxy.formats import (
     DEFAULT_AGENT,
     HEADER_PREFIX,
@@ -143,8 +150,14 @@ class Upstream:
         except (httpx.InvalidURL, UnicodeError) as error:
             raise UpstreamUnavailableError(502, f"The upstream {host} has no such path.") from error
         try:
-            async with asyncio.timeout(settings.connect_seconds + settings.first_byte_seconds):
-                response = await client.send(request, stream=True, follow_redirects=False)
+            with tracing.span(
+                method_label(method),
+                {"http.request.method": method_label(method), "server.address": client.base_url.host},
+                kind="client",
+            ):
+                async with asyncio.timeout(settings.connect_seconds + settings.first_byte_seconds):
+                    response = await client.send(request, stream=True, follow_redirects=False)
+                tracing.annotate({"http.response.status_code": response.status_code})
         except httpx.ConnectTimeout as error:
             raise UpstreamUnavailableError(
                 504, f"Connection to {host} timed out after {settings.connect_seconds:g} s."
@@ -320,6 +333,7 @@ class Proxy:
             if adapter is None:
                 await app(scope, receive, send)
             else:
+                tracing.set_route(method_label(scope["method"]), f"{adapter.prefix}{{path}}")
                 await self._forward(adapter, scope, receive, send)
 
         return application
