@@ -19,6 +19,7 @@ HEAVY = ("onnxruntime", "openvino", "tokenizers", "mcp", "mcp_types", "httpx", "
 FENCED = {
     "apsw": ("storage/sqlite/",),
     "psycopg": ("storage/postgres/",),
+    "mammoth": ("ingest/documents/",),
     "mcp": ("server/mcp/",),
     "click": ("cli/",),
     "fastapi": ("server/",),
@@ -26,6 +27,8 @@ FENCED = {
     "jinja2": ("server/viewer/",),
     "markdown_it": ("server/viewer/",),
     "markupsafe": ("server/viewer/",),
+    "pypdfium2": ("ingest/documents/",),
+    "selectolax": ("ingest/documents/",),
     "pydantic": ("server/http/", "server/proxy/"),
     "starlette": ("server/", "cli/serve.py"),
     "uvicorn": ("server/",),

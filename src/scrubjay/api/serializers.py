@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import record_date, to_datetime
 from scrubjay.models.records import TIER_PREFIXES
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice
@@ -126,14 +127,15 @@ def parse_answer(plain: Mapping[str, Any]) -> Answer | None:
 
 
 def record_fields(record: Record, path: str | None) -> dict[str, Any]:
+    lines = line_range(record.place)
     return {
         "id": record.id,
         "tier": record.tier,
         "title": record.title,
         "content": record.content,
         "path": path,
-        "line_start": record.place.line_start if record.place else None,
-        "line_end": record.place.line_end if record.place else None,
+        "line_start": lines[0] if lines else None,
+        "line_end": lines[1] if lines else None,
         "citation": record_citation(record, path),
         "date": record_date(record),
         "session": record.session,
@@ -153,10 +155,10 @@ def record_fields(record: Record, path: str | None) -> dict[str, Any]:
 
 
 def record_citation(record: Record, path: str | None) -> str:
-    """Return ``path:first-last`` for a passage, else the id."""
+    """Return path and position of a passage (`models.citations`), else the id."""
     if path is None or record.place is None:
         return record.id
-    return f"{path}:{record.place.line_start}-{record.place.line_end}"
+    return path + position(record)
 
 
 def fetched_fields(report: FetchReport) -> dict[str, Any]:
@@ -423,9 +425,9 @@ def _place(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
             else f"session {session}"
         )
     elif path:
-        lines = memory["citation"].rpartition(":")[2]
-        first, _, last = lines.partition("-")
-        place = memory["citation"] if whole else f"{path}:{first if first == last else lines}"
+        where = memory["citation"].rpartition(path)[2]
+        first, _, last = where.removeprefix(":").partition("-")
+        place = memory["citation"] if whole else path + (f":{first}" if first == last else where)
     else:
         place = memory.get("title", "")[:TITLE_LABEL_LENGTH]
     project = memory.get("project")

@@ -273,7 +273,8 @@ def redactions(call: Call) -> None:
     if call.print_json({"redactions": found}):
         return
     for one in found:
-        where = f"{one.path}:{one.line}" if one.path else one.memory
+        place = f"{one.path}:{one.line}" if one.line else f"{one.path} ({one.memory})"
+        where = place if one.path else one.memory
         write(single_line(f"{where}  {one.kind}  {one.before}[…]{one.after}"))
     if not found:
         write("Nothing was redacted.")

@@ -169,7 +169,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
 
 def weak_summary(weak: Sequence[tuple[int, Result]]) -> str:
     best = max((one for _, one in weak), key=lambda one: one.relevance or 0.0)
-    where = best.id if best.path is None else f"{best.path}:{best.line_start}"
+    where = best.citation if best.line_start is None else f"{best.path}:{best.line_start}"
     noun = "weak match" if len(weak) == 1 else "weak matches"
     return f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {single_line(where)}; use --weak to show them"
 

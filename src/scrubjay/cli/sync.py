@@ -30,7 +30,7 @@ from scrubjay.cli.output import (
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.daemon.embedding import start_embedding
 from scrubjay.errors import NotFoundError
-from scrubjay.ingest.scanner import DEFAULT_INCLUDE
+from scrubjay.ingest.scanner import NOTE_INCLUDE
 from scrubjay.models.reports import FileError, ModelStatus, Progress, SourceStatus, SyncReport
 from scrubjay.text.display import single_line
 
@@ -175,7 +175,8 @@ def _stage_name(name: str) -> tuple[str, str]:
 
 
 NOTHING_TO_SYNC: Final = (
-    f"Nothing there can be ingested: notes are {', '.join(DEFAULT_INCLUDE)} (others by --include GLOB), and a .json or "
+    f"Nothing there can be ingested: notes are {', '.join(NOTE_INCLUDE)} (others by --include GLOB), documents PDF, "
+    "DOCX, HTML and EPUB (with pip install 'scrubjay[documents]'), and a .json or "
     ".jsonl file is a conversation where a known agent wrote it or each line has `role` and `content`."
 )
 

@@ -17,11 +17,13 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.ingest.embedder import prepare_memory
+from scrubjay.models.citations import PositionUnit
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.records import NEVER_INJECT, Document, EventTime, Record, SourcePlace
 from scrubjay.storage.changes import PreparedMemory, UnchangedPassage
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
+from scrubjay.text.pages import PAGE_END, pages_of
 
 NOTE_MARKER: Final = re.compile(r"^<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->\r?$", re.MULTILINE)
 """A line under the heading of an addition that names its memory."""
@@ -385,7 +387,15 @@ def _same(old: Record, new: Record) -> bool:
     return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
 
 
-def restore_offsets(cut: Sequence[DraftPassage], passages: Sequence[Record]) -> tuple[DraftPassage, ...]:
+def _first_page(place: SourcePlace, text: str, start: int) -> int:
+    """Return the page on which a passage begins; its place says on which its first word is."""
+    rest = text[start : start + place.end - place.start]
+    return place.line_start - rest.count(PAGE_END, 0, len(rest) - len(rest.lstrip()))
+
+
+def restore_offsets(
+    cut: Sequence[DraftPassage], passages: Sequence[Record], unit: PositionUnit = "line"
+) -> tuple[DraftPassage, ...]:
     """Return drafts cut from joined passages with their places in the document.
 
     Where passages were forgotten the join has gaps: its offsets are not the document's, and no draft may span a gap.
@@ -408,14 +418,23 @@ def restore_offsets(cut: Sequence[DraftPassage], passages: Sequence[Record]) -> 
             run = bisect_right(run_starts, start) - 1
             first = places[runs[run]]
             offset = first.start - run_starts[run]
-            line = first.line_start + text.count("\n", run_starts[run], start)
+            if unit == "page":
+                page = _first_page(first, text, run_starts[run]) + text.count(
+                    PAGE_END, run_starts[run], start
+                )
+                lines = pages_of(text, start, end, page)
+            elif unit == "line":
+                line = first.line_start + text.count("\n", run_starts[run], start)
+                lines = line, line + text.count("\n", start, end - 1)
+            else:
+                lines = 0, 0
             place = replace(
                 first,
                 ordinal=max(first.ordinal, drafts[-1].place.ordinal + 1 if drafts else 0),
                 start=start + offset,
                 end=end + offset,
-                line_start=line,
-                line_end=line + text.count("\n", start, end - 1),
+                line_start=lines[0],
+                line_end=lines[1],
             )
             content = draft.content[start - stretch.start : end - stretch.start]
             drafts.append(replace(draft, content=content, place=place))

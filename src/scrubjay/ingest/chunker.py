@@ -300,6 +300,11 @@ def _sections(text: str, found: Sequence[Block]) -> Iterator[_Section]:
     here: tuple[str, ...] = ()
     body: list[Block] = []
     for block in found:
+        if block.kind == "page":
+            if body:
+                yield _section(text, body, here)
+            body = []
+            continue
         if block.kind == "heading":
             if body:
                 yield _section(text, body, here)
@@ -309,7 +314,8 @@ def _sections(text: str, found: Sequence[Block]) -> Iterator[_Section]:
             here = tuple(words for _, words in path if words)
             body = []
         body.append(block)
-    yield _section(text, body, here)
+    if body:
+        yield _section(text, body, here)
 
 
 def _section(text: str, body: list[Block], path: tuple[str, ...]) -> _Section:

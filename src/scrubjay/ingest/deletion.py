@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from scrubjay.models.citations import position
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Category, category_path
 from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event, LifecycleChange
@@ -239,7 +240,7 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
         place = record.place
         if place is not None and place.source in sources:
             root = sources[place.source].root
-            still.append(f"{root}/{place.path}:{place.line_start}-{place.line_end}")
+            still.append(f"{root}/{place.path}{position(record)}")
     source_keys: dict[str, set[str]] = {}
     for record in placed:
         if record.place is not None and record.place.source in sources:

@@ -42,19 +42,56 @@ SUPPORTS_DIR_FD = os.open in os.supports_dir_fd
 
 @frozen
 class FileText:
-    """A file's text without byte order mark, line ends as they are; ``content_hash`` is the SHA-256 of its bytes."""
+    """A file's text without byte order mark, line ends as they are; ``content_hash`` is the SHA-256 of its bytes.
+
+    Attributes:
+        converted: Whether the text was made from a document: its lines are not the file's.
+        title: Title that a document gives itself, or an empty string.
+        problems: Parts of a document that could not be read, a sentence each.
+    """
 
     text: str
+    content_hash: str
+    mtime_ns: int
+    size: int
+    converted: bool = False
+    title: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class UnconvertibleError(SourceError):
+    """A document, such as a PDF, of which no text can be made before the file changes."""
+
+
+@frozen
+class FileBytes:
+    """A file's content; ``content_hash`` is its SHA-256."""
+
+    data: bytes
     content_hash: str
     mtime_ns: int
     size: int
 
 
 def read_file(root: Path, path: str) -> FileText:
+    """Read a file of a source as text; see `read_bytes` and `file_text`."""
+    return file_text(path, read_bytes(root, path))
+
+
+def file_text(path: str, file: FileBytes) -> FileText:
+    """Decode a file.
+
+    Raises:
+        SourceError: It is binary.
+    """
+    return FileText(decode_text(file.data, path), file.content_hash, file.mtime_ns, file.size)
+
+
+def read_bytes(root: Path, path: str) -> FileBytes:
     """Read a file of a source by its POSIX path relative to the root.
 
     Raises:
-        SourceError: It cannot be read, is outside the root, not a regular file, over 100 MB, binary, or being written.
+        SourceError: It cannot be read, is outside the root, not a regular file, over 100 MB, or being written.
     """
     for _ in range(READ_ATTEMPTS):
         try:
@@ -64,7 +101,7 @@ def read_file(root: Path, path: str) -> FileText:
             raise SourceError(f"{path} cannot be read: {reason}. Nothing stored was changed.") from error
         if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(data):
             digest = hashlib.sha256(data).hexdigest()
-            return FileText(decode_text(data, path), digest, after.st_mtime_ns, after.st_size)
+            return FileBytes(data, digest, after.st_mtime_ns, after.st_size)
     message = f"{path} changed during each of {READ_ATTEMPTS} readings; what was stored of it before is kept."
     raise SourceError(message, hint="it will be read at the next sync")
 

@@ -54,6 +54,7 @@ from scrubjay.models.records import (
     DUE_FACTS,
     DUE_LINKS,
     DUE_PLACE,
+    UNCONVERTED,
     Document,
     Source,
     due_mark,
@@ -117,6 +118,15 @@ def sync_source(
     if not _report_scan(run, source, found, known, whole=only is None):
         run.write(changes)
         return
+    again = {state.path for state in changed}
+    run.tally.unconverted += [
+        str(Path(source.root) / state.path)
+        for state in found.files
+        if (old := known.get(state.path)) is not None
+        and old.versions.extractor == UNCONVERTED
+        and old.trouble
+        and state.path not in again
+    ]
 
     unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     if changed or gone or unfinished:
@@ -220,11 +230,12 @@ def _report_scan(
     run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
 ) -> bool:
     run.tally.files += len(found.files)
+    run.tally.skipped += [str(Path(source.root) / path) for path in found.skipped]
     for problem in found.problems:
         run.report_problem(source, problem.path, problem.message, problem.hint)
     if found.missing:  # one of the problems says so
         return False
-    if known and not found.files and whole:
+    if known and not found.files and not found.skipped and whole:
         run.report_problem(
             source,
             "",

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, QuotaError, SourceError
 from scrubjay.ingest.alignment import (
@@ -26,9 +27,9 @@ from scrubjay.ingest.alignment import (
     plan_document,
 )
 from scrubjay.ingest.deletion import REREAD_HASH, remaining_title, withheld_ids
-from scrubjay.ingest.files import read_file
+from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError, file_text, read_bytes
 from scrubjay.ingest.reader import DraftDocument, draft_document
-from scrubjay.ingest.scanner import FileState, may_be_transcript
+from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.ids import text_hash, tombstone_hashes
@@ -37,6 +38,9 @@ from scrubjay.models.sources import authorship
 from scrubjay.storage.changes import PutDocument
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.quota import check_planned_writes
+
+if TYPE_CHECKING:
+    from scrubjay.ingest.documents.converter import DocumentConverter
 
 LARGE_DOCUMENT: Final = 1_000_000
 """Bytes from which a file is marked in the store before it is read."""
@@ -75,6 +79,19 @@ def prepare_documents(
         moved: Content hash to path of notes whose file is gone; a note found under another path is removed from it.
         gone_logs: Paths of transcripts whose file is gone; one found under another path is removed.
     """
+    with ExitStack() as stack:
+        yield from _prepare(run, source, known, changed, moved, gone_logs, _FileReader(stack))
+
+
+def _prepare(
+    run: SyncRun,
+    source: Source,
+    known: Mapping[str, Document],
+    changed: Iterable[FileState],
+    moved: dict[str, str],
+    gone_logs: list[str],
+    reader: _FileReader,
+) -> Iterator[PreparedDocument]:
     group: list[_Draft | PreparedDocument] = []
     passages = 0
     for state in changed:
@@ -86,7 +103,7 @@ def prepare_documents(
 
             turns = import_transcript(run, source, state, known, gone_logs)
         if turns is None:
-            draft = _draft(run, source, state, known.get(state.path), moved)
+            draft = _draft(run, source, state, known.get(state.path), moved, reader)
             group.append(draft)
             passages += len(draft.drafted.drafts) if isinstance(draft, _Draft) else 0
             if len(group) < MAX_BATCH_DOCUMENTS and passages < MAX_BATCH_PASSAGES:
@@ -98,22 +115,54 @@ def prepare_documents(
     yield from _planned(run, source, group, first_sync=not known)
 
 
+class _FileReader:
+    """Reads files as text; the program that converts documents is started for the first of them."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+        self._converter: DocumentConverter | None = None
+
+    def text(self, path: str, file: FileBytes) -> FileText:
+        """Return a file's text.
+
+        Raises:
+            SourceError: It is binary, or a document that cannot be read.
+        """
+        if not (document_suffix(path) and reads_documents()):
+            return file_text(path, file)
+        if self._converter is None:
+            from scrubjay.ingest.documents.converter import (
+                DocumentConverter,  # a sync of notes needs none of it
+            )
+
+            self._converter = self._stack.enter_context(DocumentConverter())
+        return self._converter.convert(path, file)
+
+
 def _draft(
-    run: SyncRun, source: Source, state: FileState, stored: Document | None, moved: dict[str, str]
+    run: SyncRun,
+    source: Source,
+    state: FileState,
+    stored: Document | None,
+    moved: dict[str, str],
+    reader: _FileReader,
 ) -> _Draft | PreparedDocument:
     """Read and cut a file.
 
     What is stored of an unreadable file stays, and it is not read again before it changes or a person syncs.
     """
     try:
-        file = read_file(Path(source.root), state.path)
+        data = read_bytes(Path(source.root), state.path)
+        if not is_mtime_settled(data.mtime_ns, time.time_ns()):
+            data = replace(data, mtime_ns=0)
+        if stored is not None and stored.content_hash == data.content_hash:
+            return PreparedDocument(replace(stored, mtime_ns=data.mtime_ns, size=data.size))
+        file = reader.text(state.path, data)
     except SourceError as error:
         run.report_problem(source, state.path, str(error), error.hint)
-        return run.unreadable(source, state, stored, str(error))
-    if not is_mtime_settled(file.mtime_ns, time.time_ns()):
-        file = replace(file, mtime_ns=0)
-    if stored is not None and stored.content_hash == file.content_hash:
-        return PreparedDocument(replace(stored, mtime_ns=file.mtime_ns, size=file.size))
+        return run.unreadable(
+            source, state, stored, str(error), retry=not isinstance(error, UnconvertibleError)
+        )
     moved_from = moved.pop(file.content_hash, None) if stored is None else None
     if file.size > LARGE_DOCUMENT:  # leave a mark in case the process is killed
         unfinished = replace(

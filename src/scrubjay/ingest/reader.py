@@ -18,9 +18,10 @@ from pathlib import PurePosixPath
 from typing import Final, Literal
 
 from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
-from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, chunk_text
+from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, Passage, chunk_text
 from scrubjay.ingest.files import FileText
 from scrubjay.ingest.vaults import VaultNote
+from scrubjay.models.citations import PositionUnit, is_paged, position_unit
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Document, SourcePlace, StageVersions
 from scrubjay.redaction import REDACTOR_VERSION
@@ -32,6 +33,7 @@ from scrubjay.text.markdown import (
     parse_blocks,
     without_code_and_comments,
 )
+from scrubjay.text.pages import PAGE_END, page_blocks, pages_of
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
 
 MAX_FRONT_MATTER = 64 * 1024
@@ -392,8 +394,12 @@ def draft_document(
     source: str, path: str, file: FileText, settings: ChunkSettings, note: VaultNote | None = None
 ) -> DraftDocument:
     text, counts = redact_in_pieces(file.text, settings.allow)
-    found = parse_blocks(text, markdown=not is_code_file(path))
-    metadata = extract_metadata(text, path=path, found=found, note=note)
+    unit: PositionUnit = "heading" if file.converted and not is_paged(path) else position_unit(path)
+    found = document_blocks(text, path, unit)
+    if file.converted:
+        metadata = _document_metadata(file, path, found, settings.allow)
+    else:
+        metadata = extract_metadata(text, path=path, found=found, note=note)
     title = metadata.title or PurePosixPath(path).name
     document = Document(
         source=source,
@@ -405,8 +411,23 @@ def draft_document(
         versions=stage_versions(settings),
     )
     return DraftDocument(
-        document, draft_passages(source, path, text, settings, title, found), metadata, counts
+        document, draft_passages(source, path, text, settings, title, unit, found), metadata, counts
     )
+
+
+def _document_metadata(
+    file: FileText, path: str, found: Sequence[Block], allow: Sequence[str]
+) -> DocumentMetadata:
+    """Read a converted document's metadata; its text has no front matter, properties or tags, whatever it holds."""
+    date, precision = _path_date(path)
+    title = redact_in_pieces(file.title, allow)[0] if file.title else ""
+    return DocumentMetadata(
+        title=title or _heading(found), date=date, precision=precision, problems=file.problems
+    )
+
+
+def document_blocks(text: str, path: str, unit: PositionUnit) -> list[Block]:
+    return page_blocks(text) if unit == "page" else parse_blocks(text, markdown=not is_code_file(path))
 
 
 def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
@@ -461,19 +482,31 @@ def draft_passages(
     text: str,
     settings: ChunkSettings,
     title: str,
+    unit: PositionUnit = "line",
     found: Sequence[Block] | None = None,
 ) -> tuple[DraftPassage, ...]:
     """Cut a text into passages; one under the document's own heading, or under none, gets the document's title."""
     name = PurePosixPath(path).name
     if found is None:
-        found = parse_blocks(text, markdown=not is_code_file(path))
+        found = document_blocks(text, path, unit)
     first = next((one.text for one in found if one.kind == "heading" and one.level == 1 and one.text), "")
+    passages = chunk_text(text, name=name, settings=settings, found=found)
     return tuple(
         DraftPassage(
             content=text[p.start : p.end],
-            place=SourcePlace(source, path, ordinal, p.start, p.end, p.line_start, p.line_end),
+            place=SourcePlace(source, path, ordinal, p.start, p.end, *at),
             heading_path=p.heading_path,
             title=title if p.heading_path in ((), (first,)) else p.title,
         )
-        for ordinal, p in enumerate(chunk_text(text, name=name, settings=settings, found=found))
+        for ordinal, (p, at) in enumerate(zip(passages, _positions(text, passages, unit), strict=True))
     )
+
+
+def _positions(text: str, passages: Sequence[Passage], unit: PositionUnit) -> Iterator[tuple[int, int]]:
+    page = 1
+    for one in passages:
+        if unit == "page":
+            yield pages_of(text, one.start, one.end, page)
+            page += text.count(PAGE_END, one.start, one.end)
+        else:
+            yield (one.line_start, one.line_end) if unit == "line" else (0, 0)

@@ -22,6 +22,7 @@ from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
 from scrubjay.ingest.reader import draft_passages, stage_versions
+from scrubjay.models.citations import position_unit
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
@@ -104,7 +105,9 @@ def _rebuilt(
     if not old:
         return PutDocument(rebuilt)
     text = "".join(record.content for record in old)
-    cut = restore_offsets(draft_passages(document.source, document.path, text, chunks, document.title), old)
+    unit = position_unit(document.path, old[0].place)
+    drafts = draft_passages(document.source, document.path, text, chunks, document.title, unit)
+    cut = restore_offsets(drafts, old, unit)
     stored = {record.id: record for record in old}
     ids = IdFactory(secret, taken=lambda memory: False, find=stored.get)
     withheld = {record.id for record in old if NEVER_INJECT in record.tags}

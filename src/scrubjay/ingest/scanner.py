@@ -16,6 +16,8 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
+from functools import cache
+from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
-from scrubjay.models.records import Document, Source
+from scrubjay.models.records import UNCONVERTED, Document, Source
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
@@ -33,12 +35,15 @@ if TYPE_CHECKING:
     from scrubjay.ingest.scan_cache import FolderWatch, ScanCache
 
 # reStructuredText and Org have other headings, so they are only taken when `include` names them.
-DEFAULT_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
+NOTE_INCLUDE = ("*.md", "*.markdown", "*.mdx", "*.txt")
+DOCUMENT_INCLUDE = ("*.pdf", "*.docx", "*.html", "*.htm", "*.xhtml", "*.epub")
+"""Files that are read with the extra ``documents``; without it they are counted and skipped."""
+DEFAULT_INCLUDE = (*NOTE_INCLUDE, *DOCUMENT_INCLUDE)
 TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db")
 """Files that may be transcripts; their content decides. A format whose files are named otherwise adds its pattern."""
 AUTOMATIC_INCLUDE = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
 """Patterns of a folder in which transcripts were found when it was registered."""
-_AUTOMATIC_INCLUDES = (AUTOMATIC_INCLUDE,)
+_AUTOMATIC_INCLUDES = (AUTOMATIC_INCLUDE, (*NOTE_INCLUDE, *TRANSCRIPT_INCLUDE))
 """`AUTOMATIC_INCLUDE` of every release, as sources keep it: when it changes, the one before is added here."""
 
 
@@ -47,6 +52,45 @@ def may_be_transcript(path: str) -> bool:
     name = path.rpartition("/")[2].lower()
     # A copy with any ending behind may be named by hand.
     return ".jsonl" in name[-40:] or any(fnmatchcase(name, pattern) for pattern in TRANSCRIPT_INCLUDE)
+
+
+_DOCUMENT_SUFFIXES = tuple(pattern[1:] for pattern in DOCUMENT_INCLUDE)
+_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+DOCUMENT_LIBRARIES: Final = ("pypdfium2", "mammoth", "selectolax")
+
+
+def document_suffix(path: str) -> str:
+    """Return the ending of a document's name in lower case, or an empty string for other files.
+
+    >>> document_suffix("Minutes.PDF"), document_suffix("minutes.md")
+    ('.pdf', '')
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    return suffix if suffix in _DOCUMENT_SUFFIXES else ""
+
+
+@cache
+def reads_documents() -> bool:
+    """Return whether the libraries of the extra ``documents`` are installed, without loading them."""
+    return all(find_spec(name) is not None for name in DOCUMENT_LIBRARIES)
+
+
+def is_unreadable_document(path: str, *, named: bool) -> bool:
+    """Return whether a file is a document, and cannot be read; HTML that a person names is read as it is written."""
+    suffix = document_suffix(path)
+    return bool(suffix) and not (named and suffix in _HTML_SUFFIXES) and not reads_documents()
+
+
+def _without_documents(found: ScanResult, include: Sequence[str]) -> ScanResult:
+    """Set documents apart that cannot be read."""
+    if reads_documents():
+        return found
+    named = not set(DOCUMENT_INCLUDE) <= set(include)
+    skipped = {file.path for file in found.files if is_unreadable_document(file.path, named=named)}
+    if not skipped:
+        return found
+    files = tuple(file for file in found.files if file.path not in skipped)
+    return replace(found, files=files, skipped=tuple(sorted(skipped)))
 
 
 def is_automatic(source: Source) -> bool:
@@ -259,6 +303,7 @@ class ScanResult:
         missing: The root does not exist or cannot be read; nothing may be judged as removed.
         complete: False where the time was up; then nothing else here counts.
         linked: Whether symbolic links were followed.
+        skipped: Paths of documents that cannot be read because the extra ``documents`` is not installed.
     """
 
     files: tuple[FileState, ...]
@@ -266,6 +311,7 @@ class ScanResult:
     missing: bool
     complete: bool = True
     linked: bool = field(default=False, compare=False)
+    skipped: tuple[str, ...] = ()
 
 
 @traced("scrubjay.sync.scan")
@@ -294,7 +340,8 @@ def scan_files(
         if stat.S_ISREG(info.st_mode):
             if info.st_size > MAX_FILE_BYTES and not may_be_transcript(root.name):
                 return ScanResult((), (_too_large(root.name, info.st_size),), False)
-            return ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
+            one = ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
+            return _without_documents(one, include)
         if not stat.S_ISDIR(info.st_mode):
             message = f"{root} is neither a folder nor a regular file; nothing was read."
             return ScanResult((), (ScanProblem(".", message, "name a folder"),), True)
@@ -306,7 +353,8 @@ def scan_files(
         return ScanResult(
             (), (ScanProblem(".", f"{root} cannot be read: {reason}. Nothing was removed.", hint),), True
         )
-    return _Walk(top, taking, leaving, until, watch).run()
+    walk = _Walk(top, taking, leaving, until, watch, automatic=set(DOCUMENT_INCLUDE) <= set(include))
+    return _without_documents(walk.run(), include)
 
 
 def _too_large(path: str, size: int) -> ScanProblem:
@@ -316,6 +364,11 @@ def _too_large(path: str, size: int) -> ScanProblem:
 
 # Length of the path above each ignore file, and its rules; the deepest first.
 FolderRules = tuple[tuple[int, IgnoreRules], ...]
+
+
+_RULE_NAMES: Final = frozenset((*IGNORE_FILES, ".git"))
+_HTML_RULES: Final = IgnoreRules(f"*{suffix}" for suffix in _HTML_SUFFIXES)
+"""In a repository HTML is code or made from it, so a pattern or a line ``!*.html`` in .scrubjayignore must name it."""
 
 
 @frozen
@@ -335,10 +388,13 @@ class _Walk:
         exclude: IgnoreRules,
         until: float,
         watch: FolderWatch | None,
+        *,
+        automatic: bool,
     ) -> None:
         self.top, self.include, self.exclude, self.until, self.watch = top, include, exclude, until, watch
         self.files: list[FileState] = []
         self.problems: list[ScanProblem] = []
+        self.automatic = automatic
         self.links: list[tuple[str, str, FolderRules]] = []
         self.seen: set[tuple[int, int]] = set()
         self.listed: set[str] | None = None  # built at the first link
@@ -391,9 +447,12 @@ class _Walk:
         return True
 
     def _rules(self, folder: _Folder, found: Iterable[os.DirEntry[str]]) -> FolderRules:
-        present = {entry.name for entry in found if entry.name in IGNORE_FILES}
+        present = {entry.name for entry in found if entry.name in _RULE_NAMES}
         if not present:
             return folder.rules
+        above = folder.rules
+        if ".git" in present and self.automatic:  # last, so that any ignore file overrules it
+            above = (*above, (len(folder.relative), _HTML_RULES))
         lines: list[str] = []
         for name in (name for name in IGNORE_FILES if name in present):
             try:
@@ -402,7 +461,7 @@ class _Walk:
                 self.problems.append(ScanProblem(folder.relative + name, str(error), error.hint, hides=False))
                 continue
             lines.extend(text.split("\n"))
-        return ((len(folder.relative), IgnoreRules(lines)), *folder.rules)
+        return ((len(folder.relative), IgnoreRules(lines)), *above) if lines else above
 
     def _entry(self, entry: os.DirEntry[str], above: str, rules: FolderRules, stack: list[_Folder]) -> None:
         name = entry.name
@@ -516,7 +575,11 @@ def list_file(source: Source, path: Path) -> ScanResult:
         wanted = path.relative_to(source.root).as_posix()
     except ValueError:
         wanted = ""
-    return replace(found, files=tuple(state for state in found.files if state.path == wanted))
+    return replace(
+        found,
+        files=tuple(state for state in found.files if state.path == wanted),
+        skipped=tuple(path for path in found.skipped if path == wanted),
+    )
 
 
 def compare_with_stored(
@@ -524,7 +587,8 @@ def compare_with_stored(
 ) -> tuple[list[FileState], list[str]]:
     """Return files whose time or size differs from what is stored, and paths that are gone.
 
-    ``retry_failed`` includes files that could not be read the last time.
+    ``retry_failed`` includes files that could not be read the last time, but for documents that only a change of the
+    file makes readable.
     """
     changed = [
         file
@@ -532,9 +596,9 @@ def compare_with_stored(
         if (old := known.get(file.path)) is None
         or old.mtime_ns != file.mtime_ns
         or old.size != file.size
-        or (retry_failed and old.trouble)
+        or (retry_failed and old.trouble and old.versions.extractor != UNCONVERTED)
     ]
-    present = {file.path for file in found.files}
+    present = {file.path for file in found.files}.union(found.skipped)
     unread = {problem.path for problem in found.problems if problem.hides}
     gone = [path for path in known if path not in present and not _within(path, unread)]
     return changed, gone

@@ -32,6 +32,7 @@ from scrubjay.ingest.scanner import (
     include_patterns,
     is_excluded,
     is_skipped_name,
+    is_unreadable_document,
     may_be_transcript,
     scan_files,
 )
@@ -100,6 +101,11 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
             raise InputError(
                 f"{full} is not a transcript of a known format. Nothing was synced.",
                 hint="docs/conversations.md describes the formats, with one for your own tools",
+            )
+        if single and is_unreadable_document(full.name, named=True):
+            raise InputError(
+                f"{full} is a document, which this installation does not read. Nothing was synced.",
+                hint="pip install 'scrubjay[documents]'",
             )
         moved = None if single else _moved_source(store, scope, known, full)
         source = moved or Source(

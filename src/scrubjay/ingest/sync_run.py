@@ -16,7 +16,7 @@ from scrubjay.ingest.projects import ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.scanner import FileState, unread_bytes
 from scrubjay.ingest.vaults import VaultFinder, VaultNote
-from scrubjay.models.records import FAILED_PREFIX, UNFINISHED, Document, Scope, Source
+from scrubjay.models.records import FAILED_PREFIX, UNCONVERTED, UNFINISHED, Document, Scope, Source
 from scrubjay.models.reports import FileError, Progress
 from scrubjay.storage.changes import Change, PutEdges
 from scrubjay.storage.interface import Store
@@ -41,6 +41,8 @@ class SyncTally:
     Attributes:
         placed: Additions whose section in a note was found.
         unshared: Files whose front matter asks for a visibility that it may not give, and that visibility.
+        skipped: Documents that were not read because the extra ``documents`` is not installed.
+        unconverted: Documents that an earlier sync could not read and that have not changed since.
     """
 
     files: int = 0
@@ -53,6 +55,8 @@ class SyncTally:
     problems: list[FileError] = field(default_factory=list)
     notices: list[FileError] = field(default_factory=list)
     unshared: dict[str, str] = field(default_factory=dict)
+    skipped: list[str] = field(default_factory=list)
+    unconverted: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     commits: int = 0
     left_out: int = 0
@@ -102,11 +106,17 @@ class SyncRun:
         )
 
     def unreadable(
-        self, source: Source, state: FileState, stored: Document | None, reason: str
+        self, source: Source, state: FileState, stored: Document | None, reason: str, *, retry: bool = True
     ) -> PreparedDocument:
-        """Return a document that could not be read; its stored passages stay."""
+        """Return a document that could not be read; its stored passages stay.
+
+        Without ``retry`` it is not read again before it changes.
+        """
+        document = self.stored_or_new(source, state.path, stored)
+        extractor = stage_versions(self.chunks).extractor if retry else UNCONVERTED
         document = replace(
-            self.stored_or_new(source, state.path, stored),
+            document,
+            versions=replace(document.versions, extractor=extractor),
             content_hash=FAILED_PREFIX + reason,
             mtime_ns=state.mtime_ns,
             size=state.size,

@@ -131,6 +131,8 @@ UNFINISHED: Final = "unfinished"
 """Content hash of a document that is being written in parts: the sync that began it has not ended."""
 FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
+UNCONVERTED: Final = "unconverted"
+"""Extractor of a document, such as a PDF, that failed because of its content: it is not tried again unchanged."""
 
 
 @frozen

@@ -710,7 +710,7 @@ class Redaction:
         memory: Id of the memory that holds the marker.
         kind: Kind of secret, such as ``password``; ``private`` for a private span.
         path: The file, absolute where the source is a local folder; empty for an addition.
-        line: Line of the file, from 1; 0 for an addition.
+        line: Line of the file, from 1; 0 for an addition, and for a document that has no lines.
         before: At most 24 characters before the marker on its line.
         after: At most 24 characters after it.
     """

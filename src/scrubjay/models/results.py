@@ -169,13 +169,13 @@ class Result:
         title: Nearest heading, else the document's name.
         snippet: At most 700 characters around the match.
         path: Absolute path of its file, or None for an addition.
-        line_start: First line of the passage, or None.
+        line_start: First line of the passage, or None; a document such as a PDF has no lines.
         line_end: Last line, inclusive, or None.
         date: ISO date or time of its event, else of when it was recorded; None for a passage of an undated file.
         score: Ranking score; comparable within one answer only.
         relevance: Calibrated probability, 0..1, that it answers the question (docs/ranking.md); None where unknown.
             Independent of score and order.
-        citation: ``path:first-last``, or the id.
+        citation: ``path:first-last``, ``path#page=7`` for a PDF, ``path#heading`` for DOCX, HTML and EPUB, or the id.
         status: ``active``, ``archived`` or ``superseded``.
         tags: Its tags.
         source: Description of its source, or an empty string.

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
+from scrubjay.models.citations import is_at, line_range, position
 from scrubjay.models.dates import record_date
 from scrubjay.models.graph import (
     MEMORY_EDGE_KINDS,
@@ -191,8 +192,18 @@ def _by_lines(
             return records, ()
         if records and lines is not None:
             first, last = lines
-            places = [(one, one.place) for one in records]
-            return [one for one, at in places if at and at.line_start <= last and at.line_end >= first], ()
+            places = [(one, line_range(one.place)) for one in records]
+            if all(at is None for _, at in places):
+                raise InputError(
+                    f"{path} is a document without lines.",
+                    hint="give the path as it is cited, or without lines",
+                )
+            return [one for one, at in places if at and at[0] <= last and at[1] >= first], ()
+    file, mark, anchor = path.rpartition("#")
+    if mark and file and lines is None:  # a document's page or heading
+        records, _ = _by_lines(reader, file, None)
+        at_anchor = [one for one in records if is_at(one, anchor)]
+        return at_anchor, () if at_anchor else (path,)
     return [], (path,)
 
 
@@ -494,11 +505,8 @@ def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, .
     found = []
     for record in (records[memory] for memory in ids if memory in records):
         file = full_path(record, sources)
-        cited = (
-            f"{file}:{record.place.line_start}"
-            if file is not None and record.place is not None
-            else record.id
-        )
+        lines = line_range(record.place)
+        cited = record.id if file is None else file + (f":{lines[0]}" if lines else position(record))
         found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
     return tuple(found)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
+from scrubjay.models.citations import position
 from scrubjay.models.dates import record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
 from scrubjay.models.records import JOINT, NEVER_INJECT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
@@ -584,11 +585,11 @@ def _context_item(
         first = _shown_forms(record)[0]
     short = _shown_forms(record)[1]
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, second, short)) if text))
-    lines = f"{place.line_start}-{place.line_end}" if place is not None else ""
+    where = position(record)
     # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.
     shown = record.id[:SHOWN_ID] if request.hook else record.id
-    near = f"{place.path}:{lines}" if place is not None and record.session is None else shown
-    cited = f"{path}:{lines}" if path is not None else record.id
+    near = f"{place.path}{where}" if place is not None and record.session is None else shown
+    cited = f"{path}{where}" if path is not None else record.id
     kind = record.role or ("" if record.tier == "observation" else record.tier)
     if record.origin == UNTRUSTED:
         kind = f"{UNTRUSTED} {kind}".strip()

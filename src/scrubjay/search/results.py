@@ -8,6 +8,7 @@ from datetime import time
 from pathlib import Path
 from typing import Final
 
+from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import record_date, to_datetime, to_local
 from scrubjay.models.records import Record, Source
 from scrubjay.models.results import Candidate, Contribution, Explanation, NearbyTurn, Result
@@ -209,8 +210,7 @@ def build_result(
     place = record.place
     source = sources.get(place.source) if place is not None else None
     path = full_path(record, sources)
-    first = place.line_start if place is not None else None
-    last = place.line_end if place is not None else None
+    first, last = line_range(place) or (None, None)
     copies = details.copies.get(record.id, ())
     return Result(
         id=record.id,
@@ -249,7 +249,7 @@ def _citation(record: Record, source: Source | None, path: str | None) -> str:
     place = record.place
     if path is None or place is None or source is None:
         return record.id
-    return path if repository_of(source) else f"{path}:{place.line_start}-{place.line_end}"
+    return path if repository_of(source) else path + position(record)
 
 
 def _iso_time(at: int | None) -> str | None:

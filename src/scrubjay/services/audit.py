@@ -24,6 +24,7 @@ from scrubjay.consolidation.audit import (
 from scrubjay.consolidation.audit import run_audit as look
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest.deletion import revert_status_events, status_changes
+from scrubjay.models.citations import position
 from scrubjay.models.dates import DAY, now_micros, record_date
 from scrubjay.models.lifecycle import Event, LifecycleChange, new_run_id
 from scrubjay.models.records import STATUSES, Record, RecordFilter
@@ -138,7 +139,7 @@ def _shown_record(record: Record, roots: Mapping[str, str]) -> MemoryLine:
     where = ""
     if place is not None:
         path = os.path.join(roots.get(place.source, ""), place.path)
-        where = f"{path}:{place.line_start}-{place.line_end}"
+        where = path + position(record)
     text = " ".join(record.content.split())
     text = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1].rstrip()}…"
     return MemoryLine(record.id, text, record_date(record), where, record.status)

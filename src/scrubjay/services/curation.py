@@ -20,6 +20,7 @@ from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_mar
 from scrubjay.ingest.deletion import status_changes, withheld_ids
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
+from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import is_short_id, tombstone_hashes
@@ -134,8 +135,7 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
         if fields.keys() & _FILE_FIELDS - {"pinned"}:
             _refuse_rewrite(path or memory, "is a commit, whose text is git's", _COMMIT_HINT)
     elif record.place is not None and _FILE_FIELDS & fields.keys():
-        lines = f"{record.place.line_start}-{record.place.line_end}"
-        _refuse_file_field(memory, f"{path or record.place.path}:{lines}")
+        _refuse_file_field(memory, f"{path or record.place.path}{position(record)}")
     if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
         _refuse_file_field(memory, note)
     base = workspace.models.writer()
@@ -215,6 +215,8 @@ def edit_refusal(record: Record, user: str) -> str:
         return f"its file is {record.owner}'s"
     if record.session is not None:
         return "it is part of a conversation's log"
+    if line_range(record.place) is None:
+        return f"its text was read from a document ({os.path.splitext(record.place.path)[1]}), which is not written"
     return ""
 
 
@@ -226,7 +228,7 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
         _require_editable(workspace, record)
         assert record.place is not None
         source, place = sources[record.place.source], record.place
-        where = f"{_passage_path(source, place)}:{place.line_start}-{place.line_end}"
+        where = _passage_path(source, place) + position(record)
         if _is_commit(record, sources):
             _refuse_rewrite(_passage_path(source, place), "is a commit, whose text is git's", _COMMIT_HINT)
         if was is not None and was != record.content_hash:
@@ -417,9 +419,8 @@ def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> Li
     in_file = record.place is not None and note_marker_id(record.content) is None
     if record.place is not None and in_file and not withheld_ids(reader, [record]):
         path = full_path(record, {source.id: source for source in reader.sources()})
-        lines = f"{record.place.line_start}-{record.place.line_end}"
         raise InputError(
-            f"The tag {NEVER_INJECT} of {record.id} comes from {path or record.place.path}:{lines}. "
+            f"The tag {NEVER_INJECT} of {record.id} comes from {path or record.place.path}{position(record)}. "
             "Nothing was written.",
             hint="remove it there, then scrubjay sync",
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError
+from scrubjay.models.citations import line_range
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import (
     DUE_LINKS,
@@ -18,6 +19,8 @@ from scrubjay.models.records import (
     JOINT,
     LEFT_OUT,
     OWN,
+    UNCONVERTED,
+    Document,
     Record,
     Source,
     due_since,
@@ -98,11 +101,17 @@ def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str
 def unread_files(reader: Reader) -> list[FileError]:
     """Return the files whose current content could not be stored."""
     return [
-        FileError(str(Path(source.root) / path), document.trouble, "`scrubjay sync` tries it again")
+        FileError(str(Path(source.root) / path), document.trouble, _retry_hint(document))
         for source in reader.sources()
         for path, document in reader.documents(source.id).items()
         if document.trouble
     ]
+
+
+def _retry_hint(document: Document) -> str:
+    if document.versions.extractor == UNCONVERTED:
+        return "it is read again when the file changes; a line in .scrubjayignore leaves it out"
+    return "`scrubjay sync` tries it again"
 
 
 def store_status(workspace: Workspace) -> StoreStatus:
@@ -170,7 +179,8 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
     text, place = record.content, record.place
     path = "" if place is None else str(Path(roots.get(place.source, "")) / place.path)
     for mark in _MARK.finditer(text):
-        line = 0 if place is None else place.line_start + text.count("\n", 0, mark.start())
+        lines = line_range(place)
+        line = 0 if lines is None else lines[0] + text.count("\n", 0, mark.start())
         before = text[max(0, mark.start() - CONTEXT_CHARACTERS) : mark.start()].rpartition("\n")[2]
         after = text[mark.end() : mark.end() + CONTEXT_CHARACTERS].partition("\n")[0]
         yield Redaction(record.id, mark[1] or "private", path, line, before, after)

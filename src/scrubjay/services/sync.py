@@ -480,7 +480,7 @@ def sync_each(
         problems=tuple(tally.problems),
         seconds=time.monotonic() - started,
         changed=tuple(tally.changed[:MAX_LISTED_FILES]),
-        notices=(*tally.notices, *_unshared_notes(tally)),
+        notices=(*tally.notices, *_unshared_notes(tally), *_unread_documents(tally)),
         commits=tally.commits,
         left_out=tally.left_out,
     )
@@ -496,6 +496,23 @@ def _unshared_notes(tally: SyncTally) -> Iterator[FileError]:
             f"{notes} by front matter to be seen by others (visibility {visibility}). Of this source that has no "
             "effect: kept private.",
             "scrubjay sync DIR --share, if front matter in DIR may share notes",
+        )
+
+
+def _unread_documents(tally: SyncTally) -> Iterator[FileError]:
+    if tally.skipped:
+        count = len(tally.skipped)
+        documents = "This document was" if count == 1 else f"{count:,} documents, this one the first, were"
+        yield FileError(
+            tally.skipped[0],
+            f"{documents} skipped; PDF, DOCX, HTML and EPUB are read after: pip install 'scrubjay[documents]'",
+        )
+    if tally.unconverted:
+        count = len(tally.unconverted)
+        documents = "This document" if count == 1 else f"{count:,} documents, this one the first,"
+        yield FileError(
+            tally.unconverted[0],
+            f"{documents} could not be read before; `scrubjay status` lists the reasons.",
         )
 
 

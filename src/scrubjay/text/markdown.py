@@ -202,7 +202,18 @@ def _interrupts(text: str, pos: int) -> bool:
 
 
 BlockKind = Literal[
-    "heading", "paragraph", "list", "fence", "code", "table", "quote", "html", "blank", "front_matter", "rule"
+    "heading",
+    "paragraph",
+    "list",
+    "fence",
+    "code",
+    "table",
+    "quote",
+    "html",
+    "blank",
+    "front_matter",
+    "rule",
+    "page",
 ]
 
 SETEXT_LINES = 2
