@@ -18,6 +18,7 @@ from scrubjay.redaction.classifier import (
     STANDING,
     TOKEN,
     Tagger,
+    TokenFeatures,
     TokenSpans,
     Windows,
     load_tagger,
@@ -99,6 +100,20 @@ def test_the_fast_path_for_lower_case_gives_the_same_form(word: str) -> None:
         shortly = token_form(word)
         patch.setattr(classifier, "_LETTERS", re.compile("(?!)"))
         assert token_form(word) == shortly
+
+
+@given(
+    st.lists(st.text("abcdefgyzABFGXÄß059__", min_size=1, max_size=26), min_size=30, max_size=60, unique=True)
+)
+def test_features_of_many_tokens_are_those_of_each(names: list[str]) -> None:
+    features = TokenFeatures.of([*names, "HTTPServer", "\n", "__init__", "a_b_c_d_e_f_g_h_i_jklm"])
+    assert len(features.forms) == len(names) + 4
+    ends = [*features.firsts.tolist(), len(features.buckets)]
+    for at, token in enumerate([*names, "HTTPServer", "\n", "__init__", "a_b_c_d_e_f_g_h_i_jklm"]):
+        buckets = token_buckets(token)
+        assert features.buckets[ends[at] : ends[at + 1]].tolist() == buckets, token
+        assert features.roots[at] == np.sqrt(np.float32(len(buckets)))
+        assert (features.forms[at] == np.array(token_form(token), np.float32)).all(), token
 
 
 def test_positions_encode_spaces_line_and_repetition() -> None:

@@ -68,6 +68,14 @@ def test_every_cell_is_at_its_offset(text: str) -> None:
             assert "\n" not in text[start:end]
 
 
+@given(st.text(alphabet='ab1 "|;,\t\n\r-:', max_size=200))
+def test_the_look_at_the_next_row_loses_no_table(text: str) -> None:
+    found = list(find_tables(text))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scrubber, "_may_precede", lambda *_: True)
+        assert list(find_tables(text)) == found
+
+
 def test_a_span_is_cut_at_the_end_of_its_cell() -> None:
     (table,) = find_tables(MARKDOWN)
     at = table.text.index("387984")

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from importlib import resources
 from io import BytesIO
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 BUCKETS: Final = 8192
 MAX_TOKENS: Final = 32
 """Most buckets of a token."""
+MAX_PARTS: Final = 28
+"""Most buckets of its parts of three and four characters."""
 FORM: Final = 19
 STANDING: Final = 4
 LONG: Final = 24
@@ -53,6 +55,9 @@ TOKEN: Final = re.compile(
     r"\n|[0-9A-Za-z_\u00aa-\u02af\u0300-\u036f\u0370-\u052f\u1e00-\u1fff]{1,128}|[\u3040-\u30ff\u3400-\u9fff]"
     r"|[\u0530-\u1cff\ua640-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{1,128}|[^\s]"
 )
+PLAIN_WORD: Final = re.compile(rf"(?![0-9]+\Z)[0-9A-Za-z_]{{2,{LONG}}}")
+LEAST_TOGETHER: Final = 16
+"""Plain words from which on features are computed by arrays."""
 _VOWELS: Final = frozenset("aeiouyäöüáéíóúàèìòùâêîôûåøæãõаеёиоуыэюяієї")
 _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]+")
 _LETTERS: Final = re.compile(r"[a-z]+")
@@ -76,7 +81,7 @@ def token_buckets(token: str) -> list[int]:
         names += [f"W{part}" for part in low.split("_") if part] if "_" in low else []
         if size > 1:
             parts = {word[at : at + width] for width in (3, 4) for at in range(len(word) - width + 1)}
-            names += sorted(parts)[:28]
+            names += sorted(parts)[:MAX_PARTS]
     else:
         names = ["LONG", f"^{low[:3]}", f"^{low[:4]}", f"L{min(size, 80) // 8}"]
     return [_bucket(name) for name in [*names[: MAX_TOKENS - 1], f"S{_shape(token)}"]]
@@ -180,7 +185,10 @@ def _token_characters() -> NDArray[np.bool_]:
     """Tell which characters belong to tokens; the last one, past all white space, represents all others."""
     import numpy as np
 
-    return np.array([TOKEN.match(chr(code)) is not None for code in range(0x3002)])
+    found = np.ones(0x3002, np.bool_)
+    for space in re.finditer(r"\s", "".join(map(chr, range(len(found))))):
+        found[space.start()] = TOKEN.match(space[0]) is not None
+    return found
 
 
 class Windows(NamedTuple):
@@ -272,37 +280,54 @@ MAX_CACHED_TOKENS: Final = 16_000
 """13 MB with 200 numbers each."""
 
 
+class _Indexes(dict[str, int]):
+    """Numbers tokens in the order in which they are first looked up."""
+
+    def __missing__(self, token: str) -> int:
+        self[token] = index = len(self)
+        return index
+
+
 class TokenRows:
     """Cache of the rows that are computed for each token alone."""
 
     def __init__(self, compute: Callable[[Sequence[str]], Floats], limit: int) -> None:
         self._compute, self._limit = compute, limit
-        self._indexes: dict[str, int] = {}
+        self._indexes = _Indexes()
         self._rows: Floats
         self._lock = threading.Lock()
 
     def of(self, tokens: Sequence[str]) -> tuple[Floats, NDArray[np.intp]]:
         """Return rows and each token's index in them."""
+        with self._lock:
+            known = len(self._indexes)
+            try:
+                indexes = self._looked_up(tokens)
+                if known and known < len(self._indexes) > self._limit:
+                    self._indexes, known = _Indexes(), 0
+                    indexes = self._looked_up(tokens)
+                if len(self._indexes) > known:
+                    self._add(list(islice(self._indexes, known, None)))
+            except BaseException:
+                self._indexes = _Indexes()  # some have no row
+                raise
+            return self._rows, indexes
+
+    def _looked_up(self, tokens: Sequence[str]) -> NDArray[np.intp]:
         import numpy as np
 
-        with self._lock:
-            if new := set(tokens).difference(self._indexes):
-                if self._indexes and len(self._indexes) + len(new) > self._limit:
-                    self._indexes, new = {}, set(tokens)
-                self._add(list(new))
-            return self._rows, np.fromiter(map(self._indexes.__getitem__, tokens), np.intp, len(tokens))
+        return np.fromiter(map(self._indexes.__getitem__, tokens), np.intp, len(tokens))
 
     def _add(self, tokens: Sequence[str]) -> None:
         import numpy as np
 
-        computed, first = self._compute(tokens), len(self._indexes)
-        size = first + len(tokens)
+        computed, size = self._compute(tokens), len(self._indexes)
+        first = size - len(tokens)
         if not first or size > len(self._rows):
             rows = np.empty((max(2 * size, INITIAL_ROWS), *computed.shape[1:]), np.float32)
             rows[:first] = self._rows[:first] if first else 0
             self._rows = rows
         self._rows[first:size] = computed
-        self._indexes |= {token: row for row, token in enumerate(tokens, first)}
 
 
 class Tagger:
@@ -450,16 +475,164 @@ class TokenFeatures(NamedTuple):
 
     @classmethod
     def of(cls, tokens: Sequence[str]) -> TokenFeatures:
+        """Return what `token_buckets` and `token_form` return for each; plain words, which most are, all at once."""
         import numpy as np
 
-        own, forms = zip(*map(_features, tokens), strict=True)
-        counts = np.array([len(some) for some in own])
+        plain = [at for at, token in enumerate(tokens) if PLAIN_WORD.fullmatch(token)]
+        plain = plain if len(plain) >= LEAST_TOGETHER else []
+        others = sorted({*range(len(tokens))}.difference(plain))
+        own = [_features(tokens[at]) for at in others]
+        sizes = [len(buckets) for buckets, _ in own]
+        owners = [np.repeat(np.array(others, np.intp), sizes)]
+        found = [np.fromiter(chain.from_iterable(buckets for buckets, _ in own), np.intp, sum(sizes))]
+        forms = np.empty((len(tokens), FORM), np.float32)
+        if own:
+            forms[others] = [form for _, form in own]
+        if plain:
+            words = [tokens[at] for at in plain]
+            numbers, buckets = word_buckets(words)
+            owners.append(np.array(plain, np.intp)[numbers])
+            found.append(buckets)
+            forms[plain] = word_forms(words)
+        all_owners = np.concatenate(owners)
+        counts = np.bincount(all_owners, minlength=len(tokens))
         return cls(
-            np.fromiter(chain.from_iterable(own), np.intp, int(counts.sum())),
+            np.concatenate(found)[np.argsort(all_owners, kind="stable")],
             np.cumsum(counts) - counts,
             np.sqrt(counts, dtype=np.float32)[:, None],
-            np.array(forms, np.float32),
+            forms,
         )
+
+
+def word_buckets(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the buckets of `PLAIN_WORD` words, those of each in the order of `token_buckets`, with the word's number.
+
+    Parts are numbers here: four letters in a byte each, which sort as their texts do.
+    """
+    import numpy as np
+
+    lows = " ".join(words).lower().encode("ascii").split(b" ")
+    letters = np.frombuffer(b"^" + b"$^".join(lows) + b"$\0\0\0", np.uint8).astype(np.uint64)
+    sizes = np.fromiter(map(len, lows), np.intp, len(lows)) + 2
+    owner = np.repeat(np.arange(len(lows), dtype=np.uint64), sizes)
+    left = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(owner))
+    key = owner << 32 | letters[:-3] << 24 | letters[1:-2] << 16 | letters[2:-1] << 8
+    keys = np.concatenate([key[left >= 3], (key | letters[3:])[left >= 4]])
+    keys.sort()
+    keys = keys[np.append(True, keys[1:] != keys[:-1])]
+    whole = zlib.crc32(b"W")
+    wholes = [
+        [
+            zlib.crc32(part, whole) % BUCKETS
+            for part in (low, *(filter(None, low.split(b"_")) if b"_" in low else ()))
+        ]
+        for low in lows
+    ]
+    room = np.minimum(MAX_PARTS, MAX_TOKENS - 1 - np.fromiter(map(len, wholes), np.intp, len(wholes)))
+    owners = (keys >> 32).astype(np.intp)
+    first = np.searchsorted(owners, np.arange(len(lows)))
+    few = np.arange(len(owners)) - first[owners] < room[owners]
+    keys, owners = keys[few], owners[few]
+    table, start = _crc_table(), np.uint32(0xFFFFFFFF)
+    crc = np.full(len(keys), start)
+    for shift in (24, 16, 8, 0):
+        letter = (keys >> shift & 0xFF).astype(np.uint32)
+        crc = np.where(letter, table[(crc ^ letter) & 0xFF] ^ crc >> 8, crc)
+    numbers = np.concatenate(
+        [np.repeat(np.arange(len(lows)), list(map(len, wholes))), owners, np.arange(len(lows))]
+    )
+    shapes = [_shape_bucket(_word_shape(word)) for word in words]
+    buckets = np.concatenate([[*chain.from_iterable(wholes)], (crc ^ start) % BUCKETS, shapes]).astype(
+        np.intp
+    )
+    order = np.argsort(numbers, kind="stable")
+    return numbers[order], buckets[order]
+
+
+def word_forms(words: Sequence[str]) -> NDArray[np.float64]:
+    """Return the forms of `PLAIN_WORD` words, as `token_form` does."""
+    import numpy as np
+
+    size = np.fromiter(map(len, words), np.intp, len(words))
+    places = np.arange(LONG) < size[:, None]
+    letters = np.zeros(places.shape, np.uint8)
+    letters[places] = np.frombuffer("".join(words).encode("ascii"), np.uint8)
+    kind = _character_kinds()[letters]
+    is_lower, is_upper, is_digit = kind & _LOWER > 0, kind & _UPPER > 0, kind & _DIGIT > 0
+    lower, upper, digits = is_lower.sum(1), is_upper.sum(1), is_digit.sum(1)
+    turns = (places[:, 1:] & (is_digit[:, 1:] != is_digit[:, :-1])).sum(1)
+    humps = (is_lower[:, :-1] & is_upper[:, 1:]).sum(1)
+    run, consonants = np.zeros(len(words), np.intp), np.zeros(len(words), np.intp)
+    for is_consonant in (kind & _CONSONANT > 0).T:
+        run = (run + 1) * is_consonant
+        np.maximum(consonants, run, out=consonants)
+    hexadecimal = kind & _HEX_DIGIT > 0
+    in_hex = ((hexadecimal & ~is_upper).sum(1) == size) | ((hexadecimal & ~is_lower).sum(1) == size)
+    ordered = np.sort(letters, 1)
+    distinct = (ordered[:, 1:] != ordered[:, :-1]).sum(1) + (ordered[:, 0] > 0)
+    forms = np.zeros((len(words), FORM))
+    forms[:, 0] = np.array([math.log1p(one) / 3 for one in range(LONG + 1)])[size]
+    forms[:, 1], forms[:, 2], forms[:, 3] = lower / size, upper / size, digits / size
+    forms[:, 4], forms[:, 5] = np.minimum(turns, 8) / 4, np.minimum(humps, 6) / 3
+    forms[:, 6] = (kind & _VOWEL > 0).sum(1) / np.maximum(1, lower + upper)
+    forms[:, 7], forms[:, 8] = np.minimum(consonants, 8) / 4, (size >= 6) & in_hex
+    forms[:, 9], forms[:, 12] = (lower + upper > 0) & (digits > 0), 1
+    forms[:, 13], forms[:, 14] = is_upper[:, 0] & (lower == size - 1), upper == size
+    forms[:, 15], forms[:, 17], forms[:, 18] = size >= 16, (letters == ord("_")).any(1), distinct / size
+    return forms
+
+
+_LOWER, _UPPER, _DIGIT, _VOWEL, _CONSONANT, _HEX_DIGIT = (1 << bit for bit in range(6))
+
+
+@cache
+def _character_kinds() -> NDArray[np.uint8]:
+    """Return for each byte its kinds: ``_LOWER`` and the others."""
+    import numpy as np
+
+    kinds = np.zeros(256, np.uint8)
+    for code in (
+        *range(ord("0"), ord("9") + 1),
+        *range(ord("A"), ord("Z") + 1),
+        *range(ord("a"), ord("z") + 1),
+    ):
+        one = chr(code)
+        kinds[code] = (
+            one.islower() * _LOWER
+            | one.isupper() * _UPPER
+            | one.isdigit() * _DIGIT
+            | (one.lower() in _VOWELS) * _VOWEL
+            | (_CONSONANTS.match(one.lower()) is not None) * _CONSONANT
+            | (_HEX.match(one) is not None) * _HEX_DIGIT
+        )
+    return kinds
+
+
+def _word_shape(word: str) -> str:
+    if word.isalpha():
+        if word.islower():
+            return "a"
+        if word.isupper():
+            return "A"
+        if word[1:].islower():
+            return "Aa"
+    return _shape(word)
+
+
+@lru_cache(maxsize=MAX_CACHED_FEATURES)
+def _shape_bucket(shape: str) -> int:
+    return _bucket(f"S{shape}")
+
+
+@cache
+def _crc_table() -> NDArray[np.uint32]:
+    """Return the CRC-32 of each byte, reflected: https://www.w3.org/TR/png/#D-CRCAppendix."""
+    import numpy as np
+
+    table = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        table = np.where(table & 1, table >> 1 ^ 0xEDB88320, table >> 1).astype(np.uint32)
+    return table
 
 
 @lru_cache(maxsize=MAX_CACHED_FEATURES)

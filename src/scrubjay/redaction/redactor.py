@@ -215,6 +215,9 @@ _CELLS: Final = {
     sign: re.compile(rf'\s*"(?:[^"\n]|"")*"\s*(?={re.escape(sign)}|\Z)|[^{sign}]*') for sign in _SIGNS
 }
 _SPACED_CELL: Final = re.compile(r"\S+(?: \S+)*")
+_SPACED_CELLS: Final = re.compile(r"\S(?:[^\S ]|\s{2,})\s*\S")
+_RULE_BEGINNINGS: Final = frozenset(" \t|:=+-")
+"""Of a line that `_RULE` matches."""
 
 
 class RowText(NamedTuple):
@@ -280,11 +283,25 @@ class _Headings(NamedTuple):
 def find_tables(text: str) -> Iterator[RowText]:
     done = 0
     for line in _HEADINGS.finditer(text):
-        headings = _Headings.of(line[0]) if line.start() >= done else None
+        if line.start() < done or not _may_precede(line[0], text, line.end() + 1):
+            continue
+        headings = _Headings.of(line[0])
         if headings:
             table, done = _rows_as_text(text, line.end() + 1, headings)
             if table.offsets:
                 yield table
+
+
+def _may_precede(line: str, text: str, at: int) -> bool:
+    """Tell, at little cost, whether the row at an offset can be one of a line of headings; most lines are prose."""
+    if text[at : at + 1] in _RULE_BEGINNINGS:
+        return True
+    stop = text.find("\n", at, at + MAX_ROW_CHARACTERS)
+    row = text[at : stop if stop >= 0 else at + MAX_ROW_CHARACTERS]
+    sign = next((sign for sign in _SIGNS if sign in line), None)
+    if sign is None:
+        return _SPACED_CELLS.search(row) is not None
+    return sign == "|" or '"' in line + row or line.rstrip().count(sign) == row.rstrip().count(sign)
 
 
 def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
