@@ -15,7 +15,7 @@ import hashlib
 import math
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -45,6 +45,8 @@ CHARACTERS_PER_WORD: Final = 2
 WORD_WEIGHT: Final = 0.7
 """Length of the words' half, the vectors' being 1; .5 to 1 do about as well."""
 HASH_COLUMNS: Final = 1024
+BLOCK_ROWS: Final = 256
+"""Rows that are computed at once where all would need much memory."""
 COMMON_SHARE: Final = 0.25
 """Share of the memories above which a term is ignored."""
 MAX_TERMS: Final = 300
@@ -207,12 +209,21 @@ def feature_rows(vectors: Matrix, matrix: TermMatrix) -> Matrix:
     """
     present = np.any(vectors != 0, axis=1, keepdims=True)
     mean = vectors.sum(axis=0) / max(1, int(present.sum()))
-    centred = unit_rows(np.where(present, vectors - mean, 0).astype(np.float32))
-    return unit_rows(np.hstack([centred, WORD_WEIGHT * _word_rows(matrix)]))
+    dimensions = vectors.shape[1]
+    rows = np.empty((len(vectors), dimensions + HASH_COLUMNS), np.float32)
+    rows[:, :dimensions] = unit_rows(np.where(present, vectors - mean, 0).astype(np.float32))
+    for first, words in _word_rows(matrix):
+        block = rows[first : first + len(words)]
+        block[:, dimensions:] = WORD_WEIGHT * words
+        block[:] = unit_rows(block)
+    return rows
 
 
-def _word_rows(matrix: TermMatrix) -> Matrix:
-    """Hash each term into a column with a sign (Weinberger et al., 2009); it moves the Rand index by .01."""
+def _word_rows(matrix: TermMatrix) -> Iterator[tuple[int, Matrix]]:
+    """Hash each term into a column with a sign (Weinberger et al., 2009); it moves the Rand index by .01.
+
+    Yields the first row and the rows of a block: all in double precision would be the greatest array of a sync.
+    """
     frequency = matrix.document_frequency()
     frequent = np.flatnonzero((frequency >= 2) & (frequency <= max(2, COMMON_SHARE * matrix.size)))
     codes = np.zeros(len(matrix.words), dtype=np.int64)
@@ -223,8 +234,12 @@ def _word_rows(matrix: TermMatrix) -> Matrix:
     weights[frequent] = np.log(matrix.size / frequency[frequent]) * np.where(codes[frequent] >> 31, 1, -1)
     places = matrix.rows * HASH_COLUMNS + codes[matrix.terms] % HASH_COLUMNS
     values = (1 + np.log(matrix.counts)) * weights[matrix.terms]
-    sums = np.bincount(places, values, minlength=matrix.size * HASH_COLUMNS)
-    return unit_rows(sums.reshape(matrix.size, HASH_COLUMNS).astype(np.float32))
+    for first in range(0, matrix.size, BLOCK_ROWS):
+        size = min(BLOCK_ROWS, matrix.size - first)
+        start, end = np.searchsorted(matrix.rows, (first, first + size))
+        own = places[start:end] - first * HASH_COLUMNS
+        sums = np.bincount(own, values[start:end], minlength=size * HASH_COLUMNS)
+        yield first, unit_rows(sums.reshape(size, HASH_COLUMNS).astype(np.float32))
 
 
 def term_weights(
@@ -398,7 +413,7 @@ def cluster_rows(rows: Matrix) -> Clusters:
     points = np.flatnonzero(np.any(rows != 0, axis=1))
     if len(points) < 4:  # two topics of two
         return Clusters()
-    present = rows[points]
+    present = rows if len(points) == len(rows) else rows[points]
     similarity = present @ present.T  # of one array with itself: half the work
     graph = _neighbour_graph(similarity)
     merges = average_linkage(similarity)
@@ -421,15 +436,11 @@ def cluster_rows(rows: Matrix) -> Clusters:
     return Clusters(topics, tuple(found))
 
 
-NEIGHBOUR_ROWS: Final = 256
-"""Points whose neighbours are looked for at once."""
-
-
 def _neighbour_graph(similarity: Matrix) -> list[dict[int, float]]:
     edges: list[dict[int, float]] = [{} for _ in similarity]
     found: list[list[tuple[int, int, float]]] = [[] for _ in range(min(NEIGHBOURS, len(similarity) - 1))]
-    for first in range(0, len(similarity), NEIGHBOUR_ROWS):  # a copy of all would double the peak
-        own = similarity[first : first + NEIGHBOUR_ROWS].copy()
+    for first in range(0, len(similarity), BLOCK_ROWS):  # a copy of all would double the peak
+        own = similarity[first : first + BLOCK_ROWS].copy()
         every = np.arange(len(own))
         own[every, first + every] = -np.inf
         for rank in found:
