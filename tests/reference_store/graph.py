@@ -49,11 +49,13 @@ class ReferenceGraph:
         *,
         inward: bool = False,
         limit: int | None = None,
+        rule: str | None = None,
     ) -> list[Edge]:
         found = []
         for asked in dict.fromkeys(ids):
             for kind in sorted(set(kinds)):
                 near = [e for e in self._edges if e.kind == kind and asked == (e.dst if inward else e.src)]
+                near = [e for e in near if rule in (None, e.rule)]
                 near.sort(key=lambda e: (-e.weight, e.src if inward else e.dst))
                 found += near[:limit]
         return found

@@ -457,6 +457,31 @@ class GraphContract:
                 assert reader.edges([ids[0]], ["links"], inward=True, limit=limit) == inward[:limit]
             assert reader.edges([ids[4], ids[0], ids[4]], ["links"], limit=1) == [back[3], out[0]]
 
+    def test_edges_are_chosen_by_the_rule_that_made_them(self, store: Store, ann: Scope) -> None:
+        old, new, other = (sample_memory(f"n{i}", ANN_KEY, name=f"n{i}") for i in range(3))
+        ids = [one.record.id for one in (old, new, other)]
+        newer = Edge(ids[1], "similar", ids[0], ANN_KEY, 0.5, rule="newer")
+        found = Edge(ids[2], "similar", ids[0], ANN_KEY, 0.9, rule="cosine")
+        write_changes(store, ann, *map(PutMemory, (old, new, other)), PutEdges((newer, found)))
+        with store.reader(ann) as reader:
+            for limit in (None, 1):
+                assert reader.edges([ids[0]], ["similar"], inward=True, limit=limit, rule="newer") == [newer]
+                assert reader.edges([ids[0]], ["similar"], inward=True, limit=limit)[0] == found
+            assert reader.edges([ids[1]], ["similar"], rule="newer") == [newer]
+            assert reader.edges([ids[1]], ["similar"], rule="cosine") == []
+            assert reader.edges([ids[0]], ["similar"], inward=True, rule="other") == []
+
+    def test_of_several_keys_edges_one_is_shown_whatever_its_rule(self, store: Store, ann: Scope) -> None:
+        _put_memories(store, ann, "public")
+        shared = Edge(A, "similar", B, "public", 0.9, rule="cosine")
+        own = Edge(A, "similar", B, ANN_KEY, 0.5, origin="given", rule="newer")
+        other = Edge(A, "similar", C, "public", 0.4, rule="cosine")
+        write_changes(store, ann, PutEdges((shared, own, other)))
+        with store.reader(ann) as reader:
+            assert reader.edges([A], ["similar"]) == [own, other]
+            assert reader.edges([A], ["similar"], rule="newer") == [own]
+            assert reader.edges([A], ["similar"], rule="cosine", limit=1) == [other]
+
     def test_degrees_count_the_edges_that_lead_to_an_id(self, store: Store, ann: Scope) -> None:
         """Of one kind; an id without any is left out."""
         _put_memories(store, ann)

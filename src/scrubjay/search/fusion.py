@@ -25,7 +25,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import PERSON_ROLES as PERSONS
 from scrubjay.models.records import TIER_PREFIXES, Record, is_commit_title
-from scrubjay.models.results import Candidate, Contribution, round_score
+from scrubjay.models.results import MICRO, Candidate, Contribution
 from scrubjay.search.candidates import ChannelWeight, Ranking, TermRanking
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
@@ -50,7 +50,8 @@ class ScoredRow(NamedTuple):
     @property
     def score(self) -> float:
         """The sum of the parts, as `Candidate.score` has it."""
-        return round_score(math.fsum([weight * value for _, _, value, weight in self.parts]))
+        total = math.fsum([weight * value for _, _, value, weight in self.parts])
+        return round(total * MICRO) / MICRO  # `round_score`, without the call: this runs for every row
 
 
 ScoreTable: TypeAlias = "list[ScoredRow]"
@@ -198,16 +199,15 @@ def build_table(
         weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
         amounts = _weights_by_length(weight, table)
-        for place, raw in enumerate(scores[channel]):
+        for place, (row, raw, amount) in enumerate(zip(table, scores[channel], amounts, strict=True)):
             if raw is not None:
-                value = (raw - mean) / deviation if deviation else 0.0
-                table[place].parts.append((channel, raw, value, amounts[place]))
+                row.parts.append((channel, raw, (raw - mean) / deviation if deviation else 0.0, amount))
             elif ranking.kind in ("vector", "late") and base is not None:
                 known = scores[base.channel][place]
                 if known is not None:
                     spread = base.scored.deviation
                     value = PREDICTED_CORRELATION * ((known - base.scored.mean) / spread if spread else 0.0)
-                    table[place].parts.append((f"{channel} (foretold)", known, value, amounts[place]))
+                    row.parts.append((f"{channel} (foretold)", known, value, amount))
     return table
 
 
@@ -392,20 +392,14 @@ def add_session_feature(rows: ScoreTable, lenders: ScoreTable, scores: Sequence[
     ``scores`` are those of ``lenders``.
     """
     best: dict[str, float] = {}
-    for row, score in zip(lenders, scores, strict=True):
-        name = _session_of(row)
-        if name is not None and score > best.get(name, 0.0):
-            best[name] = score
-    for row in rows:
-        name = _session_of(row)
-        borrowed = best.get(name, 0.0) if name is not None else 0.0
-        if borrowed > 0.0 and row.head is not None:
-            weight = SESSION_SHARE / (1.0 + row.head.words / SESSION_LENGTH_SCALE)
-            row.parts.append(("session", borrowed, borrowed, weight))
-
-
-def _session_of(row: ScoredRow) -> str | None:
-    return row.head.session if row.head is not None and row.head.turn else None
+    for (_, head, _), score in zip(lenders, scores, strict=True):
+        if score > 0.0 and head is not None and head.turn and head.session is not None:
+            best[head.session] = max(score, best.get(head.session, 0.0))
+    for _, head, parts in rows if best else ():
+        if head is not None and head.turn and head.session in best:
+            borrowed = best[head.session]
+            weight = SESSION_SHARE / (1.0 + head.words / SESSION_LENGTH_SCALE)
+            parts.append(("session", borrowed, borrowed, weight))
 
 
 NEIGHBOUR_SHARE: Final = 0.5

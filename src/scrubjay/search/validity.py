@@ -156,12 +156,10 @@ def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> 
 
 def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
     """Return the active memories that may have changed each memory: linked, later, true at ``at``; newest first."""
-    pairs = set()
-    for inward, kinds in ((False, ["contradicts"]), (True, ["contradicts", "similar", "supersedes"])):
-        for edge in reader.edges(sorted(records), kinds, inward=inward):
-            one, other = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
-            if edge.kind != "similar" or edge.rule == NEWER_RULE:
-                pairs.add((one, other))
+    ids = sorted(records)
+    pairs = {(edge.src, edge.dst) for edge in reader.edges(ids, ["contradicts"])}
+    for kinds, rule in ((["contradicts", "supersedes"], None), (["similar"], NEWER_RULE)):
+        pairs |= {(edge.dst, edge.src) for edge in reader.edges(ids, kinds, inward=True, rule=rule)}
     others = reader.get(sorted({other for _, other in pairs}))
     found: dict[str, list[Record]] = {}
     for memory, other in sorted(pairs):

@@ -203,6 +203,7 @@ class GraphReader(Protocol):
         *,
         inward: bool = False,
         limit: int | None = None,
+        rule: str | None = None,
     ) -> list[Edge]:
         """Return visible stored edges that leave these ids, or with ``inward`` those that lead to them.
 
@@ -211,6 +212,7 @@ class GraphReader(Protocol):
             kinds: Any of `scrubjay.models.graph.STORED_EDGE_KINDS`.
             inward: Those that lead to ``ids``.
             limit: Most edges of each id and kind, the heaviest first, then the smaller other end.
+            rule: Only those that this rule made.
 
         Returns:
             By id (in the order given), kind, falling weight, other end. Of several keys' edges with one source, kind

@@ -55,7 +55,7 @@ SELECT {EDGE_COLUMNS} FROM (
     ) AS place FROM (
         SELECT DISTINCT ON (src, kind, dst) * FROM seen
         ORDER BY src, kind, dst, origin <> 'given', weight DESC, key COLLATE "C"
-    ) united
+    ) united WHERE %(rule)s::text IS NULL OR rule = %(rule)s
 ) ranked WHERE %(limit)s::bigint IS NULL OR place <= %(limit)s ORDER BY place
 """
 
@@ -198,6 +198,7 @@ class PostgresGraph:
         *,
         inward: bool = False,
         limit: int | None = None,
+        rule: str | None = None,
     ) -> list[Edge]:
         if not self._connected():
             return []
@@ -205,13 +206,13 @@ class PostgresGraph:
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
             statement = MERGED_EDGES.format(near=near, far="src" if inward else "dst")
-            found = self._bound(statement, ends=rows.node_hashes(new), kinds=wanted, limit=limit)
+            found = self._bound(statement, ends=rows.node_hashes(new), kinds=wanted, limit=limit, rule=rule)
             by_kind: dict[tuple[str, str], list[Edge]] = defaultdict(list)
             for edge in map(edge_from_row, found):
                 by_kind[edge.dst if inward else edge.src, edge.kind].append(edge)
             return {one: [edge for kind in wanted for edge in by_kind.get((one, kind), ())] for one in new}
 
-        return self._snapshot.edges_of(ids, (near, tuple(wanted), limit), read)
+        return self._snapshot.edges_of(ids, (near, tuple(wanted), limit, rule), read)
 
     def _connected(self) -> bool:
         return self._snapshot.cached("connected", self._any_edge)

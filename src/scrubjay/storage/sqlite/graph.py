@@ -246,14 +246,22 @@ class SQLiteGraph:
         return dict(sorted(dict(found).items()))
 
     def edges(
-        self, ids: Sequence[str], kinds: Sequence[str], *, inward: bool = False, limit: int | None = None
+        self,
+        ids: Sequence[str],
+        kinds: Sequence[str],
+        *,
+        inward: bool = False,
+        limit: int | None = None,
+        rule: str | None = None,
     ) -> list[Edge]:
         wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
-        read = partial(self._read, kinds=wanted, inward=inward, limit=limit)
-        return self._snapshot.edges_of(ids, (inward, wanted, limit), read)
+        if rule is not None and not self._has_made(rule):
+            return []
+        read = partial(self._read, kinds=wanted, inward=inward, limit=limit, rule=rule)
+        return self._snapshot.edges_of(ids, (inward, wanted, limit, rule), read)
 
     def _read(
-        self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None
+        self, ids: list[str], kinds: Sequence[str], *, inward: bool, limit: int | None, rule: str | None
     ) -> dict[str, tuple[Edge, ...]]:
         """Return the edges of each id, also where there are none, so that a miss is cached."""
         read = self._inward if inward else self._outward
@@ -266,7 +274,7 @@ class SQLiteGraph:
             numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
             for kind in stored:
                 for batch in rows.id_batches(numbers) if not singly else ([number] for number in numbers):
-                    for number, edge in read(of, tier, batch, kind, limit if singly else None):
+                    for number, edge in read(of, tier, batch, kind, limit if singly else None, rule):
                         by_kind[(of, tier, number), kind].append(edge)
         found: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
         for one, node in nodes.items():
@@ -280,6 +288,13 @@ class SQLiteGraph:
             ("edges", kind), lambda: self._db.execute(one, values).fetchone() is not None
         )
 
+    def _has_made(self, rule: str) -> bool:
+        one = "SELECT 1 FROM maker WHERE tenant = ? AND rule = ? LIMIT 1"
+        values = (self._tenant, rule)
+        return self._snapshot.cached(
+            ("made", rule), lambda: self._db.execute(one, values).fetchone() is not None
+        )
+
     def _any(self, kind: str) -> bool:
         one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
         values = (self._tenant, *self._bound)
@@ -288,7 +303,7 @@ class SQLiteGraph:
         )
 
     def _outward(
-        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
+        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
         sights = [sight for sight in self._sights() if sight.src_tier == tier]
         to = TARGET_KIND.get(kind)
@@ -300,11 +315,11 @@ class SQLiteGraph:
         if to is not None:
             edges, end, order = "edge e CROSS JOIN node n ON n.num = e.dst", "n.hash", "n.hash"
             condition, values = f"{condition} AND {node_condition(to, self._keys)}", (*values, *self._bound)
-        for row in self._rows(sights, edges, condition, values, end, order, limit):
+        for row in self._rows(sights, edges, condition, values, end, order, limit, rule):
             yield row[1], _edge_from_row(kind, row[0], row[1:])
 
     def _inward(
-        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None
+        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
         sights = [sight for sight in self._sights() if sight.dst_tier == tier]
         if of != TARGET_KIND.get(kind, "memory") or not sights:
@@ -320,7 +335,7 @@ class SQLiteGraph:
             (KIND_CODE[kind], *hashes),
         )
         edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
-        for row in self._rows(sights, edges, condition, values, "e.dst", order, limit):
+        for row in self._rows(sights, edges, condition, values, "e.dst", order, limit, rule):
             number = hashes[row[0]]
             yield number, _edge_from_row(kind, number, row[1:])
 
@@ -333,17 +348,21 @@ class SQLiteGraph:
         end: str,
         order: str,
         limit: int | None,
+        rule: str | None,
     ) -> list[Any]:
         several = len({sight.key for sight in sights}) > 1
+        chosen = first = ""
+        if rule is not None:  # which of several keys' edges is shown does not depend on the rule asked for
+            chosen, first = ("", "k.rule IS NOT ?, ") if several else ("AND k.rule = ? ", "")
         found = self._db.execute(
             f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
             f"{WEIGHT_SQL} AS weight, e.at, k.origin, k.rule, k.run FROM {edges} "
             "CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
-            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(sights)}) AND {condition} "
-            f"ORDER BY place, weight DESC, {order} LIMIT ?",
-            (self._tenant, *values, -1 if limit is None else limit),
+            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(sights)}) AND {condition} {chosen}"
+            f"ORDER BY place, {first}weight DESC, {order} LIMIT ?",
+            (self._tenant, *values, *(() if rule is None else (rule,)), -1 if limit is None else limit),
         ).fetchall()
-        return [row[1:] for row in found if row[0] == 1]
+        return [row[1:] for row in found if row[0] == 1 and rule in (None, row[-2])]
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         if kind not in KIND_CODE or not self._sights():
