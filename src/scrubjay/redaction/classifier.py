@@ -403,23 +403,23 @@ class Tagger:
         weights, far, edge, (rows, indexes) = self._weights, CONVOLUTION_REACH, max(CONVOLUTION_STEPS), first
         size, width = len(indexes), rows.shape[-1]
         apart = _distances(size, cores)
-        own = np.pad(windows.own, edge, constant_values=-1)
+        # Rows of zeros around each window, so that no convolution reaches into the next.
+        places = np.arange(size) + edge * (windows.own + 1)
+        hidden = np.zeros((size + edge * (len(windows.firsts) + 1), width), np.float32)
         needed = np.flatnonzero(apart <= far)
-        hidden = np.zeros((size + 2 * edge, width), np.float32)
-        hidden[needed + edge] = np.maximum(
+        hidden[places[needed]] = np.maximum(
             rows[indexes[needed], net] + matrix_product(marks[needed], weights["marks"][net]), 0
         )
         for step, mix, shift in zip(
             CONVOLUTION_STEPS, weights["mix"][net], weights["shift"][net], strict=True
         ):
             far -= step
-            needed = np.flatnonzero(apart <= far) + edge
+            needed = places[apart <= far]
             mixed = matrix_product(hidden[needed], mix[width : 2 * width]) + shift
             for moved, part in ((-step, mix[:width]), (step, mix[2 * width :])):
-                there = np.where(own[needed + moved] == own[needed], needed + moved, 0)  # 0: none
-                mixed += matrix_product(hidden[there], part)
+                mixed += matrix_product(hidden[needed + moved], part)
             hidden[needed] += np.maximum(mixed, 0, out=mixed)
-        core = np.concatenate([np.arange(core.start, core.stop) for core in cores]) + edge
+        core = places[np.concatenate([np.arange(core.start, core.stop) for core in cores])]
         odds = matrix_product(hidden[core], weights["out"][net][:, None])[:, 0] + weights["last"][net]
         return np.split(odds, np.cumsum([core.stop - core.start for core in cores])[:-1])
 

@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -253,7 +253,7 @@ class _Headings(NamedTuple):
     @classmethod
     def of(cls, line: str) -> _Headings | None:
         """Parse a line of headings, if it is one."""
-        sign = next((sign for sign in _SIGNS if sign in line), None)
+        sign = _separator(line)
         name = _NAME if sign in ("|", ";") else _PLAIN_NAME
         places = list(_cells(line, sign))
         names = [line[start:end] for start, end in places]
@@ -281,27 +281,34 @@ class _Headings(NamedTuple):
 
 
 def find_tables(text: str) -> Iterator[RowText]:
-    done = 0
-    for line in _HEADINGS.finditer(text):
-        if line.start() < done or not _may_precede(line[0], text, line.end() + 1):
-            continue
-        headings = _Headings.of(line[0])
-        if headings:
-            table, done = _rows_as_text(text, line.end() + 1, headings)
-            if table.offsets:
-                yield table
+    at = done = 0
+    for line, row in pairwise([*text.split("\n"), ""]):
+        start, at = at, at + len(line) + 1
+        if start >= done and _may_precede(line, row[:MAX_ROW_CHARACTERS]) and _HEADINGS.fullmatch(line):
+            headings = _Headings.of(line)
+            if headings:
+                table, done = _rows_as_text(text, at, headings)
+                if table.offsets:
+                    yield table
 
 
-def _may_precede(line: str, text: str, at: int) -> bool:
-    """Tell, at little cost, whether the row at an offset can be one of a line of headings; most lines are prose."""
-    if text[at : at + 1] in _RULE_BEGINNINGS:
+def _may_precede(line: str, row: str) -> bool:
+    """Tell, at little cost, whether a row can be one of a line of headings; most lines are prose."""
+    sign = _separator(line)
+    if sign is None and "  " not in line:
+        return False
+    if row[:1] in _RULE_BEGINNINGS and _RULE.match(row):
         return True
-    stop = text.find("\n", at, at + MAX_ROW_CHARACTERS)
-    row = text[at : stop if stop >= 0 else at + MAX_ROW_CHARACTERS]
-    sign = next((sign for sign in _SIGNS if sign in line), None)
     if sign is None:
         return _SPACED_CELLS.search(row) is not None
     return sign == "|" or '"' in line + row or line.rstrip().count(sign) == row.rstrip().count(sign)
+
+
+def _separator(line: str) -> str | None:
+    for sign in _SIGNS:
+        if sign in line:
+            return sign
+    return None
 
 
 def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
