@@ -17,6 +17,7 @@ MAST = "The mast is twelve metres."
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    (tmp_path / "vault").mkdir()
     return tmp_path / "vault" / "Learned"
 
 
@@ -86,7 +87,6 @@ def test_turns_and_passages_are_not_written_and_facts_name_their_turn(
     from scrubjay.config.settings import FactSettings
 
     memory = opened(settings=replace(learned, facts=FactSettings()))
-    (tmp_path / "vault" / "a.md").parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / "vault" / "a.md").write_text("# Note\n\nA passage.\n")
     memory.sync(tmp_path / "vault")
     report = memory.add(
@@ -157,10 +157,9 @@ def test_where_file_and_store_changed_the_file_wins_and_the_other_text_is_kept(
 def test_a_deleted_file_is_written_again_and_its_memory_stays(memory: Memory, folder: Path) -> None:
     added = memory.add(MAST)
     only(folder).unlink()
-    assert memory.get(added.id)
-    memory.add("The keel is lead.")
-    memory.archive(added.id)
-    assert len(list(folder.rglob("*.memory.md"))) == 2
+    memory.forget(memory.add("The keel is lead.").id)
+    assert "twelve" in only(folder).read_text()
+    assert memory.get(added.id).records[0].status == "active"
 
 
 def test_a_forgotten_memory_loses_its_file_and_does_not_come_back(memory: Memory, folder: Path) -> None:
@@ -188,6 +187,8 @@ def test_a_file_that_was_moved_stays_where_it_is(memory: Memory, folder: Path) -
     moved.parent.mkdir()
     file.rename(moved)
     memory.update(added.id, content="The mast is thirteen metres.")
+    assert only(folder) == moved
+    memory.sync()
     assert only(folder) == moved
     assert "thirteen" in moved.read_text()
 
@@ -322,7 +323,6 @@ def test_an_export_of_markdown_into_a_source_is_refused(
 def test_a_folder_that_cannot_be_written_is_an_error_and_the_memory_is_stored(
     opened: Callable[..., Memory], learned: Settings, folder: Path
 ) -> None:
-    folder.parent.mkdir(parents=True)
     folder.write_text("a file where the folder should be")
     memory = opened(settings=learned)
     with pytest.raises(SourceError, match="is stored"):
@@ -357,3 +357,37 @@ def test_what_an_older_backup_lacks_comes_back_from_its_file(
     restored.sync()
     assert sorted(texts(restored)) == ["The keel is lead.", MAST]
     assert len(written(folder)) == 2
+
+
+def test_a_memory_that_was_forgotten_while_its_file_was_edited_stays_forgotten_and_the_file_stays(
+    memory: Memory, folder: Path
+) -> None:
+    added = memory.add(MAST)
+    file = only(folder)
+    file.write_text(file.read_text().replace("twelve", "thirteen"))
+    memory.forget(added.id)
+    assert texts(memory) == []
+    assert "thirteen" in file.read_text()
+    (problem,) = memory.sync().problems
+    assert "not stored any more" in problem.message
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.startswith(("id:", "store:"))))
+    memory.sync()
+    assert texts(memory) == ["The mast is thirteen metres."]
+
+
+def test_a_folder_whose_parent_is_gone_is_not_made_anew(
+    opened: Callable[..., Memory], settings: Settings, tmp_path: Path
+) -> None:
+    away = tmp_path / "unmounted" / "vault" / "Learned"
+    memory = opened(settings=replace(settings, notes=NotesSettings(learned_dir=away)))
+    with pytest.raises(SourceError, match="does not exist"):
+        memory.add(MAST)
+    assert not (tmp_path / "unmounted").exists()
+
+
+def test_two_memories_with_one_title_in_one_project_have_a_file_each(memory: Memory, folder: Path) -> None:
+    memory.add("The first.", title="Same / title: [x] #y", project="github.com/ann/boat")
+    memory.add("The second.", title="Same / title: [x] #y", project="github.com/ann/boat")
+    assert len(written(folder)) == 2
+    assert all(not set(path.rpartition("/")[2]) & set('[]#^|:"') for path in written(folder))

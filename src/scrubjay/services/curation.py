@@ -48,6 +48,7 @@ from scrubjay.services.workspace import (
     require_may_change,
     resolve_id,
     resolve_projects,
+    write_changed_notes,
 )
 from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
@@ -82,11 +83,8 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     facts = FactStage(store, scope, base, settings.facts.stages, curates=workspace.may_curate)
     added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
-    if settings.notes.learned_dir is not None:
-        from scrubjay.services.learned_notes import add_learned_notes
-
-        new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
-        add_learned_notes(workspace, new_ids)
+    new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
+    write_changed_notes(workspace, new_ids)
     folder = settings.notes.dir
     if folder is None:
         return added
@@ -144,7 +142,7 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
         workspace.store, workspace.scope, base, edges, memory, amendment, workspace.settings.redaction.allow
     )
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
-    refresh_learned_notes(workspace)
+    write_changed_notes(workspace, changed=[memory])
     return report
 
 
@@ -370,7 +368,7 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
     if changed:
         changes = status_changes(changed, life, op, at, actor=workspace.scope.user)
         workspace.store.write(workspace.scope, changes, durable=True)
-        refresh_learned_notes(workspace)
+        write_changed_notes(workspace, changed=[record.id for record in changed])
     same = tuple(record.id for record in records if record.status == status)
     return ChangeReport(tuple(record.id for record in changed), same, unknown)
 

@@ -23,10 +23,8 @@ from scrubjay.models.lifecycle import Amendment, NewMemory
 from scrubjay.models.records import STATUSES, Record, RecordFilter
 from scrubjay.models.reports import FileError, NotesReport
 from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
-from scrubjay.redaction.redactor import redact_text
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Reader
-from scrubjay.transfer.archive import principal_mark
 from scrubjay.transfer.memory_notes import MemoryNote, note_path, plain_text, read_note, write_note
 
 LOCK_NAME: Final = "learned notes"
@@ -70,19 +68,21 @@ def refresh_learned_notes(workspace: Workspace) -> None:
         raise SourceError(f"The memories are stored, but {failed.path}: {failed.message}", hint=failed.hint)
 
 
-def add_learned_notes(workspace: Workspace, ids: Sequence[str]) -> None:
-    """Write the files of new memories, and those of memories that they superseded, without looking at others.
+def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Sequence[str]) -> None:
+    """Write the files of new memories, and those of changed and superseded ones that are at their usual path.
+
+    Other files are not looked at: the next sync does that.
 
     Raises:
         SourceError: A file cannot be written. The memories stay stored.
     """
     folder = workspace.settings.notes.learned_dir
-    if folder is None or not ids:
+    if folder is None:
         return
     run = _NotesRun(
         workspace, folder.expanduser(), workspace.settings.notes.learned_visibility, takes_edits=False
     )
-    report = run.add(ids)
+    report = run.write_some(new, changed)
     failed = next((one for one in report.problems if one.hint == WRITE_HINT), None)
     if failed is not None:
         raise SourceError(f"The memory is stored, but {failed.path}: {failed.message}", hint=failed.hint)
@@ -149,6 +149,8 @@ class _NotesRun:
 
     @property
     def mark(self) -> str:
+        from scrubjay.transfer.archive import principal_mark  # a sync with nothing new has no use for it
+
         return principal_mark(self.workspace.store.secret(self.workspace.scope), self.workspace.scope)
 
     def is_current(self) -> bool:
@@ -163,10 +165,10 @@ class _NotesRun:
             for one in files
         )
 
-    def add(self, ids: Sequence[str]) -> NotesReport:
+    def write_some(self, new: Sequence[str], changed: Sequence[str]) -> NotesReport:
         started = time.monotonic()
         with self.workspace.store.reader(self.workspace.scope) as reader:
-            records = reader.get(ids)
+            records = reader.get([*new, *changed])
             older = [edge.dst for edge in reader.edges(list(records), ["supersedes"])]
             records |= reader.get([one for one in older if one not in records])
             learned = _learned(reader, [one for one in records.values() if self._is_wanted(one)])
@@ -178,7 +180,7 @@ class _NotesRun:
             if isinstance(there, _File):
                 if there.note.id == memory.record.id and there.note.unedited:
                     self._write(path, memory, evidence, there)
-            elif there is None and memory.record.id in ids:
+            elif there is None and memory.record.id in new:  # another's may have been moved
                 self._write(path, memory, evidence, None)
         return self._report(len(learned), started)
 
@@ -199,8 +201,6 @@ class _NotesRun:
         for memory in learned:
             there = matched.get(memory.record.id)
             path = self.names[memory.record.id]
-            if there is None and os.path.lexists(self.folder / path):
-                continue  # it holds no memory, and was reported
             if there is None or self._is_ours(there, memory):
                 self._write(path, memory, evidence, there)
         self._remove(files, {one.path for one in matched.values()})
@@ -246,6 +246,8 @@ class _NotesRun:
             if place.stat().st_size > MAX_NOTE_BYTES:
                 return f"It is larger than {MAX_NOTE_BYTES:,} bytes, and was not read."
             text = place.read_bytes().decode("utf-8")
+            if not text:
+                return None
         except UnicodeDecodeError:
             return "It is not UTF-8, and was not read."
         except OSError as error:
@@ -269,19 +271,36 @@ class _NotesRun:
         if there is not None and there.text == text:
             return
         place = self.folder / path
+        if not self.folder.parent.is_dir():
+            self._problem(
+                path, f"{self.folder.parent} does not exist, so nothing is written there.", WRITE_HINT
+            )
+            return
         try:
+            if not self._is_as_read(place, there):
+                return  # somebody writes it now: the next sync looks at it
             atomic_files.make_folder(place.parent, FOLDER_MODE)
             mode = place.stat().st_mode & 0o777 if there is not None else atomic_files.PRIVATE_MODE
-            atomic_files.write_file(place, text.encode("utf-8", "replace"), mode)
+            # An empty file after a power cut is written again, so none is synced by itself.
+            atomic_files.write_file(place, text.encode("utf-8", "replace"), mode, durable=False)
         except OSError as error:
             self._problem(path, f"It cannot be written: {error.strerror or error}.", WRITE_HINT)
             return
         self.counts["written"] += 1
 
-    def _delete(self, path: str) -> None:
+    @staticmethod
+    def _is_as_read(place: Path, file: _File | None) -> bool:
+        if file is None:
+            return not os.path.lexists(place) or (place.is_file() and not place.stat().st_size)
+        return place.exists() and place.read_bytes() == file.text.encode()
+
+    def _delete(self, file: _File) -> None:
+        path = file.path
         place = self.folder / path
         try:
-            place.unlink(missing_ok=True)
+            if not self._is_as_read(place, file):
+                return
+            place.unlink()
             if place.parent != self.folder and not any(place.parent.iterdir()):
                 place.parent.rmdir()
         except OSError as error:
@@ -358,6 +377,7 @@ class _NotesRun:
         return done > 0
 
     def _amend(self, record: Record, file: _File) -> bool:
+        from scrubjay.redaction.redactor import redact_text
         from scrubjay.services.curation import update_memory
 
         clean = redact_text(file.note.text, self.workspace.settings.redaction.allow).text
@@ -402,6 +422,13 @@ class _NotesRun:
             known = reader.get([note.id])
         if known:
             return False  # a copy of another memory's file
+        if note.store == self.mark and not note.unedited:
+            self._problem(
+                file.path,
+                f"{note.id} is not stored any more, and its file was edited since; the file was left.",
+                "delete the file, or the lines `id` and `store` in it to store it as a new memory",
+            )
+            return False
         (report,) = add(self.workspace, [new])
         self.counts["added"] += not (report.existed or report.passed)
         return not report.existed
@@ -420,7 +447,7 @@ class _NotesRun:
             record = stored.get(file.note.id)
             if self._is_forgotten(file.note.text):
                 if file.note.unedited:
-                    self._delete(file.path)
+                    self._delete(file)
                 else:
                     self._problem(
                         file.path,
@@ -430,9 +457,9 @@ class _NotesRun:
             elif record is None:
                 # Derived and gone with its evidence, or taken back by a run. What somebody said came back by `_add`.
                 if file.note.unedited and file.note.origin == "derived" and file.note.store == self.mark:
-                    self._delete(file.path)
+                    self._delete(file)
             elif file.note.unedited and not self._is_wanted(record):
-                self._delete(file.path)
+                self._delete(file)
 
 
 def _link(path: str) -> str:

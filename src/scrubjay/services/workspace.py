@@ -93,6 +93,14 @@ def refresh_learned_notes(workspace: Workspace) -> None:
         learned_notes.refresh_learned_notes(workspace)
 
 
+def write_changed_notes(workspace: Workspace, new: Sequence[str] = (), changed: Sequence[str] = ()) -> None:
+    """Write the files of new and of changed memories, if the settings name a folder for them."""
+    if workspace.settings.notes.learned_dir is not None and (new or changed):
+        from scrubjay.services import learned_notes
+
+        learned_notes.write_changed_notes(workspace, new, changed)
+
+
 def may_change(workspace: Workspace, record: Record) -> bool:
     """Return whether a principal may change a memory that they see: it is theirs, or they may curate."""
     return workspace.may_curate or record.owner == workspace.scope.user or record.key == workspace.scope.key()
