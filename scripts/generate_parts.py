@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import itertools
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,9 +86,68 @@ def results() -> Iterator[str]:
     yield from (f"Command: {command}." for command in sorted(commands))
 
 
+def rivals() -> tuple[str, dict[str, list[str]]]:
+    """Return commit and date of the run beside other tools, and its medians on the Rust book by row."""
+    page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8").partition("<!-- rivals: ")[2]
+    about = re.search(r"^(\S+), (commit \w{8})", page, re.MULTILINE)
+    table = re.search(r"^\*\*rust_book: .*?\n\n(.*?)\n\n", page, re.MULTILINE | re.DOTALL)
+    assert about is not None
+    assert table is not None
+    rows: dict[str, list[str]] = {}
+    for line in table[1].splitlines()[2:]:
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        rows[name] = [re.sub(r" \(.*?\)", "", cell) for cell in cells[:3]]
+    return f"{about[2]}, {about[1]}", rows
+
+
+def headline() -> Iterator[str]:
+    """Yield the three rows of the README: the newest run of LongMemEval, and two of the run beside other tools."""
+    name, task = "longmemeval_s", "session"
+    runs = [json.loads(file.read_text("utf-8")) for file in RESULTS.glob("quality-embed-*.json")]
+    run = max((run for run in runs if name in run["sets"]), key=lambda run: str(run["date"]))
+    own = run["sets"][name]["tasks"][task]
+    first, every = (
+        f"{own['metrics'][metric]['mean']:.3f}".removeprefix("0") for metric in ("hit@5", "all@5")
+    )
+    _, rows = rivals()
+    hits, syncs = rows["known items, the right file first"], rows["first sync, until searchable, s"]
+    yield "| | scrubjay | others | command |"
+    yield "| --- | --- | --- | --- |"
+    yield (
+        f"| LongMemEval-S: one of the right conversations among five; all of them | {first}; {every} ({own['queries']} "
+        "questions) | MemPalace v4 .984; .870 (450 questions, published) | "
+        "`python -m bench quality --data DIR --state embed --sets longmemeval_s` |"
+    )
+    yield (
+        f"| Rust book, 112 files: the right file first | {hits[0]} | QMD {hits[1]}, SQLite FTS5 {hits[2]} | "
+        "`python -m bench speed --rivals --tree DIR --qmd PATH` |"
+    )
+    yield f"| the same run: first sync until searchable, s | {syncs[0]} | QMD {syncs[1]}, FTS5 {syncs[2]} | as above |"
+
+
+def beside() -> Iterator[str]:
+    """Yield the shorter table of the comparison."""
+    run, rows = rivals()
+    yield f"| Rust book, {run} | scrubjay | QMD (BM25) | bare SQLite FTS5 |"
+    yield "| --- | ---: | ---: | ---: |"
+    for name in (
+        "known items, the right file first",
+        "first sync, until searchable, s",
+        "sync, nothing changed, s",
+        "sync, one file changed, until searchable, s",
+        "cold search, s",
+        "warm search, in a process, ms",
+        "index, MB",
+        "peak memory of the first sync, MB",
+    ):
+        yield f"| {name} | {' | '.join(rows[name])} |"
+
+
 PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
     "results": ("docs/benchmarks.md", results),
     "numbers": ("docs/reference/ranking.md", numbers),
+    "headline": ("README.md", headline),
+    "beside": ("docs/comparison.md", beside),
 }
 
 
