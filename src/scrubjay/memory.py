@@ -1461,8 +1461,6 @@ def find_project(memory: Memory, project: str) -> str:
 
 def without_day_notes(memory: Memory) -> Memory:
     """Return the same memory without appending additions to day notes."""
-    from scrubjay.config.settings import NotesSettings
-
-    return Memory(
-        replace(memory._workspace, settings=replace(memory._workspace.settings, notes=NotesSettings()))
-    )
+    settings = memory._workspace.settings
+    notes = replace(settings.notes, dir=None)
+    return Memory(replace(memory._workspace, settings=replace(settings, notes=notes)))

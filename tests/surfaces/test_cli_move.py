@@ -116,3 +116,21 @@ def test_a_copy_that_cannot_be_says_why_and_makes_nothing(cli, tmp_path: Path) -
     said = cli("copy", mine, other)
     assert (said.code, ", with 1 memories" in said.err) == (2, True)
     assert "empty store" in said.err
+
+
+def test_memories_are_exported_as_markdown_and_kept_in_the_folder_of_the_settings(
+    cli, environ: dict[str, str], tmp_path: Path
+) -> None:
+    cli("add", "The mast is 12 metres.")
+    told = cli("export", "--format", "markdown", str(tmp_path / "out"))
+    assert "1 memory in" in told.out
+    assert "1 file written" in told.out
+    (file,) = (tmp_path / "out").rglob("*.memory.md")
+    assert "The mast is 12 metres." in file.read_text()
+    environ["SCRUBJAY_NOTES_LEARNED_DIR"] = str(tmp_path / "learned")
+    cli.process("add", "The keel is lead.")
+    (file,) = (tmp_path / "learned").rglob("*.memory.md")
+    assert "The keel is lead." in file.read_text()
+    refused = cli("export", "--format", "markdown", "-")
+    assert refused.code == 2
+    assert "folder" in refused.err
