@@ -140,7 +140,7 @@ class Memory:
         """
         check_arguments(cls.open, url, user=user, groups=groups, tenant=tenant, cold=cold)
         settings = settings if settings is not None else load_settings()
-        if not cold:  # a command that answers once would take twice as long
+        if not cold:  # loading the library takes 110 ms, a command that answers once 160
             enable_tracing(settings)
         quota = Quota(settings.quota.memories_per_tenant, settings.quota.memories_per_user)
         store = open_store(str(url) if url is not None else settings.store, quota=quota)

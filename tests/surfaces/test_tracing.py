@@ -83,9 +83,10 @@ def test_a_sync_and_a_search_are_spans_with_their_steps(
 
     found = exported.get_finished_spans()
     steps = ["files", "retrieve", "fuse", "expand", "order", "select", "abstain"]
-    assert [name for name in children(found, "scrubjay.search") if name != "scrubjay.models.load"] == [
-        f"scrubjay.search.{step}" for step in steps
-    ]
+    # Models are loaded once, and a file that changed a moment ago may be read again.
+    optional = ("scrubjay.models.load", "scrubjay.search.ingest")
+    below = [name for name in children(found, "scrubjay.search") if name not in optional]
+    assert below == [f"scrubjay.search.{step}" for step in steps]
     channels = ["bm25", "vector", "ngram", "late"]
     assert children(found, "scrubjay.search.retrieve") == [f"scrubjay.search.{one}" for one in channels]
     (search,) = [span for span in found if span.name == "scrubjay.search"]

@@ -19,7 +19,7 @@ from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
-from scrubjay.tracing import enable, traced
+from scrubjay.tracing import enable, span
 
 if TYPE_CHECKING:
     from scrubjay.entities.dictionary import DictionaryCache
@@ -230,13 +230,14 @@ def check_calls(cls: type[T]) -> type[T]:
 
 
 def _guard(method: Callable[..., Any]) -> Callable[..., Any]:
-    run = method if method.__name__ == "seen_by" else traced(f"scrubjay.{method.__name__}")(method)
+    name = f"scrubjay.{method.__name__}"
 
     @wraps(method)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
         self._refuse_closed()
         check_arguments(method, self, *args, **kwargs)
-        return run(self, *args, **kwargs)
+        with span(name):
+            return method(self, *args, **kwargs)
 
     return call
 
