@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrubjay.categories import clustering
 from scrubjay.categories.clustering import (
     COMMON_SHARE,
     HASH_COLUMNS,
@@ -50,6 +51,14 @@ def test_words_alone_or_vectors_alone_are_enough() -> None:
         topics = cluster_rows(feature_rows(rows, term_matrix(words))).topics
         assert len(topics) >= 6
         assert all(len({labels[row] for row in topic}) == 1 for topic in topics)
+
+
+def test_rows_do_not_depend_on_the_size_of_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    leaves, vectors, _ = world(5, 6)
+    terms = term_matrix(leaf.terms for leaf in leaves)
+    whole = feature_rows(vectors, terms)
+    monkeypatch.setattr(clustering, "BLOCK_ROWS", 7)
+    assert feature_rows(vectors, terms).tobytes() == whole.tobytes()
 
 
 def test_too_few_or_all_alike_make_no_topic() -> None:

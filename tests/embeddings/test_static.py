@@ -4,6 +4,7 @@ import importlib.util
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,17 @@ def test_vectors_are_the_same_bits_alone_in_a_batch_and_in_bulk(embedder: Static
     bulk = embedder.embed([*TEXTS, "filler word " * 30_000])[: len(TEXTS)]
     for one, two, three in zip(alone, together, bulk, strict=True):
         assert one.tobytes() == two.tobytes() == three.tobytes()
+
+
+def test_no_copy_of_the_table_stays_after_a_bulk(embedder: StaticEmbedder) -> None:
+    embedder.embed(TEXTS)
+    tracemalloc.start()
+    try:
+        embedder.embed(["filler word " * 30_000])
+        stays, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert stays < 8_000_000  # in float32 it has 32
 
 
 def test_a_cold_query_imports_neither_tokenizers_nor_wordllama_nor_anything_heavy(tmp_path: Path) -> None:
