@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 
 PRIVATE_MODE = 0o600
+BINARY = getattr(os, "O_BINARY", 0)
+"""Flag of `os.open` without which Windows writes line feeds as two characters."""
 
 
 def write_file(path: Path, data: bytes, mode: int = PRIVATE_MODE, *, durable: bool = True) -> None:
@@ -23,7 +25,7 @@ def write_file(path: Path, data: bytes, mode: int = PRIVATE_MODE, *, durable: bo
         OSError: It cannot be written; the old content is unchanged.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | BINARY, mode)
     try:
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
@@ -55,6 +57,19 @@ def fsync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def lock_file(descriptor: int) -> None:
+    """Wait for an open file's lock, which ends when the file is closed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        while True:
+            with suppress(OSError):  # somebody has had it for ten seconds
+                return msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
+    import fcntl
+
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
 def make_folder(folder: Path, mode: int = 0o700) -> None:

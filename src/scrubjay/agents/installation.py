@@ -29,9 +29,6 @@ from scrubjay import atomic_files
 from scrubjay.agents.base import Agent, Change, Home, Options, read_file
 from scrubjay.errors import InputError
 
-if sys.platform != "win32":
-    import fcntl
-
 
 @contextmanager
 def installation_lock(path: Path) -> Iterator[None]:
@@ -43,15 +40,14 @@ def installation_lock(path: Path) -> Iterator[None]:
     try:
         for folder in (path.parent.parent, path.parent):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         raise InputError(
             f"{path} cannot be created ({error.strerror}). Nothing was changed.",
             hint="check that the folder is yours and writable",
         ) from error
     try:
-        if sys.platform != "win32":
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        atomic_files.lock_file(descriptor)
         yield
     finally:
         os.close(descriptor)
@@ -159,13 +155,15 @@ def _stage(change: Change, data: bytes | None) -> Path | None:
         known = None
     mode = stat.S_IMODE(known.st_mode) if known else change.mode
     try:
-        with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        with open(
+            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY, mode), "wb"
+        ) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         if known:
             beside.chmod(mode)
-            if (known.st_uid, known.st_gid) != (os.getuid(), os.getgid()):
+            if sys.platform != "win32" and (known.st_uid, known.st_gid) != (os.getuid(), os.getgid()):
                 with contextlib.suppress(PermissionError):
                     os.chown(beside, known.st_uid, known.st_gid)
     except OSError:

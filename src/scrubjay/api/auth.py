@@ -24,9 +24,6 @@ from scrubjay import atomic_files
 from scrubjay.config.loader import config_path
 from scrubjay.errors import ConfigError, ForbiddenError, InputError, NotFoundError, SourceError
 
-if sys.platform != "win32":
-    import fcntl
-
 TOKEN_PREFIX: Final = "scrubjay_"
 """Makes tokens recognisable to people and secret scanners."""
 MAX_NAME: Final = 100
@@ -183,10 +180,9 @@ class TokenStore:
     @contextmanager
     def _locked(self) -> Iterator[tuple[Token, ...]]:
         atomic_files.make_folder(self.file.parent)
-        descriptor = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            if sys.platform != "win32":
-                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            atomic_files.lock_file(descriptor)
             yield self.all()
         finally:
             os.close(descriptor)

@@ -37,6 +37,8 @@ def socket_path(folder: str, fingerprint: str) -> str | None:
 
 def is_private_folder(path: str) -> bool:
     """Return whether the folder of a socket belongs to the user alone, so that nobody else made the socket."""
+    if sys.platform == "win32":
+        return False
     try:
         info = os.lstat(os.path.dirname(path))
     except OSError:

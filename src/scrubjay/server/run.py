@@ -113,7 +113,7 @@ def register_open_server(data: Path, url: str) -> Iterator[None]:
     """Record the server's URL in the data folder until the block ends, for `scrubjay status` to warn about."""
     file = data / REGISTRY_FOLDER / str(os.getpid())
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         if sys.platform != "win32":
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -86,7 +86,7 @@ def export_memories(
     if not isinstance(path, str | Path):
         return _write_export(workspace, path, "", progress)
     with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY, 0o600)
         with os.fdopen(handle, "wb") as stream:
             done = _write_export(workspace, stream, str(place), progress)
             stream.flush()

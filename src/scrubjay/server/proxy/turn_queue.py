@@ -107,7 +107,7 @@ class QuarantiningFile:
 
     def _connect(self, path: Path) -> sqlite3.Connection:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -122,7 +122,7 @@ class QuarantiningFile:
     def _quarantine(self, path: Path, damage: str) -> None:
         self._disconnect()
         following = self._first.with_name(f"{self._first.stem}-{_quarantine_number(path) + 1}.db")
-        os.close(os.open(following, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        os.close(os.open(following, os.O_RDWR | os.O_CREAT, 0o600))
         aside = f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
         for suffix in SIDE_FILES:
             with suppress(FileNotFoundError):
@@ -423,7 +423,7 @@ class QueueWorker:
         """Store all queued turns, unless another server does."""
         if not self._queue.path.exists():
             return
-        descriptor = os.open(self._queue.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._queue.lock, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if not try_lock(descriptor):
                 return

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from scrubjay.atomic_files import BINARY
 from scrubjay.models.ids import EmbeddingModel
 
 if TYPE_CHECKING:
@@ -204,7 +205,9 @@ class VectorFiles:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         try:
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
+            with os.fdopen(
+                os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | BINARY, 0o600), "wb"
+            ) as out:
                 slots, scales = vectors.slots.astype("<u2"), vectors.scales.astype("<f4")
                 out.write(vectors.bits.tobytes() + scales.tobytes() + slots.tobytes())
                 out.write(np.ascontiguousarray(vectors.data).tobytes())

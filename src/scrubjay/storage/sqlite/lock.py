@@ -77,7 +77,7 @@ def _try_lock(descriptor: int) -> bool:
 
 def _open_lock_file(path: Path, store: Path) -> int:
     try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
         refused = error.errno in (errno.EROFS, errno.EACCES, errno.EPERM)
         raise (StoreReadOnlyError if refused else StoreError)(
