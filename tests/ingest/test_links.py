@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from scrubjay.ingest.finalizer import PageIndex
 from scrubjay.models.records import Document, StageVersions
-from scrubjay.text.markdown import MAX_LINKS, LinkTarget, extract_links, heading_slug
+from scrubjay.text.markdown import MAX_LINKS, LinkTarget, block_ids, extract_links, heading_slug
 
 VERSIONS = StageVersions("1", "1", "1", "1", "1")
 
@@ -80,8 +80,10 @@ def test_an_anchor_is_a_heading_without_its_marks() -> None:
 
 
 def test_a_hostile_line_takes_no_time_to_speak_of() -> None:
-    for unit in ("[\\\\", "`a``b", "[[", "[a](", "[x]:"):
+    for unit in ("[\\\\", "`a``b", "[[", "[a](", "[x]:", "%%[[", "((", "[[a^", "[[#^"):
         assert extract_links(unit * 50_000) == ()
+        assert block_ids(unit * 50_000) == ()
+    assert block_ids(" ^a" * 50_000) == ("^a",)
 
 
 @given(st.text(alphabet="[]()#|`~!<> \n\\ab/.:", max_size=400))

@@ -121,7 +121,8 @@ def test_an_edited_file_becomes_a_new_version_and_keeps_the_persons_fields(
         file.read_text().replace("twelve", "thirteen").replace("\nchecksum:", "\ncssclasses: wide\nchecksum:")
     )
     file.write_text(text)
-    memory.sync()
+    (notice,) = memory.sync().notices
+    assert added.id in notice.message
     assert text_of(memory, added.id) == "The mast is thirteen metres."
     assert any(event.op == "changed" for event in memory.history(added.id).events)
     assert "cssclasses: wide" in only(folder).read_text()

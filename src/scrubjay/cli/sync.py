@@ -266,7 +266,7 @@ def _enrich(
         write(f"{format_count(found.linked, 'concept')} linked, {facts}{format_duration(found.seconds)}")
     if found.waiting and not found.problems:
         write("Another process links the rest.")
-    _print_problems(found.problems)
+    _print_problems((*found.notices, *found.problems))
     if seconds:
         embedded = memory.embed(seconds=seconds, progress=report)
         if embedded.embedded:

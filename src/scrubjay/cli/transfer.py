@@ -127,7 +127,7 @@ def _print_imported(done: ImportReport) -> None:
         write(f"{format_count(done.forgotten, 'memory')} skipped: forgotten here.")
     if done.passed:
         write(
-            f"{format_count(done.passed, 'memory')} skipped: empty, or their file is stored in another version."
+            f"{format_count(done.passed, 'memory')} skipped: empty, or their file here is missing or another version."
         )
     for kind, times in (done.scrubbed or {}).items():
         write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")

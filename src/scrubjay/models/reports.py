@@ -234,6 +234,7 @@ class EnrichReport:
         waiting: Memories that still wait: another process is at work on them, or ``problems`` says why.
         seconds: Wall time.
         problems: What could not be stored.
+        notices: Edited memory notes that were stored.
     """
 
     linked: int
@@ -241,6 +242,7 @@ class EnrichReport:
     waiting: int
     seconds: float
     problems: tuple[FileError, ...] = ()
+    notices: tuple[FileError, ...] = ()
 
 
 @frozen
@@ -392,6 +394,7 @@ class NotesReport:
         added: Memories that were read from new files.
         problems: Files that were left as they are, and why.
         seconds: Wall time.
+        stored: Files whose text was stored, and as which memory.
     """
 
     path: str
@@ -402,6 +405,7 @@ class NotesReport:
     added: int
     problems: tuple[FileError, ...]
     seconds: float
+    stored: tuple[FileError, ...] = ()
 
 
 @frozen

@@ -144,6 +144,7 @@ class _NotesRun:
         default_factory=lambda: dict.fromkeys(("written", "removed", "amended", "added"), 0)
     )
     problems: list[FileError] = field(default_factory=list)
+    stored: list[FileError] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """Id of a memory to the path of its file, for links."""
 
@@ -213,6 +214,7 @@ class _NotesRun:
             **self.counts,
             problems=tuple(self.problems),
             seconds=time.monotonic() - started,
+            stored=tuple(self.stored),
         )
 
     def _problem(self, path: str, message: str, hint: str = "") -> None:
@@ -391,6 +393,10 @@ class _NotesRun:
                 amendment = replace(amendment, content=file.note.text)
             report = update_memory(self.workspace, record.id, amendment)
             self.counts["amended"] += bool(report.changed)
+            message = f"Your edit was stored as a new version of {record.id}."
+            self.stored.append(
+                FileError(str(self.folder / file.path), message, f"scrubjay history {record.id}")
+            )
         if (
             clean == file.note.text
         ):  # the file says what is stored: mark it as written, with the person's fields
@@ -430,8 +436,11 @@ class _NotesRun:
             )
             return False
         (report,) = add(self.workspace, [new])
-        self.counts["added"] += not (report.existed or report.passed)
-        return not report.existed
+        if report.existed or report.passed:
+            return False
+        self.counts["added"] += 1
+        self.stored.append(FileError(str(self.folder / file.path), f"It was stored as {report.id}."))
+        return True
 
     def _is_forgotten(self, text: str) -> bool:
         secret, scope = self.workspace.store.secret(self.workspace.scope), self.workspace.scope

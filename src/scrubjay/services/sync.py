@@ -148,6 +148,7 @@ def enrich(
     store, scope, base = workspace.store, workspace.scope, workspace.models.writer()
     linked = learned = 0
     problems: tuple[FileError, ...] = ()
+    notices: tuple[FileError, ...] = ()
     waiting = count_due(workspace)
     if not waiting:  # an earlier call may have been interrupted, or left topics to this one
         recluster_due(workspace, base, edge_builder(workspace, base))
@@ -170,8 +171,9 @@ def enrich(
         from scrubjay.services.learned_notes import update_learned_notes
 
         notes = update_learned_notes(workspace, changed=bool(linked or learned or left))
-        problems += notes.problems if notes is not None else ()
-    return EnrichReport(linked, learned, waiting, time.monotonic() - started, problems)
+        if notes is not None:
+            problems, notices = (*problems, *notes.problems), notes.stored
+    return EnrichReport(linked, learned, waiting, time.monotonic() - started, problems, notices)
 
 
 def embed_pending(
@@ -350,6 +352,7 @@ def _enriched(workspace: Workspace, done: SyncReport, progress: ProgressCallback
         learned=report.learned,
         waiting=waiting,
         problems=(*done.problems, *report.problems),
+        notices=(*done.notices, *report.notices),
         seconds=done.seconds + report.seconds,
     )
 
