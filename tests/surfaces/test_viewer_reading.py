@@ -373,3 +373,39 @@ def test_a_server_of_another_store_shows_no_log_of_hooks_beside_a_conversation(
         conversation(other, ("user", "Is the berth free?"))
         links = [each.get("href") for each in other.get("/conversations/one?id=talk").named("a")]
         assert not [each for each in links if (each or "").startswith("/sessions/")]
+
+
+def test_nothing_in_a_conversation_a_conflict_or_a_redaction_runs(site: Pages) -> None:
+    hostile = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><a href=javascript:alert(3)>{{7*7}}"
+    made = site.memory.add_many(
+        [NewMemory(f"{n} {hostile} password: Zx9kQ2vLm3pT7wRb", title=hostile, session=hostile, turn=n, role=hostile,
+                   agent=hostile, project="p<i>") for n in range(2)]
+    )  # fmt: skip
+    site.memory.link(made[0].id, made[1].id, kind="contradicts", rule=hostile)
+    listed = site.get("/conversations")  # `get` looks for what runs
+    (one,) = [each["href"] or "" for each in listed.named("a") if "data-item" in each]
+    assert "{{7*7}}" in site.get(one).text
+    for path in ("/", "/timeline", "/overview", "/conflicts", "/redactions"):
+        site.get(path)
+    assert site.get("/conflicts").text.count("<script>alert(1)</script>") == 2
+    assert site.get("/redactions").named("article")
+
+
+def test_the_new_pages_stay_under_the_path_of_a_reverse_proxy(
+    environ: dict[str, str], tokens: TokenStore
+) -> None:
+    with pages(settings_of(environ), tokens, under="/memory") as proxied:
+        conversation(proxied, ("user", "Is the berth free?"), ("assistant", "Yes."))
+        one, other = (proxied.memory.add(f"Mara prefers {city}.").id for city in ("Porto", "Lisbon"))
+        proxied.memory.link(other, one, kind="contradicts")
+        for path in (
+            "/",
+            "/conversations",
+            "/conversations/one?id=talk",
+            "/overview",
+            "/conflicts",
+            "/redactions",
+        ):
+            shown = proxied.get(f"/memory{path}")
+            links = {each.get(name) for _, each in shown.tags for name in ("href", "src", "action", "hx-get")}
+            assert {each for each in links if each and not each.startswith(("/memory/", "#"))} == set(), path

@@ -27,7 +27,7 @@ from scrubjay.server.viewer.page import PageNumber, PageRoute, format_count, pag
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PAGE_SIZE: Final = 50
-MAX_READ_FOR_REDACTIONS: Final = 20_000
+MAX_READ_FOR_REDACTIONS: Final = 5_000
 """Memories up to which the overview counts redactions, for which it reads every text."""
 CHECK_SECONDS: Final = 0.5
 """Time limit of each slow check of the store."""
