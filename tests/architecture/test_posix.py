@@ -24,6 +24,7 @@ IMPORTERS = {
     "api/jobs.py": "try_lock; msvcrt on Windows",
     "atomic_files.py": "lock_file; msvcrt on Windows",
     "config/settings.py": "the name of the account; ImportError is caught",
+    "ingest/documents/worker.py": "the limit of memory; none on Windows",
     "server/run.py": "which open servers were killed; not told on Windows",
     "storage/sqlite/lock.py": "the turn of writers; msvcrt on Windows",
 }
