@@ -174,7 +174,7 @@ STEADY = """shown => {
         if (Date.now() - new Date(each.dateTime) < 3600e3) each.textContent = shown;
     for (const each of all(".sum")) replace(each, /in \\d+ ms/, "in 20 ms");
     for (const each of all("code")) replace(each, /_[0-9a-f]{16}\\b/, "_0123456789abcdef");
-    for (const each of all(".where")) replace(each.querySelector("bdi") ?? each, /^.*?\\/notes/, "/notes");
+    for (const each of all(".where")) replace(each.querySelector("bdi") ?? each, /^.*?\\/notes/, "/srv/notes");
 }"""
 """Gives times, ids and the scratch folder of this run the words that they have in every run."""
 PIXELS = """async (data) => {

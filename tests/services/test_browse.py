@@ -103,3 +103,50 @@ def test_names_that_stand_together_are_tied_and_others_are_not(memory: Memory) -
     assert memory.seen_by("bob").concepts.web().concepts == ()
     with pytest.raises(InputError):
         memory.concepts.web(limit=3_000)
+
+
+def test_equal_ties_are_chosen_by_name_and_not_by_the_ids_of_a_store(memory: Memory) -> None:
+    names = [f"Harbor {letter * 3}" for letter in "Abcdefgh"]
+    memory.concepts.add_many(names)
+    for one in range(len(names)):
+        for other in range(one + 1, len(names)):
+            memory.add(f"The boats of {names[one]} meet those of {names[other]}.")
+    web = memory.concepts.web()
+    shown = {one.id: one.name for one in web.concepts}
+    assert list(shown.values()) == names
+    ties = [(shown[tie.one], shown[tie.other]) for tie in web.ties]
+    assert ties == [(one, other) for at, one in enumerate(names) for other in names[at + 1 :]][: len(ties)]
+    assert ties
+
+
+def test_conversations_are_read_by_their_latest_turn_and_conflicts_in_pairs(memory: Memory) -> None:
+    memory.add_many(
+        [NewMemory(f"{session} says {turn}.", session=session, turn=turn, role="user", date=f"2026-03-{day:02}")
+         for session, day in (("old", 1), ("new", 2)) for turn in range(3)]
+    )  # fmt: skip
+    first = memory.conversations(limit=1)
+    assert [(one.session, one.opening, one.turns) for one in first.conversations] == [
+        ("new", "new says 0.", 3)
+    ]
+    assert first.more
+    assert [one.session for one in memory.conversations(skip=1).conversations] == ["old"]
+    page = memory.conversation("old", limit=2, skip=1)
+    assert [one.turn for one in page.turns] == [1, 2]
+    assert (page.more, memory.conversation("old", limit=2).more) == (False, True)
+    assert memory.seen_by("bob").conversations().conversations == ()
+    for wrong in ({"limit": 0}, {"limit": 201}, {"skip": -1}):
+        with pytest.raises(InputError):
+            memory.conversations(**wrong)
+        with pytest.raises(InputError):
+            memory.conversation("old", **wrong)
+    with pytest.raises(NotFoundError, match="There is no conversation 'none'"):
+        memory.conversation("none")
+    red, green = (memory.add(f"The crane is {colour}.", date=f"2026-0{month}-01").id
+                  for month, colour in enumerate(("red", "green"), 3))  # fmt: skip
+    memory.link(red, green, kind="contradicts", rule="by hand")
+    memory.link(green, red, kind="contradicts", rule="by hand")
+    (pair,) = memory.conflicts()
+    assert (pair.one.id, pair.other.id, pair.rule) == (green, red, "by hand")
+    assert memory.seen_by("bob").conflicts() == []
+    memory.archive(red)
+    assert memory.conflicts() == []

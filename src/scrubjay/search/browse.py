@@ -544,24 +544,30 @@ def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
     shown = every[:most]
     if not shown:
         return EntityNetwork((), (), 0, 0)
-    wanted = {known.id for known in shown}
+    # Pairs are ordered by these and not by ids, which differ between stores.
+    places = {known.id: place for place, known in enumerate(shown)}
     rare = [known.id for known in shown if known.memories <= SMALL_ENTITY]
     memories = {edge.src for edge in reader.edges(rare, ["references"], inward=True)}
     memories |= {record.id for record in reader.page("", MAX_NETWORK_SAMPLE)}
     named: dict[str, set[str]] = defaultdict(set)
     for edge in reader.edges(sorted(memories), ["references"]):
-        if edge.dst in wanted:
+        if edge.dst in places:
             named[edge.src].add(edge.dst)
     pairs = Counter(
         pair
         for found in named.values()
         if len(found) <= MAX_ENTITIES_PER_MEMORY
-        for pair in combinations(sorted(found), 2)
+        for pair in combinations(sorted(found, key=places.__getitem__), 2)
     )
     degrees = {known.id: known.memories for known in shown}
     # What is often with everything is close to nothing: Salton's cosine.
     close = sorted(
-        pairs, key=lambda pair: (-(pairs[pair] ** 2) / (degrees[pair[0]] * degrees[pair[1]]), pair)
+        pairs,
+        key=lambda pair: (
+            -(pairs[pair] ** 2) / (degrees[pair[0]] * degrees[pair[1]]),
+            places[pair[0]],
+            places[pair[1]],
+        ),
     )
     ties = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
     return EntityNetwork(tuple(shown), ties, len(every), len(memories))
