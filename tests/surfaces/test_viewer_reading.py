@@ -250,6 +250,7 @@ def test_a_conversation_leads_to_what_hooks_put_into_it(site: Pages) -> None:
         Injection("claude-code", "talk", "prompt", at=time.time())
     )
     assert into in [each.get("href") for each in site.get("/conversations/one?id=talk").named("a")]
+    site.memory.add("Ann asks for berths.", session="talk", tier="semantic", date="2026-04-01")
     assert "/conversations/one?id=talk" in [each.get("href") for each in site.get(into).named("a")]
 
 

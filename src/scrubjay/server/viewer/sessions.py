@@ -167,7 +167,9 @@ async def one_session(
         }
         for at, one in enumerate(shown)
     ]
-    said = await session.read(who, lambda memory: memory.timeline(sessions=[id], limit=1))
+    said = await session.read(
+        who, lambda memory: memory.timeline(sessions=[id], tiers=["observation"], limit=1)
+    )
     return render_page(
         request,
         "session",
