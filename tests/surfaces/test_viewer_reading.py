@@ -215,6 +215,16 @@ def test_a_conversation_names_what_was_learned_from_it(site: Pages) -> None:
     assert "fact Mara left MongoDB." in shown.text
 
 
+def test_a_search_by_conversation_shows_each_under_its_first_words(site: Pages) -> None:
+    conversation(site, ("user", "Is the **berth** free?"), ("assistant", "The zeppelin is moored there."))
+    site.memory.add("A zeppelin without turns.", session="loose")
+    found = site.get("/?query=zeppelin&by=session")
+    assert "Is the berth free? The zeppelin is moored there." in found.text
+    links = [each["href"] for each in found.named("a") if "data-item" in each]
+    assert "/conversations/one?id=talk" in links
+    assert len(links) == 2
+
+
 def test_the_timeline_shows_a_conversation_once_a_day(site: Pages) -> None:
     conversation(site, *((("user", "assistant")[n % 2], f"Turn number {n}.") for n in range(6)))
     conversation(site, ("user", "Another day."), session="other", day=2)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
@@ -159,16 +160,28 @@ async def _search_results(
         snippet = plain_text(without_headings(snippet) if result.title else snippet)
         words = result.explanation.words if result.explanation is not None else {}
         results.append((result, highlight(snippet, query, words), score_parts(result.explanation)))
+    talks = [result.session for result, *_ in results if by == "session" and result.session]
+    openings = await session.read(who, lambda memory: _openings(memory, talks)) if talks else {}
     more = len(answer.results) > limit
     # What repeats a query word for word has no relevance and is strong.
     strong = count_strong(result.relevance for result, *_ in results)
     return {
         "answer": answer,
+        "openings": openings,
         "strong": results[:strong],
         "weak": results[strong:],
         "more": more and limit < MAX_RESULTS,
         "at_most": more and limit >= MAX_RESULTS,
     }
+
+
+def _openings(memory: Memory, sessions: Sequence[str]) -> dict[str, str]:
+    """Return the first words of conversations; one whose memories have no turns has none."""
+    found = {}
+    for session in sessions:
+        with suppress(NotFoundError):
+            found[session] = memory.conversation(session, limit=1).conversation.opening
+    return found
 
 
 def _filters(parameters: Mapping[str, Any]) -> dict[str, Any]:
