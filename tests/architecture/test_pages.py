@@ -82,3 +82,16 @@ def test_every_option_that_a_page_gives_a_command_exists(page: Path) -> None:
         if option not in _options([command, second])
     }
     assert missing == set()
+
+
+def test_every_page_that_code_and_hints_name_exists() -> None:
+    """Another project's file is named between backticks."""
+    files = [
+        path for folder in ("src", "scripts", "bench", "examples") for path in (ROOT / folder).rglob("*.py")
+    ]
+    named = {
+        (path.relative_to(ROOT).as_posix(), page)
+        for path in [*files, ROOT / "Makefile", ROOT / "ARCHITECTURE.md"]
+        for page in re.findall(r"(?<![\w/.`-])docs/[\w/-]+\.md", path.read_text("utf-8"))
+    }
+    assert sorted(pair for pair in named if not (ROOT / pair[1]).exists()) == []
