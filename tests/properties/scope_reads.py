@@ -6,7 +6,7 @@ Left out are times of the clock, how long a call took, and what is no memory's: 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,8 +107,9 @@ def reads(world: World, who: Scope, ids: Sequence[str], files: Sequence[Path] = 
     memory = world.memory(who)
     found: dict[str, Any] = {"search": _searches(memory, world), "get": _gets(memory, ids, files)}
     found |= {"threads": _threads(memory), "contexts": _contexts(memory)}
+    status = memory.status()
     found |= {
-        "status": memory.status(),
+        "status": replace(status, unenriched_since=status.unenriched_since and "a time of this run"),
         "sources": memory.sources(),
         "models": memory.models(),
         "projects": ProjectResolver(world.store, who).names(),

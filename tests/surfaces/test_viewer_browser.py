@@ -42,6 +42,12 @@ pytestmark = [
 ]
 
 
+def wait_until(page: Page, condition: str, argument: Any = None) -> None:
+    """Wait for a function of the page: `wait_for_function` evaluates a text in it, which its policy forbids."""
+    look = "const look = () => holds(argument) ? done() : requestAnimationFrame(look); look();"
+    page.evaluate(f"argument => new Promise(done => {{ const holds = {condition}; {look} }})", argument)
+
+
 @pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     from playwright.sync_api import sync_playwright
@@ -253,7 +259,7 @@ def test_a_conversation_is_reached_and_read_by_keys_alone(
         code.focus()
         page.keyboard.press("ArrowRight")
         assert code.evaluate("each => each.scrollWidth > each.clientWidth")
-        page.wait_for_function("document.querySelector('pre').scrollLeft > 0")
+        wait_until(page, "() => document.querySelector('pre').scrollLeft > 0")
 
 
 def test_what_needs_attention_comes_after_the_first_page_and_leads_to_its_page(
@@ -414,7 +420,5 @@ def test_in_a_picture_of_many_concepts_the_largest_have_their_names(
             first = page.locator("#web circle").first.get_attribute("cx")
             page.locator("#web").hover()
             page.mouse.wheel(0, -800)
-            page.wait_for_function(
-                "was => document.querySelector('#web circle').getAttribute('cx') !== was", arg=first
-            )
+            wait_until(page, "was => document.querySelector('#web circle').getAttribute('cx') !== was", first)
             assert all(10 <= pixels <= 16 for *_, pixels in page.evaluate(shown)), "and at every zoom"

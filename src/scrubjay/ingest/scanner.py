@@ -367,8 +367,12 @@ FolderRules = tuple[tuple[int, IgnoreRules], ...]
 
 
 _RULE_NAMES: Final = frozenset((*IGNORE_FILES, ".git"))
-_HTML_RULES: Final = IgnoreRules(f"*{suffix}" for suffix in _HTML_SUFFIXES)
-"""In a repository HTML is code or made from it, so a pattern or a line ``!*.html`` in .scrubjayignore must name it."""
+
+
+@cache
+def _html_rules() -> IgnoreRules:
+    """In a repository HTML is code or made from it: a pattern or a line ``!*.html`` in .scrubjayignore must name it."""
+    return IgnoreRules(f"*{suffix}" for suffix in _HTML_SUFFIXES)
 
 
 @frozen
@@ -452,7 +456,7 @@ class _Walk:
             return folder.rules
         above = folder.rules
         if ".git" in present and self.automatic:  # last, so that any ignore file overrules it
-            above = (*above, (len(folder.relative), _HTML_RULES))
+            above = (*above, (len(folder.relative), _html_rules()))
         lines: list[str] = []
         for name in (name for name in IGNORE_FILES if name in present):
             try:

@@ -212,7 +212,8 @@ _PLAIN_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-
 """Heading between commas, tabs and spaces, which separate prose, code and lists more often than cells."""
 _RULE: Final = re.compile(r"[ \t|:=+-]+\Z")
 _CELLS: Final = {
-    sign: re.compile(rf'\s*"(?:[^"\n]|"")*"\s*(?={re.escape(sign)}|\Z)|[^{sign}]*') for sign in _SIGNS
+    sign: re.compile(rf'[^\S{sign}]*"(?:[^"\n]|"")*"[^\S{sign}]*(?={re.escape(sign)}|\Z)|[^{sign}]*')
+    for sign in _SIGNS
 }
 _SPACED_CELL: Final = re.compile(r"\S+(?: \S+)*")
 _SPACED_CELLS: Final = re.compile(r"\S(?:[^\S ]|\s{2,})\s*\S")

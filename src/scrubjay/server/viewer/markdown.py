@@ -53,11 +53,11 @@ _MARKS: Final = (
     (re.compile(r"^[ \t]*(?:```|~~~)[^\n]*(?:\n|\Z)", re.MULTILINE), ""),
     (
         re.compile(
-            r"^[ \t]*\|?(?:[ \t]*:?-{2,}:?[ \t]*\|)+(?:[ \t]*:?-{2,}:?)?[ \t]*(?:\n|\Z)", re.MULTILINE
+            r"^[ \t]*+\|?(?:[ \t]*+:?-{2,}+:?[ \t]*+\|)++(?:[ \t]*+:?-{2,}+:?)?[ \t]*+(?:\n|\Z)", re.MULTILINE
         ),
         "",
     ),
-    (re.compile(r"^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*+\|[ \t]*+|(?:(?<![ \t])[ \t]++)?\|[ \t]*+$", re.MULTILINE), ""),
     (re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE), ""),
     (re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)", re.MULTILINE), ""),
     (re.compile(r"(?<=\S)[ \t]+\|[ \t]+(?=\S)"), " · "),
