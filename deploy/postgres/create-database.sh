@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run once by the image of PostgreSQL, as its superuser: makes scrubjay's user, who is none, and the database.
+# Run once by the image of PostgreSQL, as its superuser: creates scrubjay's user, who is not a superuser, and the database.
 set -eu
 
 psql --set=ON_ERROR_STOP=1 --set=password="$POSTGRES_PASSWORD" --username="${POSTGRES_USER:-postgres}" --dbname=postgres <<'SQL'
