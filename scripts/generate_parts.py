@@ -74,7 +74,7 @@ def results() -> Iterator[str]:
     for name, (measured, _) in sorted(sets.items()):
         for task, own in measured["tasks"].items():
             if all(metric in own["metrics"] for metric in METRICS):
-                cells = [f"{own['metrics'][metric]['mean']:.3f}".removeprefix("0") for metric in METRICS]
+                cells = [f"{own['metrics'][metric]['mean']:.3f}" for metric in METRICS]
                 yield f"| {name}, {task} | {own['queries']} | {' | '.join(cells)} |"
     yield ""
     yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](../bench/LOG.md)."
@@ -107,7 +107,7 @@ def headline() -> Iterator[str]:
     run = max((run for run in runs if name in run["sets"]), key=lambda run: str(run["date"]))
     own = run["sets"][name]["tasks"][task]
     first, every = (
-        f"{own['metrics'][metric]['mean']:.3f}".removeprefix("0") for metric in ("hit@5", "all@5")
+        f"{own['metrics'][metric]['mean']:.3f}" for metric in ("hit@5", "all@5")
     )
     _, rows = rivals()
     hits, syncs = rows["known items, the right file first"], rows["first sync, until searchable, s"]
@@ -115,20 +115,20 @@ def headline() -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     yield (
         f"| LongMemEval-S: one of the right conversations among five; all of them | {first}; {every} ({own['queries']} "
-        "questions) | MemPalace v4 .984; .870 (450 questions, published) | "
+        "questions) | MemPalace v4 0.984; 0.870 (450 questions, published) | "
         "`python -m bench quality --data DIR --state embed --sets longmemeval_s` |"
     )
     yield (
-        f"| Rust book, 112 files: the right file first | {hits[0]} | QMD {hits[1]}, SQLite FTS5 {hits[2]} | "
+        f"| Rust book, 112 files: the right file first | {hits[0]} | QMD, words only {hits[1]}; SQLite FTS5 {hits[2]} | "
         "`python -m bench speed --rivals --tree DIR --qmd PATH` |"
     )
-    yield f"| the same run: first sync until searchable, s | {syncs[0]} | QMD {syncs[1]}, FTS5 {syncs[2]} | as above |"
+    yield f"| the same run: first sync until searchable, s | {syncs[0]} | QMD, words only {syncs[1]}; FTS5 {syncs[2]} | as above |"
 
 
 def beside() -> Iterator[str]:
     """Yield the shorter table of the comparison."""
     run, rows = rivals()
-    yield f"| Rust book, {run} | scrubjay | QMD (BM25) | bare SQLite FTS5 |"
+    yield f"| Rust book, {run} | scrubjay | QMD (words only) | bare SQLite FTS5 |"
     yield "| --- | ---: | ---: | ---: |"
     for name in (
         "known items, the right file first",
