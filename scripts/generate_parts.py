@@ -106,9 +106,7 @@ def headline() -> Iterator[str]:
     runs = [json.loads(file.read_text("utf-8")) for file in RESULTS.glob("quality-embed-*.json")]
     run = max((run for run in runs if name in run["sets"]), key=lambda run: str(run["date"]))
     own = run["sets"][name]["tasks"][task]
-    first, every = (
-        f"{own['metrics'][metric]['mean']:.3f}" for metric in ("hit@5", "all@5")
-    )
+    first, every = (f"{own['metrics'][metric]['mean']:.3f}" for metric in ("hit@5", "all@5"))
     _, rows = rivals()
     hits, syncs = rows["known items, the right file first"], rows["first sync, until searchable, s"]
     yield "| | scrubjay | others | command |"
@@ -119,10 +117,13 @@ def headline() -> Iterator[str]:
         "`python -m bench quality --data DIR --state embed --sets longmemeval_s` |"
     )
     yield (
-        f"| Rust book, 112 files: the right file first | {hits[0]} | QMD, words only {hits[1]}; SQLite FTS5 {hits[2]} | "
-        "`python -m bench speed --rivals --tree DIR --qmd PATH` |"
+        f"| Rust book, 112 files: the right file first | {hits[0]} | QMD, words only {hits[1]}; SQLite FTS5 {hits[2]} "
+        "| `python -m bench speed --rivals --tree DIR --qmd PATH` |"
     )
-    yield f"| the same run: first sync until searchable, s | {syncs[0]} | QMD, words only {syncs[1]}; FTS5 {syncs[2]} | as above |"
+    yield (
+        f"| the same run: first sync until searchable, s | {syncs[0]} | QMD, words only {syncs[1]}; FTS5 {syncs[2]} "
+        "| as above |"
+    )
 
 
 def beside() -> Iterator[str]:

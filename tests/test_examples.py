@@ -23,6 +23,7 @@ SAYS = {
 def run(*arguments: str, home: Path) -> str:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
     environ |= {"XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home), "XDG_DATA_HOME": str(home)}
+    environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     environ["SCRUBJAY_SYNC_LOOK_SECONDS"] = "60"
     environ["SCRUBJAY_MODELS_BACKGROUND"] = "never"
     done = subprocess.run(
@@ -76,6 +77,8 @@ def test_python_in_the_pages_runs(name: str, block: str, tmp_path: Path) -> None
     (notes / "a.md").write_text("# MongoDB\n\nWe left it for transactions.\n")
     program = tmp_path / "program.py"
     program.write_text(
-        block.replace("~/notes", str(notes)).replace('"notes.db"', repr(str(tmp_path / "notes.db")))
+        block.replace("~/notes", str(notes))
+        .replace('"notes.db"', repr(str(tmp_path / "notes.db")))
+        .replace("/path/to/memory.db", str(tmp_path / "memory.db"))
     )
     run(str(program), home=tmp_path)

@@ -41,7 +41,7 @@ def test_every_part_of_the_worked_example_is_what_the_search_computes(tmp_path: 
             assert number(product) == pytest.approx(part.weight * part.value, abs=CLOSE)
         assert number(rows[-1][place].strip("*")) == pytest.approx(result.score, abs=3 * CLOSE)
         assert result.relevance is not None
-    told = re.search(r"`relevance`: (\.\d+) for the first, (\.\d+) for the second", PAGE)
+    told = re.search(r"`relevance`: (0\.\d+) for the first, (0\.\d+) for the second", PAGE)
     assert told is not None
     assert [result.relevance for result in answer.results] == pytest.approx(
         [*map(float, told.groups())], abs=CLOSE
