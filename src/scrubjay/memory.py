@@ -394,9 +394,10 @@ class Memory:
         """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
 
         A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines. An id is
-        whole, or a short one: its first six digits or more, without the tier.
+        whole, or a short one: its first six digits or more, with the tier or without it.
 
         Raises:
+            InputError: An id has fewer than six digits; nothing was deleted.
             NotFoundError: Several ids begin with a short one; nothing was deleted.
         """
         from scrubjay.services.curation import forget_memories
@@ -425,11 +426,10 @@ class Memory:
         Raises:
             NotFoundError: No memory's id begins so, or several do.
         """
-        from scrubjay.search.browse import memory_links
-        from scrubjay.services.workspace import resolve_id
+        from scrubjay.search.browse import find_record, memory_links
 
         with self._workspace.store.reader(self._workspace.scope) as reader:
-            return memory_links(reader, resolve_id(reader, memory))
+            return memory_links(reader, find_record(reader, memory).id)
 
     def link(
         self, src: str, dst: str, kind: str = "links", weight: float = 1.0, rule: str = ""
@@ -914,7 +914,11 @@ class Memory:
             return view_memory(reader, history, neighbours)
 
     def records(self, ids: Sequence[str]) -> TimelinePage:
-        """Return memories by id in the order given, without those that are unknown. They do not count as used."""
+        """Return memories by id in the order given, without those that are unknown. They do not count as used.
+
+        Raises:
+            NotFoundError: Several ids begin with one of them.
+        """
         from scrubjay.services.inspection import list_records
 
         return list_records(self._workspace, ids)

@@ -56,7 +56,7 @@ def test_two_tokens_are_two_principals_and_nothing_leaks_between_them(
             assert told["text"] == "No relevant memories."
             few = [short(mine), short(shared)]
             assert (await call(client, "memory_get", ids=few))["unknown"] == few
-            assert (await call(client, "memory_forget", ids=[mine]))["unknown"] == [mine]
+            assert mine in (await refusal(client, "memory_forget", ids=[mine]))["message"]
             assert (await call(client, "memory_feedback", ids=[mine], verdict="wrong"))["unknown"] == [mine]
             assert mine in (await refusal(client, "memory_update", id=mine, content="x"))["message"]
             with pytest.raises(MCPError, match="no memory"):

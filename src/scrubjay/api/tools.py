@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.frozen import frozen
 from scrubjay.models.lifecycle import VERDICTS
 from scrubjay.search.request import Option, SearchOptions, options_of
@@ -233,8 +233,14 @@ def _update(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _forget(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    report: dict[str, Any] = serializers.to_plain(memory.forget(**arguments))
-    return report
+    report = memory.forget(**arguments)
+    if report.unknown and not report.ids:
+        raise NotFoundError(
+            f"There is no memory {', '.join(report.unknown)}, or it is not yours. Nothing was deleted.",
+            hint="find memories with memory_search",
+        )
+    fields: dict[str, Any] = serializers.to_plain(report)
+    return fields
 
 
 def _feedback(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:

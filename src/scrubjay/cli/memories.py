@@ -214,12 +214,12 @@ MAX_CHARACTERS = 100_000_000
 def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
     """Delete memories permanently: text, index entries and vectors.
 
-    Takes complete ids, not prefixes. Files are not changed; places that still contain the text are listed.
+    An id is whole or short: six digits or more. Files are not changed; places that still contain the text are listed.
     Asks for confirmation unless --yes is given, and fails if there is no terminal to ask on.
     """
     with call.open(cold=True) as memory:
         if not yes:
-            known = [record for record in find_memories(memory, ids) if record.id in ids]
+            known = find_memories(memory, ids)
             for record in known:
                 write_error(f"{record.id}  {single_line(record.title or record.content)[:80]}")
             if known:
@@ -323,7 +323,7 @@ def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
 def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: str) -> None:
     with call.open(cold=True) as memory:
         done = change(memory)
-    missing = f"Not found, not yours, or ambiguous: {', '.join(map(single_line, done.unknown))}."
+    missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids and not done.unchanged:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
     if call.print_json(done):

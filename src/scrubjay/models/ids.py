@@ -72,6 +72,16 @@ def is_short_id(text: str) -> bool:
     return SHORT_ID_DIGITS <= len(text) <= ID_DIGITS and set(text) <= set("0123456789abcdef")
 
 
+def may_be_id(text: str) -> bool:
+    """Return whether a text may be an id: whole or short, with its tier or without it.
+
+    >>> may_be_id("00ff12"), may_be_id("obs_00ff12"), may_be_id("obs_00ff1"), may_be_id("cat_00ff12")
+    (True, True, False, False)
+    """
+    tier, mark, digits = text.rpartition("_")
+    return is_short_id(digits) and tier + mark in ("", *TIER_PREFIXES.values())
+
+
 def entity_id(secret: bytes, normal: str) -> str:
     """Return the id of an entity from the normal form of its first name."""
     return f"{ENTITY_PREFIX}{memory_key(secret, ('concept', normal)):0{ID_DIGITS}x}"

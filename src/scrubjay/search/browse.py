@@ -29,7 +29,7 @@ from scrubjay.models.graph import (
     merge_entities,
     npmi,
 )
-from scrubjay.models.ids import SHORT_ID_DIGITS, is_short_id
+from scrubjay.models.ids import SHORT_ID_DIGITS, parse_id
 from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
 from scrubjay.models.reports import FetchReport, MemoryPage
 from scrubjay.models.sources import commit_path, expand_path, repository_of
@@ -90,9 +90,10 @@ def fetch_memories(
     if path:
         records, unknown = _by_lines(reader, path, lines)
     else:
-        full, unknown = resolve_ids(reader, ids)
-        by_id = reader.get(full)
-        every = [one for memory in full for one in _with_neighbours(reader, by_id[memory], window.neighbours)]
+        found, unknown = find_records(reader, ids)
+        every = [
+            one for record in found.values() for one in _with_neighbours(reader, record, window.neighbours)
+        ]
         records = list({record.id: record for record in every}.values())
     shown: list[Record] = []
     at, end = 0, window.offset + window.limit
@@ -102,9 +103,9 @@ def fetch_memories(
             shown.append(replace(record, content=record.content[first:last]))
         at += len(record.content)
     paths = full_paths(shown, reader.sources())
-    found = FetchReport(tuple(shown), paths, unknown, end if at > end else None)
+    report = FetchReport(tuple(shown), paths, unknown, end if at > end else None)
     if not window.evidence:
-        return found
+        return report
     edges = reader.edges([record.id for record in shown], ["derived_from"], limit=MAX_EVIDENCE)
     sources = reader.get(sorted({edge.dst for edge in edges}))
     evidence: dict[str, tuple[Record, ...]] = {}
@@ -114,32 +115,53 @@ def fetch_memories(
             source = replace(sources[edge.dst], content=sources[edge.dst].content[:EVIDENCE_LENGTH])
             evidence[edge.src] = (*evidence.get(edge.src, ()), source)
             rules[edge.src] = (*rules.get(edge.src, ()), edge.rule)
-    return replace(found, evidence=evidence, rules=rules)
+    return replace(report, evidence=evidence, rules=rules)
 
 
 MAX_CANDIDATES = 5
 """Most ids that an error names."""
 
 
-def resolve_ids(reader: Reader, ids: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Return the full ids of ids or their shortest unique beginnings, and those that match none.
+def find_records(reader: Reader, ids: Sequence[str]) -> tuple[dict[str, Record], tuple[str, ...]]:
+    """Return the visible memories of ids, in their order, and the ids that match none.
 
-    A tier's mark alone, such as ``obs_``, matches none if several have it.
+    An id is whole, or its shortest unique beginning, or its first six digits or more without the tier.
 
     Raises:
         NotFoundError: Several ids begin with one of them.
     """
-    full: list[str] = []
-    unknown: list[str] = []
+    full: dict[str, str] = {}
     for wanted in dict.fromkeys(ids):
+        if parse_id(wanted):
+            full[wanted] = wanted
+            continue
         matches = reader.ids_with_prefix(wanted, MAX_CANDIDATES + 1) if wanted else []
-        if len(matches) == 1:
-            full += matches
-        elif matches and (is_short_id(wanted) or wanted.partition("_")[2]):
+        if len(matches) > 1:
             raise several_ids(wanted, matches)
-        else:
-            unknown.append(wanted)
-    return full, tuple(unknown)
+        full[wanted] = matches[0] if matches else ""
+    records = reader.get(sorted({one for one in full.values() if one}))
+    found = {one: records[one] for one in full.values() if one in records}
+    return found, tuple(wanted for wanted, one in full.items() if one not in records)
+
+
+def find_record(reader: Reader, id: str) -> Record:
+    """Return the visible memory of an id, which may be abbreviated as in `find_records`.
+
+    Raises:
+        NotFoundError: No id begins so, or several do.
+    """
+    found, _ = find_records(reader, [id])
+    if not found:
+        raise unknown_id(id)
+    return next(iter(found.values()))
+
+
+def unknown_id(id: str) -> NotFoundError:
+    """Return the error of an id that no visible memory has."""
+    return NotFoundError(
+        f"No memory {id!r:.80} is there, or it is not yours to see. Nothing was done.",
+        hint="search for it: results have ids",
+    )
 
 
 def several_ids(wanted: str, found: Sequence[str]) -> NotFoundError:

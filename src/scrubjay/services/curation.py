@@ -23,7 +23,7 @@ from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
 from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.ids import is_short_id, tombstone_hashes
+from scrubjay.models.ids import SHORT_ID_DIGITS, may_be_id, tombstone_hashes
 from scrubjay.models.lifecycle import (
     INJECTION_VERDICTS,
     VERDICTS,
@@ -38,7 +38,7 @@ from scrubjay.models.sources import repository_of
 from scrubjay.models.views import ChangeReport, MemoryLink, RewriteReport, UpdateReport
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.search import browse
-from scrubjay.search.browse import resolve_ids
+from scrubjay.search.browse import find_record, find_records
 from scrubjay.search.results import full_path
 from scrubjay.services.inspection import MAX_HISTORY_EVENTS
 from scrubjay.services.sync import edge_builder, recluster_due, sync_file
@@ -46,7 +46,6 @@ from scrubjay.services.workspace import (
     Workspace,
     refresh_learned_notes,
     require_may_change,
-    resolve_id,
     resolve_projects,
     write_changed_notes,
 )
@@ -124,8 +123,8 @@ _FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
 def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
     fields = store_path.amendment_fields(amendment)
     with workspace.store.reader(workspace.scope) as reader:
-        memory = resolve_id(reader, memory)
-        record = reader.get([memory])[memory]
+        record = find_record(reader, memory)
+        memory = record.id
         require_may_change(workspace, [record], "change")
         sources = {source.id: source for source in reader.sources()}
         path = full_path(record, sources)
@@ -220,8 +219,8 @@ def edit_refusal(record: Record, user: str) -> str:
 
 def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | None = None) -> RewriteReport:
     with workspace.store.reader(workspace.scope) as reader:
-        one = resolve_id(reader, memory)
-        record = reader.get([one])[one]
+        record = find_record(reader, memory)
+        one = record.id
         sources = {source.id: source for source in reader.sources()}
         _require_editable(workspace, record)
         assert record.place is not None
@@ -358,7 +357,8 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
     """Archive memories, or make archived and superseded ones active again."""
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
-        records, unknown = _find_records(reader, ids)
+        found, unknown = find_records(reader, ids)
+    records = list(found.values())
     if status == "archived":
         verb, op, life = "archive", "archived", LifecycleChange(status=status)
     else:  # an active memory is true until further notice
@@ -378,15 +378,15 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
         raise InputError(f"Feedback {verdict!r} is not one of {', '.join(VERDICTS)}. Nothing was written.")
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
-        records, unknown = _find_records(reader, ids)
+        records, unknown = find_records(reader, ids)
         if verdict not in ("used", "useful"):
-            require_may_change(workspace, records, "judge")
-        found = {record.id: _apply_verdict(reader, record, verdict, at) for record in records}
+            require_may_change(workspace, records.values(), "judge")
+        found = {memory: _apply_verdict(reader, record, verdict, at) for memory, record in records.items()}
     lives = {memory: life for memory, life in found.items() if life is not None}
     if lives:
         events = tuple(
             Event(record.id, verdict, at, record.key, actor=workspace.scope.user)
-            for record in records
+            for record in records.values()
             if record.id in lives
         )
         workspace.store.write(workspace.scope, [PutLifecycle(lives), PutEvents(events)], durable=True)
@@ -437,12 +437,6 @@ def feedback_strength(useful: int, wrong: int) -> float:
     return max(MIN_STRENGTH, (1 + useful) / (1 + useful + wrong))
 
 
-def _find_records(reader: Reader, ids: Sequence[str]) -> tuple[list[Record], tuple[str, ...]]:
-    found, unknown = resolve_ids(reader, ids)
-    records = reader.get(found)
-    return [records[memory] for memory in dict.fromkeys(found)], unknown
-
-
 LINK_KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
 """Kinds of edges that a caller may make."""
 
@@ -455,8 +449,8 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
     if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= 1:
         raise InputError(f"The weight is {weight!r}; wanted is 0 to 1. Nothing was written.")
     with workspace.store.reader(workspace.scope) as reader:
-        src, dst = resolve_id(reader, edge.src), resolve_id(reader, edge.dst)
-        phrase = browse.memory_phrase(reader.get([dst])[dst])
+        source, target = find_record(reader, edge.src), find_record(reader, edge.dst)
+        src, dst, phrase = source.id, target.id, browse.memory_phrase(target)
     if src == dst:
         raise InputError(f"{src} cannot be joined with itself. Nothing was written.")
     rule = redact_text(edge.rule, workspace.settings.redaction.allow).text
@@ -468,11 +462,12 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
 def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
     _check_link_kind(kind)
     with workspace.store.reader(workspace.scope) as reader:
-        one, other = resolve_id(reader, src), resolve_id(reader, dst)
+        record = find_record(reader, src)
+        one, other = record.id, find_record(reader, dst).id
         there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]
         reverse = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
         if any(edge.key != workspace.scope.key() for edge in there):
-            require_may_change(workspace, [reader.get([one])[one]], "part")
+            require_may_change(workspace, [record], "part")
     if not there:
         hint = f"it is joined the other way round: unlink {other} from {one}" if reverse else ""
         raise NotFoundError(f"No edge of kind {kind} leads from {one} to {other}.", hint=hint)
@@ -488,10 +483,15 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     """Delete memories by whole or short ids, and recompute the categories that lost members."""
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
-        found, missing = resolve_ids(reader, [one for one in ids if is_short_id(one)])
-        ids = list(dict.fromkeys((*found, *missing, *(one for one in ids if not is_short_id(one)))))
-        require_may_change(workspace, reader.get(ids).values(), "forget")
-    gone = deletion.forget_memories(store, scope, ids)
+        for one in ids:
+            if one and not may_be_id(one) and reader.ids_with_prefix(one, 1):
+                raise InputError(
+                    f"The id {one!r:.80} is too short to forget by. Nothing was forgotten.",
+                    hint=f"give at least {SHORT_ID_DIGITS} of its digits",
+                )
+        found, unknown = find_records(reader, ids)
+        require_may_change(workspace, found.values(), "forget")
+    gone = deletion.forget_memories(store, scope, [*found, *unknown])
     if "categories" in workspace.settings.linking.stages:
         from scrubjay.categories.folders import update_folders
         from scrubjay.categories.topics import are_topics_due, organise_topics

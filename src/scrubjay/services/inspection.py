@@ -33,7 +33,7 @@ from scrubjay.models.views import Conflict, MemoryHistory, TimelinePage
 from scrubjay.search import browse
 from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.search.results import full_paths
-from scrubjay.services.workspace import Workspace, resolve_id, resolve_projects
+from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.quota import used_allowances
 
@@ -205,8 +205,7 @@ def list_conflicts(workspace: Workspace) -> list[Conflict]:
 
 def list_records(workspace: Workspace, ids: Sequence[str]) -> TimelinePage:
     with workspace.store.reader(workspace.scope) as reader:
-        found = reader.get(ids)
-        records = tuple(found[memory] for memory in dict.fromkeys(ids) if memory in found)
+        records = tuple(browse.find_records(reader, ids)[0].values())
         return TimelinePage(records, full_paths(records, reader.sources()), more=False)
 
 
@@ -225,7 +224,7 @@ MAX_HISTORY_EVENTS: Final = 1_000
 
 def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
     with workspace.store.reader(workspace.scope) as reader:
-        one = resolve_id(reader, memory)
+        one = browse.find_record(reader, memory).id
         events = tuple(reversed(reader.events([one], limit=MAX_HISTORY_EVENTS)))
         joined: dict[tuple[str, bool], list[str]] = {}
         for kind in ("derived_from", "supersedes", "contradicts"):

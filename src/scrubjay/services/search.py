@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
-from scrubjay.models.ids import is_short_id, parse_id
+from scrubjay.models.ids import is_short_id, may_be_id
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
@@ -252,12 +252,12 @@ MAX_THREAD_QUESTION: Final = 400
 def thread_question(workspace: Workspace, query: str) -> str:
     """Return the beginning of the memory that a query is the id of, else the query."""
     id = query.strip() if isinstance(query, str) else ""
-    if not (parse_id(id) or is_short_id(id)):
+    if not may_be_id(id):
         return query
-    from scrubjay.search.browse import resolve_ids
+    from scrubjay.search.browse import find_records
 
     with workspace.store.reader(workspace.scope) as reader:
-        found = list(reader.get(resolve_ids(reader, [id])[0]).values())
+        found = list(find_records(reader, [id])[0].values())
     return _OPERATORS.sub(" ", found[0].content[:MAX_THREAD_QUESTION]) if found else query
 
 

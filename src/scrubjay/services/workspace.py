@@ -13,12 +13,12 @@ from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
-from scrubjay.errors import ForbiddenError, InputError, NotFoundError
+from scrubjay.errors import ForbiddenError, InputError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import Record, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Store
 from scrubjay.tracing import enable, span
 
 if TYPE_CHECKING:
@@ -174,25 +174,6 @@ def find_project(workspace: Workspace, project: str) -> str:
         f"There is no project {project!r:.80}. {f'Projects: {named}' if named else 'No memory has a project'}.",
         hint="give one of these, or leave it out to search everywhere" if named else "leave it out",
     )
-
-
-def resolve_id(reader: Reader, memory: str) -> str:
-    """Return the id that a text is the unique prefix of.
-
-    Raises:
-        NotFoundError: No id begins so, or several do.
-    """
-    from scrubjay.search.browse import MAX_CANDIDATES, several_ids
-
-    found = reader.ids_with_prefix(memory, MAX_CANDIDATES + 1) if memory else []
-    if len(found) > 1:
-        raise several_ids(memory, found)
-    if not found:
-        raise NotFoundError(
-            f"No memory {memory!r} is there, or it is not yours to see.",
-            hint="`scrubjay search` shows the ids of what it finds",
-        )
-    return found[0]
 
 
 T = TypeVar("T")

@@ -458,7 +458,7 @@ def _require_one(id: str, work: Callable[[Memory], Report]) -> Callable[[Memory]
         report = work(memory)
         if report.unknown:
             raise NotFoundError(
-                f"The id prefix {id!r:.80} matches no memory or several. Nothing was done.",
+                f"No memory {id!r:.80} is there, or it is not yours to see. Nothing was done.",
                 hint="list them with GET /v1/memories",
             )
         return report
