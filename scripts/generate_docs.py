@@ -120,7 +120,7 @@ def configuration() -> Iterator[str]:
         "variable "
         "counts as not set. Paths in the file are relative to the file. In the environment a list "
         "has commas "
-        "between its texts. "
+        "between its texts; `none` empties a list of choices. "
     )
     yield '```toml\nuser = "ann"\n\n[recall]\nlimit = 8\n\n[notes]\ndir = "~/notes/days"\n```\n'
     yield "## Without a section\n"

@@ -152,6 +152,19 @@ def test_text_from_the_environment_becomes_the_settings_type(file) -> None:
         assert f"SCRUBJAY_{name}" in str(fails(file(""), {f"SCRUBJAY_{name}": value}))
 
 
+def test_the_environment_empties_a_list_of_choices(file) -> None:
+    environ = {
+        "SCRUBJAY_FACTS_STAGES": "none",
+        "SCRUBJAY_LINKING_STAGES": " none ",
+        "SCRUBJAY_GROUPS": "none",
+    }
+    settings = load_settings(file('[facts]\nstages = ["statements"]\n'), environ)
+    assert (settings.facts.stages, settings.linking.stages) == ((), ())
+    assert settings.groups == ("none",)  # a list without choices may hold this word
+    assert "none" in str(fails(file(""), {"SCRUBJAY_FACTS_STAGES": "statements, none"}))
+    assert load_settings(file(""), {"SCRUBJAY_FACTS_STAGES": ""}).facts.stages != ()
+
+
 def test_a_path_in_the_file_is_relative_to_the_file_and_a_url_stays(file, tmp_path: Path) -> None:
     path = file("store = 'own.db'\n[notes]\ndir = '~/n'\n")
     settings = load_settings(path, {})

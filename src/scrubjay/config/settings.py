@@ -57,8 +57,9 @@ class SettingRule(NamedTuple):
         'a whole number from 1 to 1,000'
         """
         if self.choices:
-            any_of = "any of" if self.kind == "list" else "one of"
-            return f"{any_of} {', '.join(self.choices)}"
+            if self.kind == "list":
+                return f"any of {', '.join(self.choices)} (in the environment: with commas between, or none)"
+            return f"one of {', '.join(self.choices)}"
         if self.low is None or self.high is None:
             return KINDS[self.kind]
         return f"{KINDS[self.kind]} from {self.low:,g} to {self.high:,g}"
@@ -86,6 +87,8 @@ class SettingRule(NamedTuple):
         ('*.md', '*.txt')
         >>> SettingRule("", "weights").parse("bm25=.3,vector=.7", Path())
         {'bm25': 0.3, 'vector': 0.7}
+        >>> SettingRule("", "list", choices=("facts",)).parse("none", Path())
+        ()
 
         Raises:
             ValueError: As `read`.
@@ -97,6 +100,8 @@ class SettingRule(NamedTuple):
             value = {"true": True, "false": False}.get(text.strip().lower())
         elif self.kind == "list":
             value = [item.strip() for item in text.split(",") if item.strip()]
+            if self.choices and value == ["none"]:
+                value = []
         elif self.kind in ("weights", "tier weights"):
             pairs = (item.partition("=") for item in text.split(",") if item.strip())
             value = {name.strip(): _parse_number(weight.strip()) for name, _, weight in pairs}
