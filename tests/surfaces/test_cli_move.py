@@ -3,6 +3,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from scrubjay import Memory
+from scrubjay.errors import InputError
+
 
 def test_what_is_exported_comes_back_by_an_import(cli, tmp_path: Path) -> None:
     added = cli("add", "The mast is 12 metres", "--json").json["id"]
@@ -33,6 +38,9 @@ def test_an_export_does_not_replace_a_file_unasked(cli, tmp_path: Path) -> None:
     said = cli("export", file)
     assert (said.code, file.read_text("utf-8")) == (2, "mine")
     assert "--overwrite" in said.err
+    with Memory.open() as memory, pytest.raises(InputError) as error:
+        memory.export(file)
+    assert "overwrite=True" in error.value.hint
     assert cli("export", file, "--overwrite").code == 0
 
 

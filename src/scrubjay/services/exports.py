@@ -64,7 +64,7 @@ def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
     if place.exists() and not overwrite:
         raise InputError(
             f"{place} is there already. Nothing was written.",
-            hint="name another file, or say --overwrite",
+            hint="name another file, or overwrite it (--overwrite, in Python overwrite=True)",
         )
 
 
