@@ -85,3 +85,9 @@ def test_errors_reach_the_one_who_awaits(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match="empty"):
         asyncio.run(run())
+
+
+def test_an_opening_that_nobody_awaited_says_how_to_open() -> None:
+    opening = AsyncMemory.open("memory://")
+    with pytest.raises(AttributeError, match=r"not open yet.*'add'.*await AsyncMemory\.open"):
+        opening.add("x")

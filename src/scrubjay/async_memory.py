@@ -92,6 +92,16 @@ class AsyncOpening(Generic[M]):
     def __await__(self) -> Generator[Any, Any, M]:
         return self._opened().__await__()
 
+    if not TYPE_CHECKING:  # a type checker finds the mistake by itself
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(
+                f"The memory is not open yet, so it has no {name!r}. Write `memory = await AsyncMemory.open(...)`, "
+                "or `async with AsyncMemory.open(...) as memory:`, which also closes it.",
+                name=name,
+                obj=self,
+            )
+
     async def __aenter__(self) -> M:
         self._memory = await self._opened()
         return self._memory
