@@ -159,6 +159,7 @@ def test_a_token_of_ours_goes_no_further_and_the_settings_key_takes_its_place(
     ("open_here", "headers", "status", "kind", "told"),
     [
         (False, {}, 401, "authentication_error", "A valid token is required"),
+        (False, {}, 401, "authentication_error", "send it as x-scrubjay-token: TOKEN"),
         (True, {"x-scrubjay-token": "scrubjay_revoked"}, 401, "authentication_error", "token create NAME"),
         (True, {"x-forwarded-for": "10.0.0.9"}, 401, "authentication_error", "The request was forwarded"),
         (True, {"origin": "https://evil.example"}, 403, "permission_error", "Cross-site request rejected"),

@@ -497,6 +497,10 @@ class AuthMiddleware:
             redirect = RedirectResponse(f"{scope.get('root_path', '')}{self._login_path}?{then}", 303)
             await redirect(scope, receive, send)
             return
+        if status == 401 and path.startswith(
+            self._foreign
+        ):  # Authorization has the key of the model's service
+            error.hint = error.hint.replace("Authorization: Bearer TOKEN", "x-scrubjay-token: TOKEN")
         error_format = next((form for prefix, form in self._error_formats if path.startswith(prefix)), None)
         challenge = self._challenge(status, error, secret)
         await send_error(status, error, scope, receive, send, challenge, error_format)
