@@ -106,3 +106,12 @@ def test_what_cannot_be_is_refused_and_named(memory: Any, wrong: dict[str, str])
         memory.search("q", **wrong)
     assert all(value in str(caught.value) for value in wrong.values())
     assert caught.value.hint
+
+
+def test_as_of_an_earlier_day_an_addition_without_a_date_of_its_own_is_found(
+    opened: Callable[..., Any],
+) -> None:
+    memory = opened(embedders=None)
+    undated = memory.add("The deploy window is on Mondays.").id
+    memory.add("The deploy window moved to Tuesdays.", date="2026-10-01")
+    assert [one.id for one in memory.search("deploy window", as_of="2020-01-01").results] == [undated]
