@@ -100,8 +100,9 @@ def test_a_text_that_was_forgotten_or_is_anothers_is_refused(memory: Memory) -> 
     gone, one, other = (memory.add(text).id for text in (NEW, OLD, "It rains in Faro."))
     memory.forget(gone)
     before = memory.history(one)
-    with pytest.raises(InputError, match="forgotten once"):
+    with pytest.raises(InputError, match="forgotten once") as error:
         memory.update(one, NEW)
+    assert "add it as a memory of its own" in error.value.hint
     with pytest.raises(InputError, match=f"{other} says this already"):
         memory.update(one, "It rains in Faro.")
     for bad in (
@@ -123,6 +124,14 @@ def test_an_end_before_a_beginning_that_was_given_earlier_is_refused(memory: Mem
         with pytest.raises(InputError, match="which is earlier"):
             memory.update(one, valid_until="2026-01", **content)
     assert kept(memory, one).content == OLD
+
+
+def test_a_forgotten_text_that_is_added_on_purpose_is_stored_again(memory: Memory) -> None:
+    gone = memory.add(NEW).id
+    memory.forget(gone)
+    again = memory.add(NEW)
+    assert (again.existed, found(memory, "mooring Porto pounds")) == (False, [again.id])
+    assert memory.update(again.id, title="Porto").changed == ("title",)
 
 
 def test_the_first_text_added_again_is_a_memory_of_its_own_once(memory: Memory) -> None:

@@ -376,7 +376,7 @@ def _check_new_text(reader: Reader, secret: bytes, new: Record, validated: Valid
     if reader.forgotten_hashes(sorted(tombstone_hashes(secret, new.content, [new.key]))):
         raise InputError(
             f"The new text of {new.id} was forgotten once. Nothing was written.",
-            hint=f"scrubjay forget {new.id}, or say it in other words",
+            hint="to store it again, add it as a memory of its own; or use other words",
         )
     same_text = validated.record.id
     other = reader.get([same_text]).get(same_text)
