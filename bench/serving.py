@@ -84,10 +84,14 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
 def written(folder: Path, memories: int) -> tuple[dict[str, str], list[str]]:
     """Write a store; return the environment of a server on it, and questions to ask."""
     store, words = turns_stored(folder, memories, SEED)
-    own = {"HOME": str(folder), "SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
-    own |= {"XDG_CONFIG_HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
-    own["SCRUBJAY_MODELS_BACKGROUND"] = "never"
-    return {**os.environ, **own}, questions(words, MOST, SEED)
+    return environment(folder, store) | {"SCRUBJAY_MODELS_BACKGROUND": "never"}, questions(words, MOST, SEED)
+
+
+def environment(folder: Path, store: Path) -> dict[str, str]:
+    """Return an environment with a home of its own, without the settings and tokens of whoever measures."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCRUBJAY_")}
+    homes = dict.fromkeys(("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"), str(folder))
+    return kept | homes | {"SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
 
 
 @contextmanager
@@ -218,10 +222,10 @@ def mcp(args: argparse.Namespace) -> dict[str, Any]:
     with scratch() as folder:
         store, words = turns_stored(folder, args.memories, SEED)
         queries = questions(words, args.questions + FEW, SEED)
-        with Memory.open(store, user=USER) as memory:
+        environ = environment(folder, store)
+        with Memory.open(settings=load_settings(environ=environ)) as memory:
             calls = [lambda query=query: memory.search(query) for query in queries]
             took = {"python": percentiles(milliseconds(calls)[FEW:])}
-        environ = {**os.environ, "SCRUBJAY_STORE": str(store), "SCRUBJAY_USER": USER}
         tokens: dict[str, int] = {}
         took |= anyio.run(_both, environ, queries, tokens)
     print(f"tokens: {tokens}\nms: {took}")
