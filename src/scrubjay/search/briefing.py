@@ -18,6 +18,7 @@ from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.models.results import Context
 from scrubjay.search.amendments import DIGEST_TIERS, decides, find_successors, gives_reason, rare_terms
 from scrubjay.search.context import (
+    LATER_HOLDS,
     NOTHING_FOUND,
     ContextRequest,
     citations_of,
@@ -62,9 +63,6 @@ MAX_REASONS: Final = 2
 """Decisions beside which a reason is looked for."""
 NEAR_TURNS: Final = 2
 """Turns before and behind a decision among which its reason is looked for."""
-
-LATER_HOLDS: Final = "Where two differ, the later one holds."
-"""Last line of a block of several memories, of which the latest of each part comes first."""
 
 _OPEN: Final = re.compile(
     r"\b(?:todo|fixme|open (?:question|end|issue|point)s?|(?:not|isn't|aren't) (?:yet )?(?:built|done|decided)|not yet"

@@ -30,7 +30,7 @@ from scrubjay.models.results import (
 from scrubjay.models.sources import authorship
 from scrubjay.search.amendments import DIGEST_TIERS, find_amended, stated_at
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
-from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
+from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path
@@ -272,6 +272,8 @@ KNOWN: Final = "known"
 """Part of what the conversation has already."""
 AMENDED_NOTICE: Final = "Left out: earlier memories that later ones seem to change. memory_search shows them."
 """Last line of a block without such memories, so that their absence is no secret."""
+LATER_HOLDS: Final = "Where two differ, the later one holds."
+"""Last line of a block of several memories about a question."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
 EVIDENCE_DEPTH: Final = 3
 """Steps of evidence that are followed: a digest, its sources, their turns."""
@@ -343,7 +345,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         if "relevant" in request.parts:
             selection = select_answers(state)
             features = selection.features
-            answers = [group.lead for group in selection.groups]
+            answers = [group.lead for group in newest_first(selection, state)[0]]
             if request.unprompted:
                 said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]
@@ -374,6 +376,12 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
+    if state is not None and len(placed) > 1:
+        with_later = f"{notice}\n{LATER_HOLDS}".strip()
+        if (
+            estimate_tokens(render_block(placed, with_later)) <= request.budget
+        ):  # it costs no memory its place
+            notice = with_later
     text = render_block(placed, notice)
     silence = NOTHING_FOUND if state is not None and not text else ""
     return Context(

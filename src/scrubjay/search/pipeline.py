@@ -144,17 +144,9 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
     """Select the memories that answer, newer ones before those they change, and build readable results."""
     reader, request, plan = state.reader, state.request, state.plan
     selection = select_answers(state, reranker)
-    groups, records, terms = selection.groups, selection.records, state.channels.terms
-    at = request.now if plan.true_at is None else plan.true_at
-    newer = validity.find_newer(reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
-    timeless = plan.as_of is None and not plan.question.times
-    fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
-    if "recency" in plan.stages and timeless and fused:
-        best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
-        groups = validity.newest_first(
-            groups, validity.newer_equivalents(best, records, selection.features, plan, terms)
-        )
-    groups = validity.newest_first(groups, newer)[: plan.limit]
+    records, terms = selection.records, state.channels.terms
+    groups, newer = newest_first(selection, state)
+    groups = groups[: plan.limit]
     leads = [group.lead for group in groups]
     turns = {}
     if request.neighbours or request.by == "session":
@@ -210,6 +202,25 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
         state = replace(state, channels=state.channels.with_depth(depth))
     _abstain(selection, state)
     return selection
+
+
+def newest_first(
+    selection: Selection, state: RetrievalState
+) -> tuple[list[results.ResultGroup], Mapping[str, tuple[str, ...]]]:
+    """Return the results, newer ones before those they change, and the memories that may have changed each."""
+    request, plan, records = state.request, state.plan, selection.records
+    groups = selection.groups
+    at = request.now if plan.true_at is None else plan.true_at
+    newer = validity.find_newer(state.reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
+    timeless = plan.as_of is None and not plan.question.times
+    fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
+    if "recency" in plan.stages and timeless and fused:
+        best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
+        equivalents = validity.newer_equivalents(
+            best, records, selection.features, plan, state.channels.terms
+        )
+        groups = validity.newest_first(groups, equivalents)
+    return validity.newest_first(groups, newer), newer
 
 
 @traced("scrubjay.search.fuse")

@@ -1,0 +1,35 @@
+"""A context shows a later memory before an older one that it may have changed, and says which of both holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+LATER_HOLDS = "Where two differ, the later one holds."
+
+
+def test_of_two_that_differ_the_later_comes_first_and_the_last_line_says_that_it_holds(
+    opened: Callable[..., Any],
+) -> None:
+    memory = opened(embedders=None)
+    memory.add("My favourite editor is vim.", date="2026-01-01", role="user")
+    memory.add("My favourite editor is helix.", date="2026-02-01", role="user")
+    memory.add("The moon of the harbour pilot is round.", date="2026-01-05")
+    question = "which editor is my favourite?"
+    text = memory.context(question).text
+    assert text.index("helix") < text.index("vim")
+    assert text.splitlines()[-2] == LATER_HOLDS
+    results = [one.snippet for one in memory.search(question).results]
+    assert results.index("My favourite editor is helix.") < results.index("My favourite editor is vim.")
+
+
+def test_the_line_is_left_out_beside_one_memory_and_where_it_does_not_fit(opened: Callable[..., Any]) -> None:
+    memory = opened(embedders=None)
+    memory.add("My favourite editor is vim.", date="2026-01-01", role="user")
+    assert LATER_HOLDS not in memory.context("which editor is my favourite?").text
+    memory.add("My favourite editor is helix.", date="2026-02-01", role="user")
+    for budget in range(50, 140):
+        context = memory.context("which editor is my favourite?", budget=budget)
+        assert context.tokens <= budget
+        shown = context.text.count("My favourite editor")
+        assert (LATER_HOLDS in context.text) <= (shown == 2)
