@@ -119,6 +119,50 @@ def test_a_slip_of_the_keys_finds_the_word_and_says_how_it_was_read(
     assert respelled == (slip != "kubernets"), "that one has the same stem"
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("what happened to the shower?", "The bicycle's chain snapped on the hill."),
+        ("was wurde gestern gemacht", "In der Nacht war es kalt."),
+        ("was wurde besprochen", "Am Sonntag kochen wir Suppe."),
+        ("what went wrong", "The queue was too long."),
+        ("decide on a colour", "Der Dezember, die Decke, the decisive colon."),
+        ("qu'est ce que c'est", "The best test had a rest, the quest too."),
+        ("the wheels wobbled", "A gobbled waffle hobbled."),
+        ("toasted bread", "She tasted the soup."),
+    ],
+)
+def test_a_word_that_is_spelled_right_is_never_read_as_another(memory: Memory, query: str, text: str) -> None:
+    memory.add(text)
+    assert not any("read as" in note for note in memory.search(query, explain=True).notes)
+
+
+def test_a_misspelled_word_is_read_as_the_nearest_words_only(memory: Memory) -> None:
+    memory.add("Consultation, consolation, consolidated, consolidation of accounts.")
+    notes = memory.search("consoldation", explain=True).notes
+    assert "consoldation is not there; read as consolidation, consolation." in notes
+
+
+def test_a_misspelled_word_finds_the_inflections_of_the_word_meant(memory: Memory) -> None:
+    memory.add("The kettle is blue.")
+    wanted = memory.add("Two migrations ran on Monday, one migrated the orders.")
+    memory.add("Migration of the users.")
+    found = memory.search("migratoin", channels=["ngram"], explain=True).results
+    assert wanted.id in {result.id for result in found}
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(("asked", "stored"), [("colour", "color"), ("organised", "organized")])
+def test_a_common_word_is_read_in_its_american_or_british_spelling(
+    memory: Memory, asked: str, stored: str
+) -> None:
+    for query, text in ((asked, stored), (stored, asked)):
+        added = memory.add(f"a note that says {text}")
+        notes = memory.search(query, channels=["bm25", "ngram"], explain=True).notes
+        assert any(f"{query} is not there; read as" in note for note in notes)
+        memory.forget(added.id)
+
+
 @pytest.mark.parametrize("name", ["grafana11", "grafana-next"])
 def test_a_name_that_is_not_there_is_no_slip(memory: Memory, name: str) -> None:
     memory.add("We moved Grafana to the new cluster.")

@@ -7,7 +7,6 @@ memory answers at all, the archive is searched (``pipeline.run_search``).
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -21,7 +20,8 @@ from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import ChannelScores, Reader, WordScores
 from scrubjay.storage.scoring import idf
 from scrubjay.storage.table import record_matches
-from scrubjay.text.tokenizer import TermGroup
+from scrubjay.text.spelling import misspelled_part, respellings
+from scrubjay.text.tokenizer import TermGroup, query_groups
 from scrubjay.tracing import span, traced
 
 if TYPE_CHECKING:
@@ -118,15 +118,10 @@ def rank_by_vectors(
     return rankings, tuple(partial), tuple(notes)
 
 
-MIN_RESPELLED = 5
-"""Shortest word that is respelled: shorter ones are mostly function words with too many neighbours (when: then,
-hen)."""
-MAX_RESPELLED = 100
-"""Longest word that is respelled: nobody mistypes longer ones, and each of its trigrams is looked up."""
-
-
-_NAME: Final = re.compile(r"[\d-]")
-"""What shows that a word is no slip but a name that is not there, such as "rank-rankl" or "beta5" (bench/LOG.md)."""
+NEAR_TERMS: Final = 20
+"""Terms of similar letters that are compared with a query word; few of them are near enough."""
+MAX_RESPELLINGS: Final = 3
+"""Most spellings of a query word that are searched."""
 
 
 @traced("scrubjay.search.ngram")
@@ -136,14 +131,17 @@ def rank_by_respelling(
     """Rank by respelled words where visible memories lack some of the query's; return a note for each respelling."""
     respelled: list[TermGroup] = []
     notes: list[str] = []
+    languages = reader.languages()
     for group, frequency in zip(plan.groups, frequencies, strict=True):
-        if frequency or not MIN_RESPELLED <= len(group.word) <= MAX_RESPELLED or _NAME.search(group.word):
-            continue
-        near = reader.similar_terms(group.word)
-        if near:
-            forms = tuple(term for term, _ in near)
-            respelled.append(TermGroup(group.word, forms))
-            notes.append(f"{group.word} is not there; read as {', '.join(forms)}.")
+        word = "" if frequency else misspelled_part(group)
+        near = [term for term, _ in reader.similar_terms(word, NEAR_TERMS)] if word else []
+        meant = respellings(group, near)[:MAX_RESPELLINGS]
+        if meant:
+            inflected = (
+                form for term in meant for one in query_groups(term, languages) for form in one.forms
+            )
+            respelled.append(TermGroup(group.word, tuple(dict.fromkeys((*meant, *inflected)))))
+            notes.append(f"{group.word} is not there; read as {', '.join(meant)}.")
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)
