@@ -8,6 +8,8 @@ counted with repetition; IoU = |E and C| / |E or C|. Offsets are half-open and c
 from __future__ import annotations
 
 import argparse
+import random
+import re
 import time
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,6 +23,7 @@ from bench.harness import Options, Run, embed, embedders, open_memory, run_set, 
 from bench.metrics import SEED, Figure, figures, shown
 from bench.report import percentiles, table
 from scrubjay.embeddings.base import AnyEmbedder
+from scrubjay.text.language import is_uninformative
 
 COLUMNS = ("recall@5", "recall@10", "hit@1", "hit@5", "all@5", "ndcg@10", "mrr@10")
 SPAN_COLUMNS = ("span_recall", "span_precision", "span_iou")
@@ -40,10 +43,40 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             if not data.haystacks:
                 raise DataError(f"Set {name} has no haystacks to be pooled.")
             data = replace(data, haystacks={})
+        if args.misspelled:
+            chance = random.Random(args.seed)
+            queries = [replace(query, text=misspelled(query.text, chance)) for query in data.queries]
+            data = replace(data, queries=queries)
         result["sets"][name] = measured = measure_set(data, args, models)
         print(f"\n{name} ({args.state}): {facts(measured)}")
         print(tables(measured, categories=args.categories), flush=True)
     return result
+
+
+def misspelled(text: str, chance: random.Random) -> str:
+    """Return a query with one typing error in a word of five letters or more; without such a word unchanged.
+
+    Two letters change places, or one is left out, doubled or replaced; the first one stays.
+
+    >>> misspelled("where do the invoices lie", random.Random(2))
+    'where do the invoicces lie'
+    """
+    words = [
+        match for match in re.finditer(r"[^\W\d_]{5,}", text) if not is_uninformative(match[0].casefold())
+    ]
+    if not words:
+        return text
+    match = chance.choice(words)
+    word, at = match[0], chance.randrange(1, len(match[0]) - 1)
+    wrong = chance.choice(
+        (
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+            word[:at] + word[at + 1 :],
+            word[:at] + word[at] + word[at:],
+            word[:at] + chance.choice("aeinrst") + word[at + 1 :],
+        )
+    )
+    return text[: match.start()] + wrong + text[match.end() :]
 
 
 def options(args: argparse.Namespace) -> Options:
@@ -234,6 +267,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--categories", action="store_true", help="also by category of query")
     parser.add_argument("--seed", type=int, default=SEED, help="of the bootstrap")
+    parser.add_argument("--misspelled", action="store_true", help="one typing error in each query")
     parser.add_argument("--fusion", help="as in Memory.search")
     parser.add_argument("--weights", help="channel=weight, separated by commas")
     parser.add_argument("--preset", help="as in Memory.search")
