@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
             data = replace(data, haystacks={})
         if args.misspelled:
             chance = random.Random(args.seed)
-            queries = [replace(query, text=misspelled(query.text, chance)) for query in data.queries]
+            queries = tuple(replace(query, text=misspelled(query.text, chance)) for query in data.queries)
             data = replace(data, queries=queries)
         result["sets"][name] = measured = measure_set(data, args, models)
         print(f"\n{name} ({args.state}): {facts(measured)}")

@@ -180,7 +180,8 @@ _GENERAL_WORDS: Final = (
     "anything everything something nothing happen happened happening happens occur occurred going new news events "
     "event things thing else discuss discussed talk talked work worked "
     "etwas irgendetwas alles nichts los neu neues neuigkeiten passiert passierte geschah geschehen gab ereignisse "
-    "gemacht besprochen gearbeitet"
+    "gemacht besprochen gearbeitet "
+    "warum weshalb wieso wofür woher wohin womit worüber worum wovon welche welchem welchen welcher welches"
 )
 GENERAL_WORDS: Final = frozenset(_GENERAL_WORDS.split())
 """Words that ask what there was at a time, without a word of what."""

@@ -14,9 +14,15 @@ MIN_MISSPELLED: Final = 5
 hen)."""
 MAX_MISSPELLED: Final = 100
 """Longest word that is respelled: nobody mistypes longer ones, and each of its trigrams is looked up."""
-TWO_ERRORS: Final = 8
-"""Letters from which on a word may have two typing errors; shorter ones have one, as in Algolia and nearly as in
-Lucene (6): of two errors in seven letters come snapped for happened and nacht for gemacht."""
+TWO_ERRORS: Final = 10
+"""Letters from which on a word may have two typing errors; shorter ones have one. Algolia has 8 and Lucene 6, by which
+the German vergütung is read as vermutung, verdienst as verdunst."""
+MIN_STEM: Final = 6
+"""Shortest stem of a query word that is compared: nachb, of nachbar by another language's rules, is near nach."""
+MIN_PART: Final = 5
+"""Shortest part of a compound that is searched in its place."""
+MIN_REST: Final = 4
+"""Least letters that a compound has beyond its part: prefixes of verbs (bekommen, verstehen) have three at most."""
 
 _NAME: Final = re.compile(r"[\d-]")
 """What shows that a word is no slip but a name that is not there, such as "rank-rankl" or "beta5" (bench/LOG.md)."""
@@ -40,20 +46,27 @@ def respellings(group: TermGroup, near: Iterable[str]) -> tuple[str, ...]:
     """Return those of the terms near a query word that it may be a misspelling of: all of the fewest typing errors.
 
     A common word and its inflections are spelled right, whatever is near them; of them only the American or British
-    spelling is returned.
+    spelling is returned. Stems are compared, too: strakturen may mean struktur. A word without misspelling is read as
+    the parts of a compound, or as the compounds it is part of.
 
     >>> respellings(TermGroup("kettel", ("kettel",)), ["kettle", "settle", "kettles"])
     ('kettle',)
     >>> respellings(TermGroup("colour", ("colour",)), ["colon", "color"])
     ('color',)
+    >>> respellings(TermGroup("kaffeemaschine", ("kaffeemaschine",)), ["maschine", "kaffee", "mine"])
+    ('maschine', 'kaffee')
     """
     word = misspelled_part(group)
-    most = 2 if len(word) >= TWO_ERRORS else 1
-    errors = {term: typing_errors(word, term) for term in near}
-    found = tuple(term for term in errors if errors[term] == min(errors.values()) <= most)
-    if found and _is_common(word, group.forms):
-        return tuple(term for term in errors if _american(term) == _american(word))
-    return found
+    stems = [form for form in group.forms if len(form) >= MIN_MISSPELLED - 1 and word.startswith(form)]
+    terms = tuple(near)
+    if is_general(word) or any(word_rank(form) < UNKNOWN_RANK for form in (word, *stems)):
+        return tuple(term for term in terms if _american(term) == _american(word))
+    for form in (word, *(stem for stem in stems if len(stem) >= MIN_STEM)):
+        errors = {term: typing_errors(form, term) for term in terms}
+        least = min(errors.values(), default=len(form))
+        if least <= (2 if len(form) >= TWO_ERRORS else 1):
+            return tuple(term for term in terms if errors[term] == least)
+    return tuple(term for term in terms if _is_compound(word, term) or _is_compound(term, word))
 
 
 def typing_errors(word: str, term: str) -> int:
@@ -75,9 +88,9 @@ def typing_errors(word: str, term: str) -> int:
     return above[-1] + (word[:1] != term[:1])
 
 
-def _is_common(word: str, forms: Iterable[str]) -> bool:
-    stems = (form for form in forms if len(form) >= MIN_MISSPELLED - 1 and word.startswith(form))
-    return is_general(word) or any(word_rank(form) < UNKNOWN_RANK for form in (word, *stems))
+def _is_compound(word: str, part: str) -> bool:
+    edge = word.startswith(part) or word.endswith(part)
+    return edge and len(part) >= MIN_PART and len(word) - len(part) >= MIN_REST
 
 
 def _american(word: str) -> str:
