@@ -1416,6 +1416,13 @@ def enrich_and_embed(
     return enriched, embed_pending(memory._workspace, None, None, proceed, bundled=bundled)
 
 
+def embed_few(memory: Memory) -> EmbedReport:
+    """Embed what the bundled models lack, if it is little."""
+    from scrubjay.services.sync import embed_few
+
+    return embed_few(memory._workspace)
+
+
 def background_pending(memory: Memory) -> int:
     """Return how many memories `embed_background_models` would enrich, and how many embeddings it would compute."""
     from scrubjay.services.sync import background_pending, count_due

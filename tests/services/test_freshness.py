@@ -16,6 +16,7 @@ from scrubjay.config.settings import Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.ingest import scanner
 from scrubjay.models.records import Scope
+from scrubjay.services.context import context
 from scrubjay.services.models import ModelRegistry, caller_catalog
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutVersions
@@ -152,3 +153,38 @@ def test_while_another_writes_the_answer_is_from_before_and_says_so(
     assert "another process is writing" in sentence
     assert found(hasty) == (["The kettle is red!!"], ())
     hasty.close()
+
+
+def test_a_search_ranks_an_edited_note_by_all_models_again(opened: Callable[..., Memory], root: Path) -> None:
+    memory = opened(embedders=[HashEmbedder(64), HashEmbedder(48, name="second")])
+    write(root, "b.md", "The pot is brown.", 0)
+    memory.sync(root)
+    memory.embed()
+    write(root, "a.md", "The kettle is red!!", 1)
+    (best, *_) = memory.search("kettle", explain=True).results
+    assert best.explanation is not None
+    assert "vector:second" in {part.channel for part in best.explanation.contributions}
+    assert memory.models()[1].waiting == 0
+
+
+def test_a_hook_does_not_wait_for_the_models_of_an_edited_note(
+    opened: Callable[..., Memory], root: Path
+) -> None:
+    memory = opened(embedders=[HashEmbedder(64), HashEmbedder(48, name="second")])
+    memory.sync(root)
+    memory.embed()
+    write(root, "a.md", "The kettle is red!!", 1)
+    context(memory._workspace, "kettle", hook=True)
+    assert memory.models()[1].waiting == 1
+
+
+def test_a_sync_embeds_the_few_passages_that_changed_but_not_a_first_one(
+    opened: Callable[..., Memory], root: Path
+) -> None:
+    memory = opened(embedders=[HashEmbedder(64), HashEmbedder(48, name="second")])
+    write(root, "b.md", "The pot is brown.", 0)
+    assert memory.sync(root).waiting == 2
+    memory.embed()
+    write(root, "a.md", "The kettle is red!!", 1)
+    done = memory.sync()
+    assert (done.updated, done.embedded, done.waiting) == (1, 1, 0)

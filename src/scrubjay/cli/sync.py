@@ -260,6 +260,8 @@ def _enrich(
     memory: Memory, done: SyncReport, seconds: float, report: Callable[[Progress], None]
 ) -> SyncReport:
     """Enrich and embed after the summary; return the report with the number that is still pending."""
+    from scrubjay.memory import embed_few
+
     found = memory.enrich(progress=report)
     if found.linked or found.learned:
         facts = f"{format_count(found.learned, 'fact')} extracted, " if found.learned else ""
@@ -267,14 +269,14 @@ def _enrich(
     if found.waiting and not found.problems:
         write("Another process links the rest.")
     _print_problems((*found.notices, *found.problems))
-    if seconds:
-        embedded = memory.embed(seconds=seconds, progress=report)
-        if embedded.embedded:
-            write(
-                f"{embedded.embedded:,} embedded, {embedded.waiting:,} pending, {format_duration(embedded.seconds)}"
-            )
-        return replace(done, waiting=embedded.waiting)
-    return done
+    if not (seconds or done.waiting or found.learned):
+        return done
+    embedded = memory.embed(seconds=seconds, progress=report) if seconds else embed_few(memory)
+    if embedded.embedded:
+        write(
+            f"{embedded.embedded:,} embedded, {embedded.waiting:,} pending, {format_duration(embedded.seconds)}"
+        )
+    return replace(done, waiting=embedded.waiting)
 
 
 def _interrupted_note(last: Progress | None, *, searchable: bool) -> str:

@@ -73,7 +73,7 @@ def context(
         rewriting = workspace.rewriter.rewrite(query, history)
         timer.lap("rewriting")
         request = replace(request, asking=replace(asking, rewritten=rewriting.text))
-    with open_view(workspace, timer) as view:
+    with open_view(workspace, timer, embed=not hook) as view:
         if hook and query is not None:
             from scrubjay.search.briefing import build_briefing
 

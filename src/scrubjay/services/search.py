@@ -177,10 +177,19 @@ class SearchView:
         return [one.model.name for one in self.embedders]
 
 
+def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> None:
+    """Embed what a search ingested with the models that it ranks with anyway, if it is little."""
+    from scrubjay.services.sync import embed_few
+
+    with suppress(StoreBusyError, StoreReadOnlyError):  # it stays pending, and its scores are predicted
+        embed_few(workspace, embedders)
+
+
 @contextmanager
-def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
+def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) -> Iterator[SearchView]:
     """Ingest the few files that changed since the last sync, and open the store.
 
+    With ``embed`` they are also embedded, if they are few; an agent's hook has no time for that.
     One view serves both, since each costs a server three requests; it is reopened after a write or a slow model load.
     """
     with ExitStack() as stack:
@@ -193,11 +202,14 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("files")
         states, models = reader.models(), workspace.models
-        if models.ready(states):
+        embed = embed and bool(files.changed)
+        if models.ready(states) and not embed:
             embedders, failed = models.rankers(states)
         else:
             stack.close()
             embedders, failed = models.rankers(states)
+            if embed:
+                _embed_changes(workspace, embedders)
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("models")
         yield SearchView(reader, embedders, stale, failed, models.skipped(states), now_micros())

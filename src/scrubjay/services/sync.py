@@ -69,7 +69,7 @@ from scrubjay.text.display import estimate_tokens
 from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
-    from scrubjay.embeddings.base import Embedder
+    from scrubjay.embeddings.base import AnyEmbedder, Embedder
 
 
 def recluster_due(
@@ -211,6 +211,32 @@ def embed_pending(
     return done
 
 
+MAX_PROMPT_EMBEDDINGS: Final = 16
+"""Pending memories that a sync or a search embeds at once: half a second of the bundled models on one processor."""
+
+
+def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None) -> EmbedReport:
+    """Embed the few memories that a bundled model lacks.
+
+    What was just edited then ranks by its own vectors, not by predicted ones. A model that has embedded nothing yet,
+    as at a first sync, or lacks many is left to the background.
+
+    Args:
+        workspace: The workspace.
+        ranking: The models to consider; all bundled ones by default.
+    """
+    models = workspace.models.background_models()
+    if ranking is not None:
+        fingerprints = {each.model.fingerprint for each in ranking}
+        models = [each for each in models if each.model.fingerprint in fingerprints]
+    with workspace.store.reader(workspace.scope) as reader:
+        coverage = [(each, reader.coverage(each.model.fingerprint)) for each in models]
+    few = [each for each, has in coverage if has.covered and 0 < has.waiting <= MAX_PROMPT_EMBEDDINGS]
+    overlap = workspace.settings.chunk.overlap
+    done = backfill_vectors(workspace.store, workspace.scope, few, overlap=overlap)
+    return replace(done, waiting=pending_embeddings(workspace))
+
+
 def background_pending(workspace: Workspace) -> int:
     """Return how many embeddings of the bundled models are pending."""
     with workspace.store.reader(workspace.scope) as reader:
@@ -344,12 +370,15 @@ def sync(
 
 def _enriched(workspace: Workspace, done: SyncReport, progress: ProgressCallback | None = None) -> SyncReport:
     report = enrich(workspace, progress)
-    with workspace.store.reader(workspace.scope) as reader:
-        waiting = count_pending(reader, workspace.models.backfilled()) if report.learned else done.waiting
+    embedded, waiting = 0, done.waiting
+    if waiting or report.learned:
+        few = embed_few(workspace)
+        embedded, waiting = few.embedded, few.waiting
     return replace(
         done,
         linked=report.linked,
         learned=report.learned,
+        embedded=embedded,
         waiting=waiting,
         problems=(*done.problems, *report.problems),
         notices=(*done.notices, *report.notices),
