@@ -16,9 +16,10 @@ from hooking import Machine
 
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
+from scrubjay.config.paths import settings_fingerprint
 from scrubjay.config.settings import Settings
 from scrubjay.daemon import embedding
-from scrubjay.daemon.embedding import EmbeddingJob, run_embedding, start_embedding, why_pause
+from scrubjay.daemon.embedding import EmbeddingJob, run_embedding, start_embedding, why_pause, why_stop
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
@@ -198,8 +199,47 @@ BATTERY = {"type": "Battery", "status": "Discharging"}
 def test_a_machine_on_its_battery_is_recognised(
     tmp_path: Path, found: dict[str, dict[str, str]], on_battery: bool
 ) -> None:
-    why = why_pause(supplies(tmp_path / "power", **found))
+    why = why_pause(lambda: 0, supplies(tmp_path / "power", **found))
     assert (why == "on battery power") is on_battery
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no load average")
+def test_a_busy_machine_computes_the_little_that_is_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
+    assert not why_pause(lambda: embedding.FEW_PENDING, tmp_path)
+    assert "busy" in why_pause(lambda: embedding.FEW_PENDING + 1, tmp_path)
+
+
+def test_a_paused_process_ends_when_another_one_has_done_the_work(store: Store) -> None:
+    def pause() -> str:
+        with store.open() as memory:
+            memory.embed()
+        return "on battery power"
+
+    assert store.run(pause=pause)
+    assert store.job.state() is None
+    assert embedding.LOOK_SECONDS not in store.slept
+
+
+def test_a_process_ends_within_a_pause_once_its_store_is_gone(store: Store) -> None:
+    file = Path(store.settings.store.removeprefix("sqlite:///"))
+
+    def sleep(_: float) -> None:
+        for each in file.parent.glob(f"{file.name}*"):
+            each.unlink()
+
+    fingerprint = settings_fingerprint(store.env)
+    run_embedding(
+        store.job,
+        store.open,
+        lambda: "on battery power",
+        lambda: why_stop(store.settings, store.env, fingerprint),
+        sleep,
+    )
+    assert not file.exists()
+    assert not store.job.running()
 
 
 @pytest.fixture
@@ -269,5 +309,7 @@ def test_status_and_doctor_say_what_waits_who_embeds_and_why_it_pauses(here: Mac
         (vectors,) = [check for check in checks if check["about"] == "vectors"]
         assert "on battery power" in vectors["found"]
         assert vectors["state"] == "ok"
+        on.run("embed")
+        assert b"paused" not in on.run("status").out
     job.note(problem="Its file is missing.")
     assert b"the background process failed" in on.run("status").out

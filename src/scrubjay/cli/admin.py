@@ -93,7 +93,7 @@ def status(call: Call) -> None:
             "the next sync or a background process links them"
         )
     waiting = max((model.waiting for model in found.models), default=0)
-    if waiting or background["embedding"]:
+    if waiting or (background["embedding"] and not background["embedding"]["paused"]):
         write(f"embedding  {waiting:,} pending; {embedding_summary(background['embedding'], call.settings)}")
     for text in background_lines(background):
         write(text)

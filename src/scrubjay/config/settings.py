@@ -577,8 +577,8 @@ class EmbeddingSettings:
     threads: int = integer(0, "Processor threads that the bundled models use; 0 for all.", 0, 1_024)
     background: str = option(
         "idle",
-        "Whether pending embeddings of the default models are computed in the background: on an idle machine on mains "
-        "power, always, or never.",
+        "Whether pending embeddings of the default models are computed in the background: on mains power, and more "
+        "than 200 passages only on an idle machine; always; or never.",
         choices=BACKGROUND_MODES,
     )
     multilingual: str = option(

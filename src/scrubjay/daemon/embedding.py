@@ -2,7 +2,8 @@
 
 `start_embedding` starts it where something is pending: after a sync, after hooks' jobs, and every minute in a process
 that serves the store (`keep_embedded`). It runs at the lowest priority, on half a processor, newest memories first, and
-pauses while the machine runs on its battery or is busy. A batch is a transaction, so it can be killed at any time.
+pauses while the machine runs on its battery, or is busy and much is pending. A batch is a transaction, so it can be
+killed at any time.
 """
 
 from __future__ import annotations
@@ -34,15 +35,23 @@ if TYPE_CHECKING:
 
 MAX_LOAD: Final = 0.7
 """Load average per processor above which a machine is busy; the job itself adds at most half a processor."""
+FEW_PENDING: Final = 400
+"""Pending embeddings that are computed on a busy machine, too: 200 passages of two models, some seconds of half a
+processor that nothing else wants."""
 POWER_SUPPLIES: Final = Path("/sys/class/power_supply")
 
 
-def why_pause(supplies: Path = POWER_SUPPLIES) -> str:
-    """Return why embedding must wait on this machine, or an empty string; unknown power or load is no reason."""
+def why_pause(pending: Callable[[], int], supplies: Path = POWER_SUPPLIES) -> str:
+    """Return why embedding must wait on this machine, or an empty string; unknown power or load is no reason.
+
+    ``pending`` returns how much there is to do, and is called on a busy machine only.
+    """
     if _on_battery(supplies):
         return "on battery power"
     load = os.getloadavg()[0] / (os.cpu_count() or 1) if hasattr(os, "getloadavg") else 0.0
-    return f"the machine is busy (load {load:.1f} per processor)" if load > MAX_LOAD else ""
+    if load <= MAX_LOAD or pending() <= FEW_PENDING:
+        return ""
+    return f"the machine is busy (load {load:.1f} per processor)"
 
 
 def _on_battery(supplies: Path) -> bool:
@@ -211,7 +220,7 @@ def run_embedding(
     Raises:
         ScrubjayError: The store cannot be read, or a model failed. `EmbeddingJob.state` has the problem, of any kind.
     """
-    from scrubjay.memory import embed_background_models
+    from scrubjay.memory import background_pending, embed_background_models
 
     rested = (time.process_time(), time.monotonic())
     broken_off = True
@@ -227,12 +236,18 @@ def run_embedding(
         with open_memory() as memory:
             embed_background_models(memory, proceed)
 
+    def done_by_others() -> bool:
+        with open_memory() as memory:
+            return not background_pending(memory)
+
     with job.exclusive(START_SECONDS) as locked:
         if not locked:
             return False
         try:
             while broken_off and not stop():
                 if why := pause():
+                    if done_by_others():
+                        break
                     job.note(paused=why)
                     sleep(LOOK_SECONDS)
                     continue
@@ -247,7 +262,14 @@ def run_embedding(
 
 def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) -> None:
     """Be the process that `start_embedding` starts: embed at the lowest priority with one thread."""
-    from scrubjay.memory import Memory
+    from scrubjay.memory import Memory, background_pending
+
+    def open_memory() -> Memory:
+        return Memory.open(settings=alone, log=log)
+
+    def pending() -> int:
+        with open_memory() as memory:
+            return background_pending(memory)
 
     if settings.models.background == "never":
         return
@@ -256,8 +278,8 @@ def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) ->
     lower_priority()
     run_embedding(
         EmbeddingJob(data_folder(env), settings.store),
-        lambda: Memory.open(settings=alone, log=log),
-        why_pause if settings.models.background == "idle" else lambda: "",
+        open_memory,
+        (lambda: why_pause(pending)) if settings.models.background == "idle" else lambda: "",
         lambda: why_stop(settings, env, fingerprint),
     )
 
