@@ -69,6 +69,7 @@ def test_that_nothing_was_found_and_what_was_wrong_are_said_in_words(site: Pages
     silent = site.get("/?query=kayak&tag=none")
     assert "Nothing found." in silent.text
     assert "The filters may hide what you are looking for" in silent.text
+    assert "filters may hide" not in site.get("/?query=zeppelin&status=active").text
     wrong = site.get("/?query=berth&since=soon", 422)
     assert "'soon' is not a date." in wrong.text
 
@@ -322,6 +323,8 @@ def test_a_person_without_a_token_is_shown_the_door_and_enters_by_a_cookie(
             site.runner.run(site.client.get("/", headers={"accept": "application/json"})).status_code == 401
         )
         assert site.runner.run(site.client.get("/assets/viewer.css")).status_code == 200
+        icon = site.runner.run(site.client.get("/favicon.ico"))
+        assert (icon.status_code, icon.headers["content-type"]) == (200, "image/svg+xml")
         assert site.post("/login", {"token": "scrubjay_wrong", "then": "/"}).status_code == 401
         assert site.post("/login", {"token": secret, "then": "//evil.example"}).headers["location"] == "/"
         said = site.post("/login", {"token": secret, "then": "/timeline"}, headers=SAME)

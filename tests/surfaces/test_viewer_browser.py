@@ -193,6 +193,9 @@ def test_a_search_needs_no_mouse_and_no_new_page(
         page.keyboard.press("g")
         page.keyboard.press("s")
         page.wait_for_url(f"{url}/")
+        page.locator("#query").focus()
+        page.keyboard.press("/")
+        assert page.locator("#query").input_value() == ""
         page.locator("main").click(position={"x": 5, "y": 5})
         page.keyboard.press("/")
         page.keyboard.type("berth in Lisbon")

@@ -55,7 +55,7 @@ def judge(site: Pages, memory: str, verdict: str, then: str) -> str:
 
 def test_before_any_hook_has_run_the_page_says_how_to_set_them_up(site: Pages) -> None:
     found = site.get("/sessions")
-    assert "Hooks of agents on this machine have put nothing in yet." in found.text
+    assert "Hooks of agents on this machine have added nothing yet." in found.text
     assert "scrubjay install AGENT" in found.text
     assert "There is no session 's1' of 'claude-code'." in site.get(ONE, 404).text
 
@@ -66,11 +66,11 @@ def test_sessions_are_listed_with_their_tokens_and_those_with_nothing(site: Page
     put(log, one, other, minutes=5)
     put(log, session="s2", folder="/home/ann/quay/", event="session-start")
     found = site.get("/sessions")
-    assert "2 sessions 150 tokens put in 1 with nothing put in" in found.text
+    assert "2 sessions 150 tokens added 1 without an addition" in found.text
     assert (
         "harbour 3 March 2026, 10:05 UTC claude-code 2 memories, 150 tokens /home/ann/harbour" in found.text
     )
-    assert "quay 3 March 2026, 10:05 UTC claude-code nothing put in /home/ann/quay/" in found.text
+    assert "quay 3 March 2026, 10:05 UTC claude-code nothing added /home/ann/quay/" in found.text
     links = [each["href"] for each in found.named("a") if "data-item" in each]
     assert links.count(ONE) == 1
     assert [each["href"] for each in found.named("a") if each.get("aria-current")] == ["/sessions"]
@@ -88,9 +88,9 @@ def test_a_session_tells_what_was_put_in_when_why_and_from_where(
     put(log, passage, minutes=5)
     put(log, minutes=6, event="late", fresh=True)
     found = site.get(ONE)
-    assert "Session start 3 March 2026, 10:05 UTC Nothing put in; the model's context was empty" in found.text
+    assert "Session start 3 March 2026, 10:05 UTC Nothing added; the model's context was empty" in found.text
     assert "Prompt 3 March 2026, 10:10 UTC 1 memory, 50 tokens Berth The berth in Lisbon costs" in found.text
-    assert "Session start, not answered in time 3 March 2026, 10:11 UTC Nothing put in" in found.text
+    assert "Session start, not answered in time 3 March 2026, 10:11 UTC Nothing added" in found.text
     assert f"decision likely to answer 40 tokens {file}:1-3" in found.text
     assert "Relevance 0.62" in [each.get("title") for each in found.named("span")]
     assert f"/memories/{passage}" in [each["href"] for each in found.named("a")]
@@ -192,7 +192,7 @@ def test_a_server_of_another_store_does_not_show_sessions_of_the_hooks_store(
     monkeypatch.setenv("SCRUBJAY_STORE", environ["SCRUBJAY_STORE"] + ".other")
     put(InjectionLog(data_folder(environment())), "obs_0000000000000001")
     with pages(own, tokens) as site:
-        assert "have put nothing in yet" in site.get("/sessions").text
+        assert "have added nothing yet" in site.get("/sessions").text
 
 
 def test_nothing_that_a_log_holds_ever_runs(site: Pages, log: InjectionLog) -> None:
@@ -227,4 +227,4 @@ def test_long_lists_of_sessions_and_of_prompts_have_pages(site: Pages, log: Inje
     assert len(site.get("/sessions").named("article")) == 40
     assert len(site.get("/sessions?page=2").named("article")) == 2
     assert len(site.get(f"{ONE}&page=3").named("article")) == 1
-    assert "42 sessions 2,050 tokens put in 41 with nothing put in" in site.get("/sessions?page=2").text
+    assert "42 sessions 2,050 tokens added 41 without an addition" in site.get("/sessions?page=2").text

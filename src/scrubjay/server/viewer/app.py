@@ -189,7 +189,7 @@ async def undo_audit(
 
 
 LOGIN_PATH: Final = "/login"
-PUBLIC_PATHS: Final = (LOGIN_PATH, "/logout", "/assets/")
+PUBLIC_PATHS: Final = (LOGIN_PATH, "/logout", "/assets/", "/favicon.ico")
 
 for part in (
     page.assets_router,

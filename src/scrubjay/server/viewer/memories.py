@@ -92,7 +92,11 @@ async def search(
     limit = max(PAGE_SIZE, min(MAX_RESULTS, limit))
     shown: dict[str, Any] = {
         "given": parameters,
-        "narrowed": any(value for name, value in parameters.items() if name not in ("query", "by", "weak")),
+        "narrowed": any(
+            value and (name, value) != ("status", ["active"])  # the default, which the form sends, too
+            for name, value in parameters.items()
+            if name not in ("query", "by", "weak")
+        ),
         "limit": limit,
         "tiers": TIERS,
         "statuses": STATUSES,

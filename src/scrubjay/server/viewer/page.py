@@ -225,6 +225,12 @@ def asset(name: str) -> Response:
     return Response(data, headers=headers, media_type=kind)
 
 
+@assets_router.get("/favicon.ico")
+def favicon() -> Response:
+    """Return the icon to those who do not read the page's link to it."""
+    return asset("icon.svg")
+
+
 HEADERS: Final[Mapping[str, str]] = {
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "

@@ -1,4 +1,4 @@
-"""Viewer pages of agents' sessions: what hooks put into each.
+"""Viewer pages of agents' sessions: what hooks added to each.
 
 The injection log belongs to the user of this machine's settings, so only this user sees it; the memories are read as
 the viewer's user may see them.
@@ -51,7 +51,7 @@ REASONS: Final = {
     "open": "still open",
     "passages": "note of this project",
 }
-"""Why a memory was put in, by the part of the context or briefing it was in."""
+"""Why a memory was added, by the part of the context or briefing it was in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,8 @@
   function pressed(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
-    if (typing) {
+    const empty = typing?.id === "query" && !typing.value; // `/` searches: it does not begin a question
+    if (typing && !(event.key === "/" && empty)) {
       if (event.key === "Escape") { event.preventDefault(); typing.blur(); } // browsers would clear a search field
       return;
     }
