@@ -142,3 +142,21 @@ def test_memories_are_exported_as_markdown_and_kept_in_the_folder_of_the_setting
     refused = cli("export", "--format", "markdown", "-")
     assert refused.code == 2
     assert "folder" in refused.err
+
+
+def test_files_that_differ_here_are_named_with_the_next_step(cli, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("boat", "keel", "mast", "rig", "tide"):
+        (notes / f"{name}.md").write_text(f"The {name} is blue.\n", "utf-8")
+    file, other = tmp_path / "x.jsonl", ("--store", str(tmp_path / "other.db"))
+    cli("sync", notes)
+    cli("export", file)
+    for name in ("boat", "keel", "mast", "rig"):
+        (notes / f"{name}.md").write_text(f"The {name} is red.\n", "utf-8")
+    cli("sync", notes, *other)
+    said = cli("import", file, *other).out
+    assert "4 memories skipped, because the file here is missing or has another version: " in said
+    assert f"{notes / 'boat.md'}, {notes / 'keel.md'}, {notes / 'mast.md'} and 1 more" in said
+    assert "hint: copy the version you want here, then scrubjay sync" in said
+    assert len(cli("import", file, "--json", *other).json["passed_files"]) == 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -107,6 +107,10 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
     _print_imported(done)
 
 
+MAX_NAMED: Final = 3
+"""Files that are named of those whose memories were skipped."""
+
+
 def _print_imported(done: ImportReport) -> None:
     dry_run = done.dry_run
     if done.format in ("openclaw", "claude-code"):
@@ -125,10 +129,15 @@ def _print_imported(done: ImportReport) -> None:
         write(f"  {one.tier}  {single_line(one.date)}  {single_line(one.title)}: {single_line(one.text)}")
     if done.forgotten:
         write(f"{format_count(done.forgotten, 'memory')} skipped: forgotten here.")
-    if done.passed:
+    if done.passed_files:
+        named = ", ".join(map(single_line, done.passed_files[:MAX_NAMED]))
+        more = f" and {len(done.passed_files) - MAX_NAMED:,} more" if done.passed_files[MAX_NAMED:] else ""
         write(
-            f"{format_count(done.passed, 'memory')} skipped: empty, or their file here is missing or another version."
+            f"{format_count(done.passed, 'memory')} skipped, because the file here is missing or has another version: "
+            f"{named}{more}\nhint: copy the version you want here, then scrubjay sync"
         )
+    elif done.passed:
+        write(f"{format_count(done.passed, 'memory')} skipped: empty, or only text that scrubjay injected.")
     for kind, times in (done.scrubbed or {}).items():
         write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
     for place in done.sources:

@@ -476,6 +476,7 @@ class ImportReport:
         failures: Number of all rejected items.
         samples: The first new memories.
         seconds: Wall time.
+        passed_files: Files here that are missing or have another version, at most one hundred.
     """
 
     format: str
@@ -495,6 +496,7 @@ class ImportReport:
     failures: int = 0
     samples: tuple[ImportSample, ...] = ()
     seconds: float = 0.0
+    passed_files: tuple[str, ...] = ()
 
 
 @frozen

@@ -156,6 +156,7 @@ class ImportContext:
     scrubbed: Counter[str] = field(default_factory=Counter)
     mirrored: set[str] = field(default_factory=set)
     states: dict[str, _OtherStatus] = field(default_factory=dict)
+    passed_files: dict[str, None] = field(default_factory=dict)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write durably, except in a dry run."""
@@ -191,6 +192,7 @@ class _OpenDocument:
     """A document whose passages are being read.
 
     Attributes:
+        file: Path of its file here.
         remaining: Passages still to come.
         stored: Content hash to ids of its passages here, where it exists already.
         started: Whether a part of it was written.
@@ -198,6 +200,7 @@ class _OpenDocument:
     """
 
     document: Document
+    file: str
     remaining: int
     stored: dict[str, list[str]] | None = None
     started: bool = False
@@ -224,7 +227,7 @@ class MemoryImporter:
     def document(self, document: Document, source: Source, memories: int) -> None:
         """Begin a document of a source, under the names that both have here."""
         self.require_complete()
-        opened = _OpenDocument(document, memories)
+        opened = _OpenDocument(document, str(Path(source.root) / document.path), memories)
         with self._into.store.reader(self._into.scope) as reader:
             if source.id not in self._documents:
                 self._documents = {source.id: reader.documents(source.id)}  # lines are by source
@@ -360,6 +363,8 @@ class _ExistingRows:
             same = opened.stored.get(record.content_hash)
             into.names.put(record.id, same.pop(0) if same else None)
             into.counts["existed" if same is not None else "passed"] += 1
+            if same is None:
+                into.passed_files[opened.file] = None
             return None
         if not self._forgotten.isdisjoint(self._tombstones[record.id]):
             into.names.put(record.id, None)
