@@ -112,7 +112,7 @@ def test_a_wrong_file_says_what_is_wrong_and_where(file, text: str, said: str, h
 
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    assert "is not there" in str(fails(tmp_path / "none.toml"))
+    assert "does not exist" in str(fails(tmp_path / "none.toml"))
     assert "cannot be read" in str(fails(tmp_path))
     (tmp_path / "latin.toml").write_bytes("user = 'é'".encode("latin-1"))
     assert "is not UTF-8 at byte 8" in str(fails(tmp_path / "latin.toml"))

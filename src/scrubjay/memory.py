@@ -229,7 +229,7 @@ class Memory:
         if trust not in (None, "auto", "trusted", "untrusted"):
             raise InputError(
                 f"Trust {trust!r:.40} is not auto, trusted or untrusted. Nothing was synced.",
-                hint="leave it out to keep what was said before",
+                hint="omit it to keep the earlier choice",
             )
         choice = TrustChoice("" if trust == "auto" else trust, share)
         settings = self._workspace.settings.sync

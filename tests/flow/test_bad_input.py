@@ -215,5 +215,5 @@ def test_a_path_with_a_nul_character_is_one_that_is_not_there(memory: Memory) ->
     assert memory.get(path=path).unknown == (path,)
     assert memory.context(project=path).memories == ()
     assert memory.search("heron", projects=[path], here=path).results == ()
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         memory.sync(path)

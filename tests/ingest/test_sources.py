@@ -54,7 +54,7 @@ def test_a_file_without_a_notes_ending_is_taken_when_it_is_named(memory: Memory,
 
 
 def test_what_is_not_there_is_an_error_and_registers_nothing(memory: Memory, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         memory.sync(tmp_path / "missing")
     assert memory.sources() == []
 

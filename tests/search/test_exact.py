@@ -115,7 +115,7 @@ def test_a_slip_of_the_keys_finds_the_word_and_says_how_it_was_read(
         memory.add(f"We moved {other} to the new cluster.")
     found = memory.search(slip, channels=["bm25", "ngram"], explain=True)
     assert word in found.results[0].snippet
-    respelled = any(note.startswith(f"{slip.casefold()} is not there; read as") for note in found.notes)
+    respelled = any(note.startswith(f"{slip.casefold()} was not found; read as") for note in found.notes)
     assert respelled == (slip != "kubernets"), "that one has the same stem"
 
 

@@ -255,7 +255,7 @@ def test_a_limit_is_kept_and_is_six_unless_said(memory: Memory) -> None:
 
 def test_dropped_and_respelled_words_are_told(held: Memory) -> None:
     notes = held.search("kettel").notes
-    assert any(note.startswith("kettel is not there; read as") and "kettl" in note for note in notes)
+    assert any(note.startswith("kettel was not found; read as") and "kettl" in note for note in notes)
     assert held.search("kettle").notes == ()
 
 

@@ -296,7 +296,7 @@ def test_a_file_that_is_not_whole_is_refused_before_anything_is_written(
             other.import_(broken, format="scrubjay")
         assert "Nothing was imported" in str(raised.value)
     assert other.status().memories == 0
-    with pytest.raises(NotFoundError, match="is not there"):
+    with pytest.raises(NotFoundError, match="does not exist"):
         other.import_(tmp_path / "none.jsonl", format="scrubjay")
 
 
@@ -354,7 +354,7 @@ def test_batches_of_any_size_make_the_same_store(
 def test_an_export_is_private_and_replaces_nothing_unasked(lived: Memory, tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     file.write_text("my notes", "utf-8")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         lived.export(file)
     assert file.read_text("utf-8") == "my notes"
     lived.export(file, overwrite=True)
@@ -386,7 +386,7 @@ def test_a_backup_is_a_whole_store_of_all_its_users(opened: Callable[..., Memory
     assert back.search("mast").results[0].id == one.id
     assert back.status().memories == 1
     assert opened(copy, user="bob").status().memories == 1
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         ann.backup(copy)
 
 

@@ -435,7 +435,7 @@ def test_what_is_of_no_known_format_is_refused_with_what_was_looked_for(
         assert "--format" in raised.value.hint
     with pytest.raises(InputError, match="unknown format"):
         memory.import_(folder)
-    with pytest.raises(InputError, match="is not there"):
+    with pytest.raises(InputError, match="does not exist"):
         memory.import_(tmp_path / "none")
     with pytest.raises(InputError, match="is not one of auto"):
         memory.import_(folder, format="word")

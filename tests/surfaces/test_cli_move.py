@@ -110,7 +110,7 @@ def test_a_copy_that_cannot_be_says_why_and_makes_nothing(cli, tmp_path: Path) -
     other = tmp_path / "other.db"
     cases = {
         (mine, mine): "is the store itself",
-        (tmp_path / "none.db", other): "is not there",
+        (tmp_path / "none.db", other): "does not exist",
         (mine, "memory://"): "ends with its process",
         (mine, other, "--tenant", "nobody"): "nothing of tenant nobody",
         (mine, other, "--tenant", "a", "--all-tenants"): "exclude each other",

@@ -229,7 +229,7 @@ def test_a_folder_or_an_agent_that_fails_does_not_stop_the_others_and_is_tried_a
     cli.patch.setattr("click.termui.visible_prompt_func", answer)
     said = cli("setup")
     assert said.code == 1
-    assert f"{home}/Documents/kitchen is not there" in said.err
+    assert f"{home}/Documents/kitchen does not exist" in said.err
     assert "config.toml" in said.out
     assert sources(cli) == [f"{home}/code/mine", f"{home}/code/mine/.git", f"{home}/vault"]
     shutil.move(aside, home / "Documents" / "kitchen")

@@ -37,7 +37,9 @@ def test_a_folder_of_the_server_is_synced_listed_and_removed(client: TestClient,
     (source,) = good(client.get("/v1/sources"))["sources"]
     assert (source["root"], source["description"]) == (str(notes), "the boat")
     assert good(client.post("/v1/sync", json={}))["unchanged"] == done["passages"]
-    assert "is not there" in refused(client.post("/v1/sync", json={"path": str(notes.parent / "none")}), 422)
+    assert "does not exist" in refused(
+        client.post("/v1/sync", json={"path": str(notes.parent / "none")}), 422
+    )
     assert good(client.delete(f"/v1/sources/{notes}"))["id"] == source["id"]
     assert good(client.get("/v1/sources"))["sources"] == []
     refused(client.delete("/v1/sources/none"), 404)
@@ -89,7 +91,7 @@ def test_progress_is_told_and_what_goes_wrong_is_the_last_event(client: TestClie
         client.post("/v1/sync", json={"path": str(notes.parent / "none")}, headers=EVENTS)
     )
     assert (name, said["status"]) == ("error", 422)
-    assert "is not there" in said["error"]["message"]
+    assert "does not exist" in said["error"]["message"]
 
 
 def test_work_goes_on_when_its_client_goes_away(environ: dict[str, str], tmp_path: Path) -> None:

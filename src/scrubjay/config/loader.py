@@ -124,7 +124,7 @@ def _from_file(path: Path, known: Mapping[str, SettingRule], *, required: bool) 
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
         if required:
-            raise ConfigError(f"Settings file {path} is not there. Nothing was done.") from error
+            raise ConfigError(f"Settings file {path} does not exist. Nothing was done.") from error
         return
     except OSError as error:
         raise ConfigError(f"Settings file {path} cannot be read: {error.strerror}.") from error

@@ -89,7 +89,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
     if source is None:
         if not full.exists():
             raise InputError(
-                f"{full} is not there. Nothing was synced.", hint="name a folder or file that exists"
+                f"{full} does not exist. Nothing was synced.", hint="name a folder or file that exists"
             )
         if full.name == ".git":
             raise InputError(

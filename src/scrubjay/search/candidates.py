@@ -141,7 +141,7 @@ def rank_by_respelling(
                 form for term in meant for one in query_groups(term, languages) for form in one.forms
             )
             respelled.append(TermGroup(group.word, tuple(dict.fromkeys((*meant, *inflected)))))
-            notes.append(f"{group.word} is not there; read as {', '.join(meant)}.")
+            notes.append(f"{group.word} was not found; read as {', '.join(meant)}.")
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)

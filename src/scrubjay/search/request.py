@@ -508,7 +508,7 @@ def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int |
     if since is not None and until is not None and until <= since:
         raise InputError(
             f"since is {filters.since} and until is {filters.until}, which is before it: nothing could be found.",
-            hint="exchange them, or leave one out",
+            hint="swap them or omit one",
         )
     return since, until
 

@@ -63,8 +63,8 @@ def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
         raise InputError(f"{place} is the store itself. Nothing was written.")
     if place.exists() and not overwrite:
         raise InputError(
-            f"{place} is there already. Nothing was written.",
-            hint="name another file, or overwrite it (--overwrite, in Python overwrite=True)",
+            f"{place} already exists. Nothing was written.",
+            hint="name another file, or pass --overwrite (in Python overwrite=True)",
         )
 
 
@@ -190,7 +190,7 @@ def require_store_file(url: str) -> None:
     """Refuse a store file that does not exist, since opening it would create an empty store."""
     file = store_file(url)
     if file is not None and not file.exists():
-        raise NotFoundError(f"{file} is not there. {NOTHING_COPIED}")
+        raise NotFoundError(f"{file} does not exist. {NOTHING_COPIED}")
 
 
 def _require_distinct(source: str, to: str) -> None:

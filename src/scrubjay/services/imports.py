@@ -66,7 +66,7 @@ def import_path(
             f"Format {format!r} is not one of {', '.join(IMPORT_FORMATS)}. Nothing was imported."
         )
     if not path.exists():
-        raise NotFoundError(f"{path} is not there. Nothing was imported.")
+        raise NotFoundError(f"{path} does not exist. Nothing was imported.")
     known = detect_format(path) if format == "auto" else format
     if path.is_dir() and known not in (*FOLDER_FORMATS, "basic-memory"):
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")

@@ -172,7 +172,7 @@ def find_project(workspace: Workspace, project: str) -> str:
     named = ", ".join(f"{one:.80}" for one in nearest[:MAX_PROJECTS]) + more
     raise InputError(
         f"There is no project {project!r:.80}. {f'Projects: {named}' if named else 'No memory has a project'}.",
-        hint="give one of these, or leave it out to search everywhere" if named else "leave it out",
+        hint="give one of these, or omit it to search everywhere" if named else "omit it",
     )
 
 

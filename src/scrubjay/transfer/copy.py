@@ -322,7 +322,7 @@ LOCK_PATIENCE: Final = 5.0
 """Seconds to wait for another copy to end: a server notices a lost connection late."""
 LOCK_PAUSE: Final = 0.1
 """Seconds between two attempts."""
-EMPTY_STORE_HINT: Final = "copy into an empty store: name a file that is not there yet, or another database"
+EMPTY_STORE_HINT: Final = "copy into an empty store: name a file that does not exist yet, or another database"
 
 
 def copy_tenant(
