@@ -392,3 +392,14 @@ def test_two_memories_with_one_title_in_one_project_have_a_file_each(memory: Mem
     memory.add("The second.", title="Same / title: [x] #y", project="github.com/ann/boat")
     assert len(written(folder)) == 2
     assert all(not set(path.rpartition("/")[2]) & set('[]#^|:"') for path in written(folder))
+
+
+def test_a_file_that_a_person_wrote_is_found_by_its_name(memory: Memory, folder: Path) -> None:
+    memory.add(MAST)
+    (folder / "general" / "Winter berth.memory.md").write_text("Hamble, from October to March.\n", "utf-8")
+    memory.sync()
+    found = memory.search("winter berth").results
+    assert found[0].title == "Winter berth"
+    before = texts(memory)
+    memory.sync()
+    assert texts(memory) == before

@@ -326,3 +326,14 @@ def test_a_note_is_called_by_its_title_else_its_heading_else_its_file(cli, tmp_p
     assert f"1. {titles[0]}\n" in cli("search", "fly Tuesday").out
     assert cli("rebuild").code == 0
     assert [one["title"] for one in cli("search", "fly Tuesday", "--json").json["results"]] == titles
+
+
+def test_a_sync_counts_the_learned_files_that_a_person_changed(
+    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "learned"
+    monkeypatch.setenv("SCRUBJAY_NOTES_LEARNED_DIR", str(folder))
+    cli("add", "The mast is twelve metres.")
+    (folder / "Winter berth.memory.md").write_text("Hamble, from October to March.\n", "utf-8")
+    assert "1 changed learned file stored\n" in cli("sync").out
+    assert "changed learned file" not in cli("sync").out

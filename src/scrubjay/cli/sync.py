@@ -268,6 +268,8 @@ def _enrich(
         write(f"{format_count(found.linked, 'concept')} linked, {facts}{format_duration(found.seconds)}")
     if found.waiting and not found.problems:
         write("Another process links the rest.")
+    if found.notices:
+        write(f"{format_count(len(found.notices), 'changed learned file')} stored")
     _print_problems((*found.notices, *found.problems))
     if not (seconds or done.waiting or found.learned):
         return done

@@ -410,13 +410,15 @@ _NUMBERED: Final = re.compile(
     r"(?:listing|chapter|figure|step|part|section|appendix|table|phase|week|day|quarter|q|fy)s?(?: ?\d.*)?"
 )
 
+_HONORIFICS: Final = frozenset(("Dr", "Mr", "Mrs", "Ms", "Prof", "St"))
+
 
 def is_possible_name(form: str, evidence: NameEvidence) -> bool:
     """Tell whether a phrase could be an entity at all, before it is counted."""
     name = _commonest(evidence.spelled, evidence.spelled)
     often = evidence.found.get("code", 0) >= (MIN_PASSAGES_WEAK if name[:1].isupper() else PLAIN_CODE_USES)
     refusal = not often and name_objection(name, given=True, folded=form)
-    if _NUMBERED.fullmatch(form) or form.endswith("n_t") or refusal:
+    if _NUMBERED.fullmatch(form) or name in _HONORIFICS or form.endswith("n_t") or refusal:
         return False
     marked = "page" in evidence.found or "tag" in evidence.found or evidence.aliases
     return bool(marked or often or not all(map(is_common, form.split(" "))))

@@ -422,6 +422,7 @@ class _NotesRun:
             project=note.project,
             visibility=visibility,
             group=group or None,
+            title="" if note.store else Path(file.path).name.removesuffix(MEMORY_NOTE_SUFFIX),
             origin=note.origin if note.unedited else "owner",
         )
         with self.workspace.store.reader(scope) as reader:
