@@ -212,8 +212,8 @@ def test_any_texts_give_names_that_can_be_matched(rows):
 
 def test_a_title_before_a_name_is_no_name_by_itself():
     texts = (
-        "we saw Dr Okafor near St Brannoc",
-        "then came Dr Lindqvist from St Ninian",
-        "ask Dr Yeo of St Piran",
+        "we saw Dr. Okafor near St. Brannoc",
+        "then came Dr. Lindqvist from St. Ninian",
+        "ask Dr. Yeo of St. Piran",
     )
     assert not {"Dr", "St"} & found(*texts).keys()
