@@ -103,6 +103,8 @@ def build_briefing(
     ]
     told = [item.record for item in kept]
     beside = list(find_successors(told, [records[memory] for memory in order]).values())
+    joined = dict.fromkeys(one for record in told for one in selection.joined.get(record.id, ()))
+    beside += [records[one] for one in joined]
     beside += _reasons(reader, told) if first else []
     if beside:
         added = [("relevant", record) for record in beside]

@@ -34,6 +34,7 @@ from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, sco
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path
+from scrubjay.search.validity import Supersession, superseded_statements
 from scrubjay.storage.interface import Reader
 from scrubjay.text.dialogue import is_small_talk, only_asks
 from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
@@ -355,6 +356,9 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             else:
                 answers = possible_only(answers, selection.features)
             sure = {one.id for one in confident}
+            wanted = {one.id for one in answers}
+            wanted |= {later for one in answers for later in selection.joined.get(one.id, ())}
+            answers = [group.lead for group in selection.groups if group.lead.id in wanted]
             for one in answers:
                 same = (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
                 relevant |= set(same) if one.id in sure else set()
@@ -438,8 +442,11 @@ def injectable_items(
     tagged = replace(request.scope.where(), tags=(NEVER_INJECT,))
     loaded += reader.latest(tagged, MAX_NEVER_INJECTED)
     items = [ContextItem(KNOWN, record, (), "", "", None) for record in known]
+    at = request.scope.now if state is None or state.plan.true_at is None else state.plan.true_at
+    newer = superseded_statements(reader, {record.id: record for _, record in trusted}, at)
     items += [
-        _context_item(part, record, state, full_path(record, sources), request) for part, record in trusted
+        _context_item(part, record, state, full_path(record, sources), request, newer.get(record.id, ()))
+        for part, record in trusted
     ]
     unique, repeats, represented_by = deduplicate_items(items, roots, loaded)
     return [item for item in unique if item.part != KNOWN], [*refused, *repeats], represented_by
@@ -581,7 +588,12 @@ def _shown_forms(record: Record) -> tuple[str, str]:
 
 
 def _context_item(
-    part: str, record: Record, state: RetrievalState | None, path: str | None, request: ContextRequest
+    part: str,
+    record: Record,
+    state: RetrievalState | None,
+    path: str | None,
+    request: ContextRequest,
+    newer: Sequence[Supersession],
 ) -> ContextItem:
     content, date, place, most = record.content, record_date(record), record.place, request.snippet
     second = ""
@@ -595,8 +607,10 @@ def _context_item(
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, second, short)) if text))
     where = position(record)
     # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.
-    shown = record.id[:SHOWN_ID] if request.hook else record.id
-    near = f"{place.path}{where}" if place is not None and record.session is None else shown
+    length = SHOWN_ID if request.hook else None
+    near = f"{place.path}{where}" if place is not None and record.session is None else record.id[:length]
+    if newer:
+        near += f", newer {' '.join(one.later.id[:length] for one in newer)}"
     cited = f"{path}{where}" if path is not None else record.id
     kind = record.role or ("" if record.tier == "observation" else record.tier)
     if record.origin == UNTRUSTED:

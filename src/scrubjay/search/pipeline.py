@@ -28,6 +28,7 @@ from scrubjay.search.candidates import (
     Ranking,
     allows_archived,
     archived_fallback,
+    filter_records,
     retrieve_candidates,
 )
 from scrubjay.search.dedup import (
@@ -89,6 +90,8 @@ class Selection:
         copies: Memory to its duplicates, which are not shown.
         features: The relevance features of the first candidates.
         groups: The results, best first; in the end only those that answer.
+        newer: Memory to the later memories that supersede a statement of it, the newest first.
+        joined: The same, of the memories that answer by such a statement: the later ones are placed before them.
         abstained: Why nothing answers; else empty.
     """
 
@@ -102,6 +105,8 @@ class Selection:
     copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     features: Mapping[str, relevance.RelevanceFeatures] = field(default_factory=dict)
     groups: list[results.ResultGroup] = field(default_factory=list)
+    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     abstained: str = ""
 
 
@@ -201,6 +206,7 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
         depth = min(depth * DEPTH_FACTOR, MAX_DEPTH)
         state = replace(state, channels=state.channels.with_depth(depth))
     _abstain(selection, state)
+    _join_newer(selection, state)
     return selection
 
 
@@ -212,15 +218,17 @@ def newest_first(
     groups = selection.groups
     at = request.now if plan.true_at is None else plan.true_at
     newer = validity.find_newer(state.reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
-    timeless = plan.as_of is None and not plan.question.times
     fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
-    if "recency" in plan.stages and timeless and fused:
+    if "recency" in plan.stages and plan.timeless and fused:
         best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
         equivalents = validity.newer_equivalents(
             best, records, selection.features, plan, state.channels.terms
         )
         groups = validity.newest_first(groups, equivalents)
-    return validity.newest_first(groups, newer), newer
+    groups = validity.newest_first(groups, newer)
+    for memory, later in selection.newer.items():
+        newer[memory] = tuple(dict.fromkeys((*later, *newer.get(memory, ()))))
+    return groups, newer
 
 
 @traced("scrubjay.search.fuse")
@@ -337,6 +345,51 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     answering = {one.id for one in answers}
     selection.groups = [group for group in selection.groups if group.lead.id in answering]
     annotate({"scrubjay.abstained": bool(selection.abstained)})
+
+
+def _join_newer(selection: Selection, state: RetrievalState) -> None:
+    """Note which memories supersede statements of the results, and place each before the one that answers by it.
+
+    A memory answers by a statement that holds all its words of the query. A later memory joins the results where they
+    lack it and it passes the caller's filters.
+    """
+    plan, reader, records = state.plan, state.reader, selection.records
+    first = selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]
+    at = state.request.now if plan.true_at is None else plan.true_at
+    found = validity.superseded_statements(reader, {one.lead.id: records[one.lead.id] for one in first}, at)
+    if not found:
+        return
+    selection.newer = {memory: tuple(one.later.id for one in own) for memory, own in found.items()}
+    if "recency" not in plan.stages or not plan.timeless or state.request.by == "session":
+        return
+    shown = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
+    shown |= {copy: lead for lead, own in selection.copies.items() if lead in shown for copy in own}
+    terms, joined = state.channels.terms, {}
+    missing: dict[str, Record] = {}
+    for memory, own in found.items():
+        held, *stated = relevance.terms_held(terms, [memory, *(one.statement.id for one in own)])
+        later = [one.later for one, words in zip(own, stated, strict=True) if words >= held]
+        missing |= {one.id: one for one in later if one.id not in shown}
+        joined[memory] = [shown.get(one.id, one.id) for one in later]
+    allowed = filter_records(reader, plan.where, missing)
+    unquoted = replace(plan.query, phrases=())
+    allowed = [
+        one.id for one in validity.match_phrases([Candidate(one, ()) for one in allowed], missing, unquoted)
+    ]
+    added = score_memories(state, allowed) if allowed else []
+    turns = {one.id: missing[one.id].turn is not None for one in added}
+    selection.features = {
+        **selection.features,
+        **relevance.relevance_features(plan, terms, state.channels.rankings, turns),
+    }
+    selection.records = {**records, **{one.id: missing[one.id] for one in added}}
+    groups = [*selection.groups, *(results.ResultGroup(one) for one in added)]
+    leads = {group.lead.id for group in groups}
+    selection.joined = {
+        memory: tuple(one for one in later if one in leads and one != memory)
+        for memory, later in joined.items()
+    }
+    selection.groups = validity.newest_first(groups, selection.joined)
 
 
 def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]:

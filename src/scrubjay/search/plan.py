@@ -116,6 +116,11 @@ class QueryPlan:
     true_at: int | None = None
 
     @property
+    def timeless(self) -> bool:
+        """Whether neither the question nor the caller names a time."""
+        return self.as_of is None and not self.question.times
+
+    @property
     def trigram_weight(self) -> float:
         """Weight of the trigrams of whole texts, which fusion ``raw`` compares; 0 without that channel."""
         return self.weights.get("ngram", 0.0) if "ngram" in self.channels else 0.0

@@ -33,7 +33,13 @@ from scrubjay.search.pipeline import RetrievalState, answer, retrieve, score_mem
 from scrubjay.search.relevance import CLOSE_SHARE
 from scrubjay.search.request import SearchRequest, ThreadOptions
 from scrubjay.search.results import build_result, result_snippet
-from scrubjay.search.validity import is_small_talk_turn, is_true_at, match_phrases, starts_as_of
+from scrubjay.search.validity import (
+    is_small_talk_turn,
+    is_true_at,
+    match_phrases,
+    starts_as_of,
+    superseded_statements,
+)
 from scrubjay.storage.interface import Reader
 
 if TYPE_CHECKING:
@@ -158,6 +164,11 @@ class ThreadGraph:
         by_id = {one.id: one for one in chosen}
         sources = {source.id: source for source in self.reader.sources()}
         superseding = self._neighbours(list(by_id), "supersedes", (True,))
+        at = self.state.request.now if plan.true_at is None else plan.true_at
+        own = {memory: self._records[memory] for memory in by_id}
+        for memory, changes in superseded_statements(self.reader, own, at).items():
+            later = {one.later.id for one in changes}
+            superseding[memory] = tuple(sorted({*superseding.get(memory, ()), *later}))
         contradicting = self._neighbours(list(by_id), "contradicts", (False, True))
         entries = []
         for place in chronological_order({memory: self._records[memory] for memory in by_id}):

@@ -3,23 +3,23 @@
 Valid time is when something was true, not when the store held it. A memory without a start was always true, except
 that a successor begins when its predecessor ends. Future memories are left out only where the caller sets the time.
 A newer memory goes before an older one only where it holds every query word of the older one, is about as likely to
-answer, and shares much of its text.
+answer, and shares much of its text. A memory is also older where a statement extracted from it was superseded.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from scrubjay.models.dates import DAY
-from scrubjay.models.graph import NEWER_RULE
+from scrubjay.models.graph import EDITED_RULE, NEWER_RULE
 from scrubjay.models.records import Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.candidates import TermRanking
-from scrubjay.search.dedup import deduplicate
+from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import ParsedQuery
 from scrubjay.search.relevance import RelevanceFeatures, term_weights, terms_held
@@ -172,6 +172,89 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
         memory: tuple(one.id for one in sorted(later, key=lambda one: (-said_at(one), one.id)))
         for memory, later in found.items()
     }
+
+
+MAX_SUCCESSORS: Final = 8
+"""Most successive statements behind which the one that holds is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Supersession:
+    """A superseded statement of a memory, and the memory that says what holds.
+
+    That is the last source of the later statement, or this statement itself where it has none to show.
+    """
+
+    statement: Record
+    later: Record
+
+
+def superseded_statements(
+    reader: Reader, records: Mapping[str, Record], at: int
+) -> dict[str, tuple[Supersession, ...]]:
+    """Return of each memory its extracted statements that no longer hold at ``at``, the latest change first."""
+    stated = [
+        (edge.dst, edge.src)
+        for edge in reader.edges(sorted(records), ["derived_from"], inward=True)
+        if edge.src.startswith(DERIVED_PREFIXES)
+    ]
+    links = reader.edges(sorted({fact for _, fact in stated}), ["supersedes"], inward=True) if stated else []
+    if not links:
+        return {}
+    old = reader.get(sorted({edge.dst for edge in links}))
+    facts = dict(old)
+    successors: dict[str, set[str]] = {}
+    edited = {edge.dst for edge in links if edge.rule == EDITED_RULE}
+    for _ in range(MAX_SUCCESSORS):
+        for edge in links:
+            successors.setdefault(edge.dst, set()).add(edge.src)
+        new = reader.get(sorted({edge.src for edge in links} - facts.keys()))
+        facts |= new
+        links = reader.edges(sorted(new), ["supersedes"], inward=True) if new else []
+        if not links:
+            break
+    holding = {
+        fact: _holding(fact, facts, successors, at) for fact in old if old[fact].status == "superseded"
+    }
+    edges = reader.edges(sorted(set().union(*holding.values())), ["derived_from"])
+    sources = reader.get(sorted({edge.dst for edge in edges}))
+    found: dict[str, dict[str, Supersession]] = {}
+    for memory, fact in stated:
+        for one in holding.get(fact, ()):
+            if facts[one].content_hash == facts[fact].content_hash:
+                continue  # it was said again
+            own = [sources[edge.dst] for edge in edges if edge.src == one and edge.dst in sources]
+            later = facts[one]
+            if fact not in edited:
+                if any(source.id == memory for source in own):
+                    continue  # it says both itself
+                said = [
+                    source
+                    for source in own
+                    if source.status == "active" and said_at(records[memory]) <= said_at(source) <= at
+                ]
+                later = max(said, key=lambda source: (said_at(source), source.id), default=later)
+            found.setdefault(memory, {}).setdefault(later.id, Supersession(facts[fact], later))
+    return {
+        memory: tuple(sorted(own.values(), key=lambda one: (-said_at(one.later), one.later.id)))
+        for memory, own in found.items()
+    }
+
+
+def _holding(fact: str, facts: Mapping[str, Record], successors: Mapping[str, Set[str]], at: int) -> set[str]:
+    """Return the statements that hold at a time, of those that superseded one directly or through others."""
+    found: set[str] = set()
+    reached, waiting = {fact}, [fact]
+    while waiting:
+        for one in successors.get(waiting.pop(), set()) & facts.keys() - reached:
+            reached.add(one)
+            if facts[one].status == "archived" or said_at(facts[one]) > at:
+                continue
+            if is_true_at(facts[one], at):
+                found.add(one)
+            else:
+                waiting.append(one)
+    return found
 
 
 def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str]]) -> list[ResultGroup]:
