@@ -334,3 +334,13 @@ def test_a_commit_that_says_why_is_told_as_a_decision(
     text = told(memory, folder)["text"]
     places = order(text, "## Decided", "Stop uploads", "## Also on this", "Show photos")
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_turn_with_a_superseded_statement_comes_behind_the_later_turn_and_names_it(
+    memory: Memory, project: Path, first: bool
+) -> None:
+    (porto,) = talk(memory, project, "2026-01-10", "january", "I live in Porto.")
+    (lisbon,) = talk(memory, project, "2026-04-10", "april", "I moved to Lisbon.")
+    text = told(memory, project, "Where do I live?", first=first)["text"]
+    assert text.index(lisbon[:12]) < text.index(f"{porto[:12]}, newer {lisbon[:12]}] I live in Porto.")

@@ -411,3 +411,13 @@ def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None
     assert "--weak" not in whole
     assert "passengers in week" in whole
     assert len(cli("search", question, "--json").json["results"]) == 6
+
+
+def test_a_turn_with_a_superseded_statement_is_shown_below_the_later_turn(cli) -> None:
+    with Memory.open() as memory:
+        january = NewMemory("I live in Porto.", session="january", role="user", turn=0, date="2026-01-10")
+        april = NewMemory("I moved to Lisbon.", session="april", role="user", turn=0, date="2026-04-10")
+        ids = [memory.add_many([each])[0].id for each in (january, april)]
+        memory.add("The build takes nine minutes.")
+    said = cli("search", "where do I live?").out
+    assert said.index("I moved to Lisbon.") < said.index("I live in Porto.") < said.index(f"newer: {ids[1]}")

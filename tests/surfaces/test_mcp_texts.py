@@ -13,7 +13,7 @@ import pytest
 from mcp.client import Client
 from mcp_clients import count_tokens, parsed, refusal, short
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.config.loader import load_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
@@ -253,3 +253,15 @@ def test_a_whole_memory_comes_with_its_tags_and_quoted_evidence(session: Session
         f"evidence {short(told)} {today}",
         f"{short(told)} {today} pinned, tags home",
     ]
+
+
+def test_a_turn_with_a_superseded_statement_names_the_later_turn_above_it(session: Session) -> None:
+    read(session, "memory_add", content="The build takes nine minutes.")
+    with Memory.open() as memory:
+        january = NewMemory("I live in Porto.", session="january", role="user", turn=0, date="2026-01-10")
+        april = NewMemory("I moved to Lisbon.", session="april", role="user", turn=0, date="2026-04-10")
+        memory.add_many([january])
+        memory.add_many([april])
+    text = read(session, "memory_search", query="Where do I live?")
+    (later,) = re.findall(r"newer (\w+)", text)
+    assert text.index(f"\n{later} 2026-04-10") < text.index("Lisbon") < text.index(f"newer {later}")

@@ -382,3 +382,13 @@ def test_what_is_put_in_keeps_to_its_room_is_cited_and_said_once(
             told = [one for one in known if one in found[room]]
             assert found[room].count("The zeppelin landed") == len(told) >= 1
     assert size(found[800]) > 120, "or nothing was held back"
+
+
+def test_of_two_turns_the_one_that_holds_is_put_in_first_and_the_other_names_it(proxy: Proxied) -> None:
+    ask(proxy, "I live in Porto.", headers={"x-scrubjay-session": "january"})
+    ask(proxy, "I moved to Lisbon.", headers={"x-scrubjay-session": "april"})
+    ids = {one.content: one.id for one in proxy.turns()}
+    ask(proxy, "Where do I live?", headers={"x-scrubjay-session": "today"})
+    text = proxy.injected()
+    marked = f"{ids['I live in Porto.']}, newer {ids['I moved to Lisbon.']}] I live in Porto."
+    assert text.index("I moved to Lisbon.") < text.index(marked)
