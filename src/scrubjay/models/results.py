@@ -192,7 +192,8 @@ class Result:
         valid_from: ISO date or time from which it is true, or None.
         valid_until: ISO date or time from which it is no longer true, or None.
         turns: Neighbouring turns of its conversation, in order, where asked for.
-        newer: Ids of active memories on the same subject that were said later and may supersede it, newest first.
+        newer: Ids of active memories that were said later and may supersede it, or that supersede a statement extracted
+            from it, newest first.
     """
 
     id: str
