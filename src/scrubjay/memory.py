@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from scrubjay.rerankers.base import Reranker
     from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
+    from scrubjay.services.totals import StoredUsers
 
 
 def _warn_former_name(old: str, new: str) -> None:
@@ -1435,6 +1436,13 @@ def pending_work(memory: Memory) -> int:
     from scrubjay.services.sync import count_due, pending_embeddings
 
     return count_due(memory._workspace) + pending_embeddings(memory._workspace)
+
+
+def stored_users(memory: Memory, tenants: Iterable[str]) -> dict[str, StoredUsers]:
+    """Return who has memories, by tenant: of these tenants, and of all others that the store may name."""
+    from scrubjay.services.totals import stored_users
+
+    return stored_users(memory._workspace.store, tenants)
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:

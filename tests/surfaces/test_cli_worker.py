@@ -17,7 +17,7 @@ from scrubjay import Memory
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.config.loader import load_settings
 from scrubjay.daemon.embedding import EmbeddingJob
-from scrubjay.memory import pending_work
+from scrubjay.memory import enrich_and_embed, pending_work
 
 TEXT = "The kettle of the Tideline office is blue, and ask Mara Lindqvist about it."
 
@@ -87,6 +87,46 @@ def test_it_works_for_every_user_who_has_a_token(
         assert pending_work(memory) == 0
         assert running.reports("bo")["groups"] == ["crew"]
         assert pending_work(seen) == 0
+
+
+def test_it_works_for_users_without_a_token_who_log_in_elsewhere(
+    running: Running, environ: dict[str, str]
+) -> None:
+    """Users of an OAuth issuer, and those whose token has expired, are in no file that the worker could read."""
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
+        alone, member, other = (
+            memory.seen_by("bo"),
+            memory.seen_by("cy", groups=("crew",)),
+            memory.seen_by("di", tenant="elsewhere"),
+        )
+        alone.add(TEXT)
+        member.add(
+            "The spare key of the Tideline office hangs in the boathouse.", visibility="group", group="crew"
+        )
+        other.add("The keel of the Fenwick is red.", visibility="public")
+        assert running.reports("bo")["groups"] == []
+        assert running.reports("")["groups"] == ["crew"]
+        assert running.reports("")["tenant"] == "elsewhere"
+        assert [pending_work(each) for each in (alone, member, other)] == [0, 0, 0]
+
+
+def test_notes_of_a_group_are_enriched_with_the_groups_of_who_synced_them(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    """A source is its owner's alone, so that no bare member of the group could enrich its notes."""
+    from scrubjay.daemon.worker import stored_principals
+
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "key.md").write_text(f"---\nvisibility: group\ngroup: crew\n---\n{TEXT}\n")
+    owner, member = Principal("default", "ann"), Principal("default", "bo", ("crew",))
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
+        writer = memory.seen_by("bo", groups=("crew",))
+        writer.sync(notes, share=True, enrich=False)
+        assert stored_principals(memory, [owner]) == [owner, member]
+        enrich_and_embed(writer, lambda: True)
+        assert stored_principals(memory, [owner]) == [owner, Principal("default", "", ("crew",))]
+        assert stored_principals(memory, [owner, member]) == [owner, member]
 
 
 def test_nobody_is_worked_for_whose_token_has_expired(

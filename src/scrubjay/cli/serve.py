@@ -217,11 +217,11 @@ def worker(call: Call) -> None:
     """Enrich and embed new memories as they come, until interrupted.
 
     For a server: run it beside `scrubjay serve` with `[models] background = "never"`, on as many processors as it may
-    take. It works for you and for every user who has a token. Prints a line after each work; with --json one object.
+    take. It works for everyone who has memories in the store, however they log in. Prints a line after each work; with --json one object.
     """
     from scrubjay.config.paths import data_folder
     from scrubjay.daemon.embedding import EmbeddingJob
-    from scrubjay.daemon.worker import Worker, token_principals
+    from scrubjay.daemon.worker import Worker, stored_principals, token_principals
 
     settings, tokens = call.settings, TokenStore(tokens_path())
     owner = Principal(settings.tenant, settings.user, tuple(settings.groups))
@@ -253,7 +253,11 @@ def worker(call: Call) -> None:
         write_error("Enriching and embedding as memories come; press Ctrl-C to stop.")
         job = EmbeddingJob(data, settings.store)
         log = settings.log.open(data)
-        Worker(memory, lambda: token_principals(owner, tokens), job, log).run(
+
+        def principals() -> list[Principal]:
+            return stored_principals(memory, token_principals(owner, tokens))
+
+        Worker(memory, principals, job, log).run(
             stop, report, lambda error: write_error(f"error: {strip_control(str(error))}")
         )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.errors import ScrubjayError
-from scrubjay.memory import Memory, enrich_and_embed, pending_work
+from scrubjay.memory import Memory, enrich_and_embed, pending_work, stored_users
 
 if TYPE_CHECKING:
     from scrubjay.daemon.embedding import EmbeddingJob
@@ -36,6 +36,27 @@ def token_principals(owner: Principal, tokens: TokenStore) -> list[Principal]:
         if key not in found and not token.expired(now):
             found[key] = Principal(token.tenant, token.user, token.groups)
     return list(found.values())
+
+
+def stored_principals(memory: Memory, known: list[Principal]) -> list[Principal]:
+    """Return the known principals and those who have memories in the store, whoever may log in as them.
+
+    A user gets the groups of their memories that enrichment is due for; what a group has besides is left to a bare
+    member of it. Memories that everybody may see are in every principal's view.
+    """
+    found = list(known)
+    for tenant, stored in stored_users(memory, {who.tenant for who in known}).items():
+        for user, groups in stored.users.items():
+            if not any(
+                (who.tenant, who.user) == (tenant, user) and groups <= set(who.groups) for who in found
+            ):
+                found.append(Principal(tenant, user, tuple(sorted(groups))))
+        for group in sorted(stored.groups):
+            if not any(who.tenant == tenant and group in who.groups for who in found):
+                found.append(Principal(tenant, "", (group,)))
+        if stored.public and not any(who.tenant == tenant for who in found):
+            found.append(Principal(tenant, ""))
+    return found
 
 
 class Worker:

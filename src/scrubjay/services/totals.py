@@ -1,0 +1,54 @@
+"""Totals of a whole store, over all users and tenants: for its worker and its operators, never for a caller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from scrubjay.errors import StoreError
+from scrubjay.frozen import frozen
+from scrubjay.models.records import DUE_LINKS, UnrestrictedScope
+from scrubjay.storage.interface import BATCH_ROWS
+
+if TYPE_CHECKING:
+    from scrubjay.storage.interface import Store
+
+
+@frozen
+class StoredUsers:
+    """Who has memories in a tenant.
+
+    Attributes:
+        users: Each user, with the groups of their memories that enrichment is due for.
+        groups: Each group.
+        public: Whether there are memories for everybody.
+    """
+
+    users: Mapping[str, frozenset[str]]
+    groups: frozenset[str]
+    public: bool
+
+
+def known_tenants(store: Store, named: Iterable[str]) -> list[str]:
+    """Return all tenants, or only those that are named where row-level security hides the others."""
+    try:
+        return sorted({*named, *store.tenants()})
+    except StoreError:  # one that cannot be read at all raises again at the first tenant
+        return sorted(set(named))
+
+
+def stored_users(store: Store, named: Iterable[str]) -> dict[str, StoredUsers]:
+    return {tenant: _users_of(store, tenant) for tenant in known_tenants(store, named)}
+
+
+def _users_of(store: Store, tenant: str) -> StoredUsers:
+    keys = sorted(key for key, count in store.memory_counts(tenant).items() if count)
+    named = [key.partition(":")[::2] for key in keys]
+    users: dict[str, set[str]] = {name: set() for kind, name in named if kind == "user"}
+    groups = frozenset(name for kind, name in named if kind == "group")
+    if groups:
+        with store.reader(UnrestrictedScope(tenant, "", (), tuple(keys))) as reader:
+            due = [one.id for one in reader.due(DUE_LINKS) if one.key.startswith("group:")]
+            for record in reader.get(due[:BATCH_ROWS]).values():
+                users.setdefault(record.owner, set()).add(record.key.partition(":")[2])
+    return StoredUsers({name: frozenset(found) for name, found in users.items()}, groups, "public" in keys)
