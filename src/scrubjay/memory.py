@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from scrubjay.rerankers.base import Reranker
     from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
-    from scrubjay.services.totals import StoredUsers
+    from scrubjay.services.totals import StoredUsers, StoreTotals
 
 
 def _warn_former_name(old: str, new: str) -> None:
@@ -1443,6 +1443,13 @@ def stored_users(memory: Memory, tenants: Iterable[str]) -> dict[str, StoredUser
     from scrubjay.services.totals import stored_users
 
     return stored_users(memory._workspace.store, tenants)
+
+
+def store_totals(memory: Memory, tenants: Iterable[str]) -> StoreTotals:
+    """Return sums over all users: of these tenants, and of all others that the store may name."""
+    from scrubjay.services.totals import store_totals
+
+    return store_totals(memory._workspace.store, tenants)
 
 
 def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:

@@ -287,6 +287,12 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
             missing.sort(key=said_at, reverse=True)
         return [PendingMemory(record, self._before(record)) for record in missing[:limit]]
 
+    def oldest_pending(self, fingerprint: str) -> int | None:
+        if all(state.model.fingerprint != fingerprint for state in self.models()):
+            return None
+        missing = [m.record.updated_at for m in self._visible.values() if fingerprint not in m.vectors]
+        return min(missing, default=None)
+
     def due(self, level: int) -> list[DueMemory]:
         found = []
         for record in (m.record for m in self._visible.values()):

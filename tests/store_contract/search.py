@@ -585,12 +585,15 @@ class ModelsContract:
             assert [waiting.record.content for waiting in reader.pending(FINGERPRINT, 2)] == order[:2]
             assert reader.coverage(FINGERPRINT) == Coverage(0, 6)
             assert reader.coverage("not registered") == Coverage(0, 6)
+            assert reader.oldest_pending("not registered") is None
             assert [waiting.record.content for waiting in reader.pending("not registered", 4)] == order[:4]
         write_changes(store, ann, _late_vectors("m1", "m1"), _late_vectors("m2", "m2", 3))
         with store.reader(ann) as reader:
             left = [name for name in order if name not in ("m1", "m2")]
             assert [waiting.record.content for waiting in reader.pending(FINGERPRINT, 99)] == left
             assert reader.coverage(FINGERPRINT) == Coverage(2, 4)
+            left = [each.record.updated_at for each in reader.pending(FINGERPRINT, 9)]
+            assert (reader.oldest_pending(FINGERPRINT), len(left)) == (min(left), 4)
             hits = reader.nearest(FINGERPRINT, sample_vector("m1"), RecordFilter()).top(9)
             assert {hit.id for hit in hits} == {sample_id("m1"), sample_id("m2")}
             assert hits[0].id == sample_id("m1")

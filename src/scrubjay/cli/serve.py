@@ -217,7 +217,8 @@ def worker(call: Call) -> None:
     """Enrich and embed new memories as they come, until interrupted.
 
     For a server: run it beside `scrubjay serve` with `[models] background = "never"`, on as many processors as it may
-    take. It works for everyone who has memories in the store, however they log in. Prints a line after each work; with --json one object.
+    take. It works for everyone who has memories in the store, however they log in. Prints a line after each work; with
+    --json one object.
     """
     from scrubjay.config.paths import data_folder
     from scrubjay.daemon.embedding import EmbeddingJob

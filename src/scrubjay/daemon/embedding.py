@@ -132,6 +132,7 @@ class EmbeddingJob:
         self._folder = Path(data) / "embedding"
         self._lock = self._folder / f"{name}.lock"
         self._state = self._folder / f"{name}.json"
+        self._look = self._folder / f"{name}.look"
 
     def state(self) -> dict[str, Any] | None:
         """Return the last written state, and whether a process is ``running``; None if none runs and none failed.
@@ -173,6 +174,18 @@ class EmbeddingJob:
         beside = self._state.with_suffix(".part")
         beside.write_text(json.dumps(noted), "utf-8")
         beside.replace(self._state)
+
+    def look(self) -> None:
+        """Record that a worker looks for pending work now."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._look.touch(0o600)
+
+    def looked(self) -> float | None:
+        """Return when a worker last looked for pending work (seconds since 1970), None if none ever did."""
+        try:
+            return self._look.stat().st_mtime
+        except OSError:
+            return None
 
     def failed_lately(self) -> bool:
         state = self.state()

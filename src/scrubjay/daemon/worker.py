@@ -106,6 +106,7 @@ class Worker:
     def _work(
         self, stop: threading.Event, report: Callable[[Principal, EnrichReport, EmbedReport], None]
     ) -> None:
+        self._job.look()
         for who in self._principals():
             memory = self._memory.seen_by(who.user, groups=who.groups, tenant=who.tenant)
             # The first time also where nothing is pending: an earlier process may have been interrupted after that.

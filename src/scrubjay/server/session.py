@@ -26,6 +26,7 @@ from scrubjay.api.auth import Principal
 from scrubjay.api.queries import run_query
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.config.settings import LogSettings
+from scrubjay.daemon.embedding import EmbeddingJob
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.log import Log
 from scrubjay.tracing import carry, current_context
@@ -278,6 +279,7 @@ class Session:
         self.settings = settings
         self.owner = self._store.owner
         self.log = self._store.log
+        self.job = EmbeddingJob(data_folder(environment()), settings.store)
         self._workers = workers
         self._reads = ThreadLane("read", MAX_CONCURRENT_READS)
         self._writes = ThreadLane("write", 1)

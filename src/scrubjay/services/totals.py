@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from scrubjay.errors import StoreError
 from scrubjay.frozen import frozen
-from scrubjay.models.records import DUE_LINKS, UnrestrictedScope
+from scrubjay.models.records import DUE_LINKS, UnrestrictedScope, due_since
 from scrubjay.storage.interface import BATCH_ROWS
 
 if TYPE_CHECKING:
@@ -52,3 +53,39 @@ def _users_of(store: Store, tenant: str) -> StoredUsers:
             for record in reader.get(due[:BATCH_ROWS]).values():
                 users.setdefault(record.owner, set()).add(record.key.partition(":")[2])
     return StoredUsers({name: frozenset(found) for name, found in users.items()}, groups, "public" in keys)
+
+
+@frozen
+class StoreTotals:
+    """Sums over all users of all known tenants.
+
+    Attributes:
+        tiers: Memories by tier.
+        due: Memories that enrichment is due for.
+        waiting: Memories pending embedding, by the model's name.
+        oldest: Since when the oldest of both has been pending (UTC microseconds), None if nothing is.
+    """
+
+    tiers: Mapping[str, int]
+    due: int
+    waiting: Mapping[str, int]
+    oldest: int | None
+
+
+def store_totals(store: Store, named: Iterable[str]) -> StoreTotals:
+    tiers: Counter[str] = Counter()
+    waiting: Counter[str] = Counter()
+    due, since = 0, list[int]()
+    for tenant in known_tenants(store, named):
+        everyone = UnrestrictedScope(tenant, "", (), tuple(sorted(store.memory_counts(tenant))))
+        with store.reader(everyone) as reader:
+            tiers.update(reader.counts().tiers)
+            marks = [one.mark for one in reader.due(DUE_LINKS)]
+            due += len(marks)
+            since.extend(map(due_since, marks))
+            for state in reader.models():
+                fingerprint = state.model.fingerprint
+                waiting[state.model.name] += reader.coverage(fingerprint).waiting
+                oldest = reader.oldest_pending(fingerprint)
+                since.extend(() if oldest is None else (oldest,))
+    return StoreTotals(tiers, due, waiting, min(since, default=None))

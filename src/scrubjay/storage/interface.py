@@ -457,6 +457,13 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """
         ...
 
+    def oldest_pending(self, fingerprint: str) -> int | None:
+        """Return when the visible memory pending longest for a model was last written (UTC microseconds), or None.
+
+        None, too, for a model that is not registered.
+        """
+        ...
+
     def due(self, level: int) -> list[DueMemory]:
         """Return visible memories that enrichment of at least this level is due for, in the order of writing."""
         ...

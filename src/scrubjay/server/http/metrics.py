@@ -15,15 +15,19 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.memory import store_totals
+from scrubjay.models.dates import SECOND
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
-from scrubjay.server.requests import ReadPrincipal, SessionDep, is_operator
+from scrubjay.server.requests import ReadPrincipal, SessionDep, is_operator, log_error
 from scrubjay.tracing import set_route
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from scrubjay.models.reports import StoreStatus
+    from scrubjay.services.totals import StoreTotals
 
 
 router = APIRouter(tags=["health"])
@@ -51,8 +55,8 @@ BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2
 """Seconds; the first ones are near the targets for a search."""
 
 HIDDEN_METRICS_NOTE: Final = (
-    b"# Metrics of requests, the proxy's queue and the store's size cover all tenants and need a token of the owner's "
-    b"tenant with the admin scope.\n"
+    b"# Memories are those visible to the caller. Metrics of requests, the proxy's queue, the worker and the whole store "
+    b"need a token of the owner's tenant with the admin scope.\n"
 )
 """Comment that explains missing metrics."""
 
@@ -113,11 +117,21 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
     """Return Prometheus metrics of the caller's memories and, for an operator, of the server."""
     state = request.app.state
     operator = is_operator(who, session)
-    status = await session.read(who, lambda memory: memory.status())
-    parts: list[Collector] = [store_gauges(status, with_size=operator)]
+    parts: list[Collector] = []
     if operator:
-        queue = ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())
-        parts = [state.registry, queue, *parts]
+        parts = [state.registry, ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())]
+        parts.append(worker_gauges(session.job.looked()))
+    try:
+        status = await session.read(who, lambda memory: memory.status())
+        tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
+        totals = await session.read(who, lambda memory: store_totals(memory, tenants)) if operator else None
+        parts.append(store_gauges(status, totals))
+    except StoreBusyError:
+        if not operator:
+            raise
+    except StoreError as error:
+        log_error(request, "http", error)
+        parts.append(down_gauge())
     text = b"".join(generate_latest(part) for part in parts)
     return Response(text if operator else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -139,14 +153,34 @@ class ProxyQueueCollector(Collector):
             yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", about, self._waiting)
 
 
-def store_gauges(status: StoreStatus, *, with_size: bool) -> CollectorRegistry:
+STORE_UP: Final = ("scrubjay_store_up", "Whether the store could be read for these metrics.")
+
+
+def down_gauge() -> CollectorRegistry:
+    registry = CollectorRegistry()
+    Gauge(*STORE_UP, registry=registry).set(0)
+    return registry
+
+
+def worker_gauges(looked: float | None) -> CollectorRegistry:
+    """``looked``: seconds since 1970, None if no worker of this store has run with this data folder."""
+    registry = CollectorRegistry()
+    if looked is not None:
+        about = "When `scrubjay worker` last looked for pending work, in seconds since 1970."
+        Gauge("scrubjay_worker_look_timestamp_seconds", about, registry=registry).set(looked)
+    return registry
+
+
+def store_gauges(status: StoreStatus, totals: StoreTotals | None) -> CollectorRegistry:
+    """``totals``: sums over all users, which replace the caller's; None for the caller's own memories."""
     registry = CollectorRegistry()
 
     def gauge(name: str, about: str, *labels: str) -> Gauge:
         return Gauge(f"scrubjay_{name}", about, labels, registry=registry)
 
+    Gauge(*STORE_UP, registry=registry).set(1)
     tiers = gauge("memories", "Memories by tier.", "tier")
-    for tier, count in status.tiers.items():
+    for tier, count in (status.tiers if totals is None else totals.tiers).items():
         tiers.labels(tier).set(count)
     used = gauge("quota_used", "Memories counted against a [quota] limit.", "limit")
     allowed = gauge("quota_allowed", "Maximum of the [quota] limit.", "limit")
@@ -154,8 +188,12 @@ def store_gauges(status: StoreStatus, *, with_size: bool) -> CollectorRegistry:
         used.labels(limit.setting).set(limit.used)
         allowed.labels(limit.setting).set(limit.allowed)
     backlog = gauge("embedding_backlog", "Memories pending embedding by a model.", "model")
-    for model in status.models:
-        backlog.labels(model.name).set(model.waiting)
-    if with_size:
+    own = {model.name: model.waiting for model in status.models}
+    for name, waiting in (own if totals is None else totals.waiting).items():
+        backlog.labels(name).set(waiting)
+    if totals is not None:
+        gauge("enrichment_backlog", "Memories pending enrichment.").set(totals.due)
+        age = 0.0 if totals.oldest is None else max(time.time() - totals.oldest / SECOND, 0.0)
+        gauge("pending_age_seconds", "How long the oldest pending memory has been pending.").set(age)
         gauge("store_bytes", "Bytes of the store on disk.").set(status.bytes)
     return registry

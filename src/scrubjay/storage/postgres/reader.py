@@ -520,6 +520,17 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         records = self._records(f"{condition} ORDER BY {order} LIMIT %s", *values, limit)
         return [PendingMemory(record, self._text_before(record)) for record in records]
 
+    def oldest_pending(self, fingerprint: str) -> int | None:
+        if fingerprint not in self._registered():
+            return None
+        condition, values = self._pending_condition(fingerprint)
+        ((oldest,),) = self._all(
+            f"SELECT min(m.updated_at) FROM memory m WHERE {condition} AND {IN_SCOPE}",
+            *values,
+            *self._scope_keys,
+        )
+        return None if oldest is None else int(oldest)
+
     def due(self, level: int) -> list[DueMemory]:
         found = self._all(
             f"SELECT m.tier, m.hash, m.key, m.due, d.source, d.path {rows.FROM_MEMORY} WHERE {IN_SCOPE} "

@@ -469,6 +469,17 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
             for record in self.visible.records("m.num = ?", (num,))
         ]
 
+    def oldest_pending(self, fingerprint: str) -> int | None:
+        registered = self._registered().get(fingerprint)
+        if registered is None:
+            return None
+        (oldest,) = self._db.execute(
+            "SELECT min(m.updated_at) FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? "
+            f"AND {self.visible.among()}",
+            (registered.number, *self._own),
+        ).fetchone()
+        return None if oldest is None else int(oldest)
+
     def due(self, level: int) -> list[DueMemory]:
         found = self._db.execute(
             "SELECT m.tier, m.hash, m.key, m.due, d.source, d.path FROM memory m LEFT JOIN document d "
