@@ -18,7 +18,7 @@ from scrubjay import Memory
 from scrubjay.api.auth import Principal
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, StoreError
 from scrubjay.server.session import Session
 from scrubjay.server.workers import WorkerPool
 
@@ -73,6 +73,54 @@ def test_a_reader_that_dies_is_replaced_and_its_question_is_answered(
     with Session(settings, workers=readers) as session:
         for process in multiprocessing.active_children():
             os.kill(process.pid, signal.SIGKILL)
+        assert snippets(session, ANN) == ["The zeppelin code is 4711."]
+
+
+@pytest.mark.parametrize("warms", [False, True])
+@pytest.mark.parametrize("program", ["missing", "forbidden", "fails"])
+def test_where_no_reader_can_be_started_the_server_answers_itself_and_says_so(
+    settings: Settings, environ: dict[str, str], tmp_path: Path, program: str, warms: bool,
+    caplog: pytest.LogCaptureFixture,
+) -> None:  # fmt: skip
+    interpreter = tmp_path / program
+    if program != "missing":
+        interpreter.write_text("#!/bin/sh\nexit 3\n")
+        interpreter.chmod(0o755 if program == "fails" else 0o600)
+    with Memory.open(settings=settings, user="ann") as memory:
+        memory.add("The zeppelin code is 4711.")
+    multiprocessing.set_executable(str(interpreter))
+    try:
+        with Session(settings, workers=WorkerPool(settings, 2)) as session:
+            if warms:
+                anyio.run(session.warm, "search", {"query": "zeppelin code"})
+            for _ in range(2):
+                assert snippets(session, ANN) == ["The zeppelin code is 4711."]
+            anyio.run(session.ready)
+    finally:
+        multiprocessing.set_executable(sys.executable)
+    log = (Path(environ["XDG_DATA_HOME"]) / "scrubjay" / "log").read_text()
+    assert log.count('"readers not started"') == 1
+    assert "No reader process could be started" in caplog.text
+
+
+def test_a_server_whose_readers_crash_is_not_ready_until_they_run(
+    settings: Settings, readers: WorkerPool
+) -> None:
+    with Session(settings, workers=readers) as session:
+        assert snippets(session, ANN)
+        anyio.run(session.ready)
+        multiprocessing.set_executable("/bin/false")
+        try:
+            for process in multiprocessing.active_children():
+                os.kill(process.pid, signal.SIGKILL)
+                process.join()
+            with pytest.raises(StoreError):
+                snippets(session, ANN)
+            with pytest.raises(StoreError, match="reader process"):
+                anyio.run(session.ready)
+        finally:
+            multiprocessing.set_executable(sys.executable)
+        anyio.run(session.ready)
         assert snippets(session, ANN) == ["The zeppelin code is 4711."]
 
 

@@ -136,7 +136,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(Exception, _handle_unexpected)
 
 
-def log_error(request: Request, surface: str, error: ScrubjayError) -> None:
+def log_error(request: Request, surface: str, error: Exception) -> None:
     """Log an error by class and route pattern: its message and path may contain private text."""
     pattern = getattr(request.scope.get("route"), "path", "")
     log = request.app.state.session.log
@@ -189,5 +189,6 @@ async def _handle_disconnect(_request: Request, _error: Exception) -> Response:
     return Response(status_code=400)
 
 
-async def _handle_unexpected(_request: Request, _error: Exception) -> JSONResponse:
+async def _handle_unexpected(request: Request, error: Exception) -> JSONResponse:
+    log_error(request, "http", error)
     return _error_response(500, UNEXPECTED_ERROR)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
@@ -260,6 +261,10 @@ WORKER_ATTEMPTS: Final = 2
 """Attempts per query: the first worker may have crashed on another client's query."""
 
 
+class ReaderStartError(StoreError):
+    """No worker process can be started."""
+
+
 class Session:
     """One open store for all calls of a process; a context manager.
 
@@ -281,6 +286,7 @@ class Session:
         self.log = self._store.log
         self.job = EmbeddingJob(data_folder(environment()), settings.store)
         self._workers = workers
+        self._workers_answered = self._workers_crash = False
         self._reads = ThreadLane("read", MAX_CONCURRENT_READS)
         self._writes = ThreadLane("write", 1)
         self._long_runs = ThreadLane("long", 1)
@@ -336,24 +342,60 @@ class Session:
         Raises:
             StoreError: The worker processes crash on it.
         """
+        here = partial(_run_query, verb=verb, arguments=arguments, warming=warming)
         if self._workers is None:
-            return await self.read(who, partial(_run_query, verb=verb, arguments=arguments, warming=warming))
+            return await self.read(who, here)
         for _ in range(WORKER_ATTEMPTS):
             start = partial(self._workers.ask, who, verb, arguments, warming=warming, trace=current_context())
             result = self._queue.submit(self._queries, _queue_key(who), start)
-            with suppress(BrokenProcessPool):
-                return await asyncio.wrap_future(result)
-            self.log.write("error", "reader died", verb=verb)
+            try:
+                found = await asyncio.wrap_future(result)
+            except BrokenProcessPool:
+                self.log.write("error", "reader died", verb=verb)
+            except ReaderStartError:
+                break
+            else:
+                self._workers_answered, self._workers_crash = True, False
+                return found
+        if not self._workers_answered:
+            self._do_without_workers()
+            return await self.read(who, here)
+        self._workers_crash = True
         raise StoreError("The reader worker of this request crashed twice. The request was not answered.")
 
+    def _do_without_workers(self) -> None:
+        """Answer queries in this process from now on: no worker process has ever answered."""
+        if self._workers is not None:
+            self._workers.close()
+            self._workers = None
+            self.log.write("error", "readers not started")
+            logging.getLogger("scrubjay").warning(
+                "warning: No reader process could be started with %s, so this process answers all searches itself. "
+                "Check that its user may run that program, or start the server with --readers 0.",
+                sys.executable,
+            )
+
     async def ready(self) -> None:
-        """Return once the store is readable; bypasses the queue, and concurrent calls share one probe."""
+        """Return once the store is readable; bypasses the queue, and concurrent calls share one probe.
+
+        Raises:
+            StoreError: It is not, or the worker processes crash.
+        """
         if self._probe is None or self._probe.done():
-            self._probe = self._prober.submit(lambda: self._store.of(self.owner).models())
+            self._probe = self._prober.submit(self._check_ready)
         probe = asyncio.wrap_future(self._probe)
         probe.add_done_callback(_consume_exception)  # the caller may be gone
         await asyncio.wait([probe])
         probe.result()
+
+    def _check_ready(self) -> None:
+        self._store.of(self.owner).models()
+        if self._workers is not None and self._workers_crash:
+            try:
+                self._workers.warm()[0].result()
+            except BrokenProcessPool as error:
+                raise StoreError("The reader processes crash. Searches are not answered.") from error
+            self._workers_crash = False
 
     def check_running(self) -> None:
         """Raise StoreError if the server is shutting down; long work calls it between two steps."""
@@ -368,9 +410,13 @@ class Session:
         count = 1
         if self._workers is not None:
             # In a thread, which only starts them: the event loop waits for its threads when it ends.
-            starting = await asyncio.to_thread(self._workers.warm)
-            await asyncio.gather(*map(asyncio.wrap_future, starting))
-            count = QUERIES_PER_WORKER * self._workers.count
+            workers = self._workers
+            try:
+                await asyncio.gather(*map(asyncio.wrap_future, await asyncio.to_thread(workers.warm)))
+                self._workers_answered = True
+                count = QUERIES_PER_WORKER * workers.count
+            except (BrokenProcessPool, ReaderStartError):
+                self._do_without_workers()
         await asyncio.gather(*(self.ask(self.owner, verb, arguments, warming=True) for _ in range(count)))
 
     def memory(self) -> Memory:

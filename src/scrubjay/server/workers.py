@@ -11,19 +11,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from weakref import WeakSet
 
 from scrubjay.api.queries import run_query
-from scrubjay.errors import StoreError
-from scrubjay.server.session import background_work
+from scrubjay.server.session import ReaderStartError, background_work
 from scrubjay.tracing import Carrier, continued
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
     from scrubjay.config.settings import Settings
     from scrubjay.server.session import PrincipalMemories
 
+
+Value = TypeVar("Value")
 
 SHUTDOWN_SECONDS: Final = 2.0
 """Seconds that a worker has to end by itself."""
@@ -64,23 +65,33 @@ class WorkerPool:
         """Submit a query, of a trace; its result is JSON.
 
         Raises:
-            StoreError: The workers crashed, and so did their replacements.
+            ReaderStartError: No process can be started.
         """
         query = partial(_run_query, who, verb, dict(arguments), warming, trace)
         with self._lock:
-            try:
-                return self._pool.submit(query)
-            except BrokenProcessPool:
-                self._pool = self._start_pool()
-            try:
-                return self._pool.submit(query)
-            except BrokenProcessPool as error:
-                raise StoreError("Reader workers crash on startup; see the log.") from error
+            return self._submit(query)
 
     def warm(self) -> list[Future[None]]:
-        """Start all workers; each future is done when its worker has the store open, which may be never."""
+        """Start all workers; each future is done when its worker has the store open, which may be never.
+
+        Raises:
+            ReaderStartError: No process can be started.
+        """
         with self._lock:
-            return [self._pool.submit(_open_store) for _ in range(self.count)]
+            return [self._submit(_open_store) for _ in range(self.count)]
+
+    def _submit(self, work: Callable[[], Value]) -> Future[Value]:
+        """Submit work to the pool, to a new one if it is broken; the lock is held."""
+        try:
+            return self._pool.submit(work)
+        except BrokenProcessPool:
+            self._pool = self._start_pool()
+        except OSError as error:
+            raise ReaderStartError(f"No reader process can be started ({error.strerror}).") from error
+        try:
+            return self._pool.submit(work)
+        except (BrokenProcessPool, OSError) as error:
+            raise ReaderStartError("No reader process can be started.") from error
 
     def close(self) -> None:
         """Let running queries finish, and kill workers that do not within `SHUTDOWN_SECONDS`."""

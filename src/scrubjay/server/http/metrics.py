@@ -55,8 +55,8 @@ BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2
 """Seconds; the first ones are near the targets for a search."""
 
 HIDDEN_METRICS_NOTE: Final = (
-    b"# Memories are those visible to the caller. Metrics of requests, the proxy's queue, the worker and the whole store "
-    b"need a token of the owner's tenant with the admin scope.\n"
+    b"# Memories are those visible to the caller. Metrics of requests, the proxy's queue, the worker and the whole "
+    b"store need a token of the owner's tenant with the admin scope.\n"
 )
 """Comment that explains missing metrics."""
 
