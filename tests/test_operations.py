@@ -133,6 +133,8 @@ def test_a_damaged_store_is_replaced_by_its_backup(tmp_path: Path) -> None:
     store.write_bytes(b"x" * 5000)
     broken = run(tmp_path, "scrubjay search mast --store memory.db")
     assert (broken.returncode, "damaged" in broken.stderr) == (4, True)
+    assert "hint: if it is encrypted" in broken.stderr
+    assert "restore the last backup" in broken.stderr
     ran(tmp_path, "damaged")
     assert "The mast is 12 metres" in ran(tmp_path, "scrubjay search mast --store memory.db")
 

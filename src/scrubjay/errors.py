@@ -9,8 +9,9 @@ ScrubjayError            anything scrubjay raises on purpose
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
 │  ├─ StoreReadOnlyError its file or folder is read-only: reading goes on
+│  ├─ StoreUnreachableError its database server does not answer: start it, try again
 │  ├─ StoreBusyError     another process holds the write lock: try again
-│  ├─ StoreDamagedError  the file is not a sound store: move it away, sync again
+│  ├─ StoreDamagedError  the file is not a sound store: restore the last backup
 │  ├─ QuotaError         a tenant or a user has as much as the settings allow: forget some, or raise it
 │  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
 └─ ProviderError         a model or a remote service failed: see the hint    (exit 5)
@@ -70,6 +71,10 @@ class StoreError(ScrubjayError):
 
 class StoreReadOnlyError(StoreError):
     """The store's file or folder is read-only; it can still be read."""
+
+
+class StoreUnreachableError(StoreError):
+    """The store's database server does not answer, or the connection to it was lost."""
 
 
 class StoreBusyError(StoreError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -156,3 +157,35 @@ def test_what_all_tenants_do_together_is_told_to_an_admin_of_the_owners_alone(
         assert any("admin scope" in line for line in after[1]) != whole
         assert any(line.startswith("scrubjay_http_requests_total") for line in after[1]) == whole
         good(client.get("/v1/status"))["bytes"]  # the owner, alone on this machine
+
+
+@pytest.mark.parametrize("harm", ["moved", "damaged"])
+def test_only_an_admin_learns_where_a_store_is_that_cannot_be_used(
+    environ: dict[str, str], tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    tokens, store = held(environ), Path(environ["SCRUBJAY_STORE"])
+    shown = {name: bearer(tokens, name, Principal("default", "eve", scopes=SCOPES[name])) for name in SCOPES}
+    with asking(environ, open_here=False) as client:
+        if harm == "damaged":
+            store.write_bytes(b"x" * 5_000)
+        else:
+            good(
+                client.post(
+                    "/v1/memories", json={"content": "The mast is 12 metres."}, headers=shown["write"]
+                ),
+                201,
+            )
+            store.rename(tmp_path / "elsewhere.db")
+        for said in (
+            client.get("/readyz"),
+            client.post("/v1/search", json={"query": "mast"}, headers=shown["read"]),
+            client.post("/v1/memories", json={"content": "New."}, headers=shown["write"]),
+            client.get("/v1/status", headers=shown["write"]),
+        ):
+            refused(said, 503)
+            assert str(tmp_path) not in said.text
+            assert "scrubjay doctor" in said.text
+        page = client.get("/concepts", headers=shown["read"])
+        assert (page.status_code, str(tmp_path) in page.text) == (503, False)
+        assert str(tmp_path) in refused(client.get("/v1/status", headers=shown["admin"]), 503)
+    assert str(store) in caplog.text

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from http_here import asking, good, refused
+from http_here import SCOPES, asking, bearer, good, refused
 from test_mcp_stdio import Wire, tool
+
+from scrubjay.api.auth import Principal, TokenStore
 
 if TYPE_CHECKING:
     from store_contract.postgres_server import PostgresServer
@@ -79,10 +81,21 @@ def test_the_http_server_answers_503_while_it_is_down_and_goes_on_when_it_is_bac
                 ):
                     assert "cannot be reached" in refused(said, 503)
                     assert "check that the server runs" in said.json()["error"]["hint"]
+                    assert said.headers["retry-after"] == "1"
             assert good(client.get("/readyz")) == {"status": "ready"}
             assert good(client.post("/v1/search", json=search))["results"][0]["id"] == memory
         assert good(client.get("/v1/status"))["memories"] == 1
         assert good(client.post("/v1/memories", json={"content": "New."}), 201)
+
+
+def test_without_admin_nobody_learns_host_user_and_database(
+    environ: dict[str, str], served: PostgresServer, tokens: TokenStore
+) -> None:
+    reader = bearer(tokens, "reader", Principal("default", "bo", scopes=SCOPES["read"]))
+    with down(served), asking(environ, open_here=False) as client:
+        for said in (client.get("/readyz"), client.post("/v1/search", json={"query": ASKED}, headers=reader)):
+            assert refused(said, 503) == "The store cannot be reached. Nothing more was written."
+            assert said.headers["retry-after"] == "1"
 
 
 def test_the_mcp_server_says_it_while_it_is_down_and_goes_on_when_it_is_back(

@@ -25,6 +25,7 @@ from scrubjay.errors import (
     SourceError,
     StoreBusyError,
     StoreError,
+    StoreUnreachableError,
 )
 from scrubjay.server.auth import (
     OAUTH_KEY,
@@ -152,10 +153,12 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
     code = http_status(error)
     if code >= 500:
         log_error(request, "http", error)
-    headers = {"retry-after": "1"} if isinstance(error, StoreBusyError) else None
+    headers = {"retry-after": "1"} if isinstance(error, StoreBusyError | StoreUnreachableError) else None
+    session: Session = request.app.state.session
+    shown = session.public_error(error, request.scope.get(PRINCIPAL_KEY))
     if isinstance(error, OAuthScopeError):
         headers = {"www-authenticate": error.challenge}
-    return _error_response(code, error, headers)
+    return _error_response(code, shown, headers)
 
 
 async def _handle_invalid_request(request: Request, error: Exception) -> JSONResponse:

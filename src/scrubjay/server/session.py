@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import sys
 import threading
 from collections import OrderedDict, deque
@@ -28,8 +29,17 @@ from scrubjay.api.queries import run_query
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.config.settings import LogSettings
 from scrubjay.daemon.embedding import EmbeddingJob
-from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.errors import (
+    ScrubjayError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+    StoreVersionError,
+)
 from scrubjay.log import Log
+from scrubjay.text.display import single_line
 from scrubjay.tracing import carry, current_context
 
 if TYPE_CHECKING:
@@ -261,6 +271,20 @@ WORKER_ATTEMPTS: Final = 2
 """Attempts per query: the first worker may have crashed on another client's query."""
 
 
+_PLACE: Final = re.compile(r"(?<![\w/:])/\w|\w:\\|(sqlite|postgres|postgresql)://")
+"""A path or a store's URL in a message."""
+PUBLIC_MESSAGES: Final[tuple[tuple[type[StoreError], str], ...]] = (
+    (StoreDamagedError, "The store is damaged or is not a store. Nothing was written."),
+    (StoreReadOnlyError, "The store is read-only. Nothing was written."),
+    (StoreUnreachableError, "The store cannot be reached. Nothing more was written."),
+    (StoreBusyError, "The store is locked by another program. Nothing was written."),
+    (StoreVersionError, "The store has a schema that this server does not know. Nothing was written."),
+    (StoreError, "The store cannot be read or written now. Nothing was written."),
+)
+"""Messages for clients that may not know where the store is; the first match counts."""
+PUBLIC_HINT: Final = "its operator finds the reason in the server's output, and by `scrubjay doctor`"
+
+
 class ReaderStartError(StoreError):
     """No worker process can be started."""
 
@@ -286,6 +310,7 @@ class Session:
         self.log = self._store.log
         self.job = EmbeddingJob(data_folder(environment()), settings.store)
         self._workers = workers
+        self._hidden = ""
         self._workers_answered = self._workers_crash = False
         self._reads = ThreadLane("read", MAX_CONCURRENT_READS)
         self._writes = ThreadLane("write", 1)
@@ -396,6 +421,21 @@ class Session:
             except BrokenProcessPool as error:
                 raise StoreError("The reader processes crash. Searches are not answered.") from error
             self._workers_crash = False
+
+    def public_error(self, error: ScrubjayError, who: Principal | None) -> ScrubjayError:
+        """Return an error as a client may see it: only an admin learns where the store is.
+
+        Another one gets an error of the same class; the server's output has the message.
+        """
+        if not isinstance(error, StoreError) or (who is not None and "admin" in who.scopes):
+            return error
+        if not _PLACE.search(f"{error} {error.hint}"):
+            return error
+        if str(error) != self._hidden:
+            self._hidden = str(error)
+            logging.getLogger("scrubjay").warning("%s hint: %s", single_line(str(error)), error.hint)
+        text = next(text for kind, text in PUBLIC_MESSAGES if isinstance(error, kind))
+        return type(error)(text, hint=PUBLIC_HINT)
 
     def check_running(self) -> None:
         """Raise StoreError if the server is shutting down; long work calls it between two steps."""

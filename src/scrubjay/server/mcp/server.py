@@ -185,7 +185,7 @@ def build_server(
             name = params.name if any(params.name == each.name for each in TOOLS) else "unknown"
             level = "info" if isinstance(error, InputError) else "error"
             session.log.write(level, f"mcp {name}", error=type(error).__name__)
-            result = serializers.error_fields(error)
+            result = serializers.error_fields(session.public_error(error, principal))
             text, failed = serializers.error_text(result), True
         return types.CallToolResult(
             content=[types.TextContent(text=text)], structured_content=result, is_error=failed
@@ -196,10 +196,11 @@ def build_server(
         try:
             principal.need("read")
             return await session.read(principal, work)
-        except ScrubjayError as error:
+        except ScrubjayError as failure:
+            error = session.public_error(failure, principal)
             raise MCPError(
                 types.INVALID_PARAMS, single_line(str(error)), serializers.error_fields(error)["error"]
-            ) from error
+            ) from failure
 
     async def on_read_resource(
         context: Any, params: types.ReadResourceRequestParams

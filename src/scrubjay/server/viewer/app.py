@@ -124,7 +124,7 @@ class AuditState:
             self.found = await session.read(who, lambda memory: memory.audit(limit=MAX_EXAMPLES))
             self.error = None
         except ScrubjayError as error:
-            self.error = error
+            self.error = session.public_error(error, who)
         self.ended = now_micros()
 
 

@@ -370,7 +370,8 @@ async def edit(
     try:
         id = await session.write(who, _change(who, found, values, first_value(fields, "was")))
     except ScrubjayError as error:
-        return _render_form(request, who, found, {**values, "was": first_value(fields, "was")}, error)
+        shown = session.public_error(error, who)
+        return _render_form(request, who, found, {**values, "was": first_value(fields, "was")}, shown)
     return redirect(url_with_query(f"/memories/{id}", {"said": "edited"}))
 
 

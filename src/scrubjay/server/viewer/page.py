@@ -348,7 +348,8 @@ class PageRoute(APIRoute):
                 if code >= 500:
                     log_error(request, "viewer", error)
                 title = ERROR_TITLES.get(code, "Error")
-                return render_page(request, "error", code, title=title, error=error)
+                shown = request.app.state.session.public_error(error, request.scope.get(PRINCIPAL_KEY))
+                return render_page(request, "error", code, title=title, error=shown)
 
         return handle
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
-from scrubjay.errors import InputError, StoreBusyError, StoreError
+from scrubjay.errors import InputError, StoreBusyError, StoreError, StoreUnreachableError
 
 if TYPE_CHECKING:
     import psycopg
@@ -104,7 +104,7 @@ def connect(url: str) -> Database:
         db = psycopg.connect(url, autocommit=True, client_encoding="utf8", **_connection_options(url))
     except psycopg.Error as error:
         # Neither the text nor the cause is passed on: a driver may repeat the URL, password and all.
-        raise StoreError(
+        raise StoreUnreachableError(
             f"{hide_password(url)} cannot be reached ({_message_without_password(url, str(error))}). "
             f"Nothing more was written.",
             hint="check that the server runs, and the URL's host, port, user and database",
@@ -178,7 +178,7 @@ def translate_errors(url: str) -> Iterator[None]:
         ) from error
     except psycopg.Error as error:
         if _is_disconnected(error):
-            raise StoreError(
+            raise StoreUnreachableError(
                 f"The connection to {hide_password(url)} was lost ({_one_line(error)}). The open "
                 f"transaction was rolled back.",
                 hint="run it again: the next call reconnects, and what was written already is not written twice",

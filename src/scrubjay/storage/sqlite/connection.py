@@ -151,10 +151,14 @@ def _not_a_database(path: Path, key: EncryptionKey | None, error: Exception) -> 
         )
     return StoreDamagedError(
         f"{path} is damaged or is not a store ({error}). Nothing was written; your files are untouched.",
-        hint=f"if it is encrypted, name its key: sqlite:///{path}?key_file=FILE; else move it away, then "
-        "`scrubjay sync` your folders again",
+        hint=f"if it is encrypted, name its key: sqlite:///{path}?key_file=FILE; else {RESTORE_HINT}",
     )
 
+
+RESTORE_HINT: Final = (
+    "keep the damaged file, restore the last backup, then `scrubjay sync`; without a backup only files can be synced "
+    "again, not additions (docs/operations.md)"
+)
 
 PAGE_BYTES: Final = 8192
 """Page size: postings and vectors are blobs, and fewer pages a blob are fewer reads."""
@@ -251,7 +255,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreDamagedError(
             f"{path} is damaged or is not a store ({error}). Nothing was written; your files are untouched.",
-            hint=f"move {path} away, then `scrubjay sync` your folders again",
+            hint=RESTORE_HINT,
         ) from error
     except apsw.FullError as error:
         raise StoreError(
@@ -271,7 +275,7 @@ def translate_errors(path: Path) -> Iterator[None]:
     except apsw.Error as error:
         raise StoreError(
             f"{path} failed ({type(error).__name__}: {error}). Nothing was written.",
-            hint=f"run it again; if it fails again, move {path} away and `scrubjay sync` your folders again",
+            hint="run it again; if it fails again, `scrubjay doctor` checks the store",
         ) from error
 
 
@@ -297,8 +301,7 @@ def translate_corruption(path: Path) -> Iterator[None]:
         raise StoreDamagedError(
             f"{path} holds unreadable data ({type(error).__name__}: {error}). Nothing was written; your files are "
             "untouched.",
-            hint=f"`scrubjay doctor` checks it; if it is damaged, move {path} away, then `scrubjay sync` your "
-            "folders again",
+            hint=f"`scrubjay doctor` checks it; if it is damaged, {RESTORE_HINT}",
         ) from error
 
 
