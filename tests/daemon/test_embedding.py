@@ -313,3 +313,9 @@ def test_status_and_doctor_say_what_waits_who_embeds_and_why_it_pauses(here: Mac
         assert b"paused" not in on.run("status").out
     job.note(problem="Its file is missing.")
     assert b"the background process failed" in on.run("status").out
+
+
+def test_the_data_folder_is_made_for_this_account_alone(tmp_path: Path) -> None:
+    data = tmp_path / "home" / "data"
+    EmbeddingJob(str(data), "sqlite:////srv/memory.db").look()
+    assert [folder.stat().st_mode & 0o777 for folder in (data, data / "embedding")] == [0o700, 0o700]

@@ -196,6 +196,16 @@ def test_files_that_others_may_read_are_told_and_closed_when_asked(case: Install
     assert stat.S_IMODE(case.file.parent.stat().st_mode) == 0o700
 
 
+def test_files_that_others_may_read_are_named_with_their_own_folders(case: Installation) -> None:
+    assert case.file is not None
+    case.home.data.mkdir(parents=True, exist_ok=True)
+    case.file.chmod(0o644)
+    case.home.data.chmod(0o755)
+    told = str(one(doctor_checks.check_files(case), "files"))
+    assert str(case.file) in told
+    assert str(case.home.data) in told
+
+
 def test_anothers_file_beside_the_store_is_left_alone(case: Installation, make: Make) -> None:
     assert case.file is not None
     other = case.file.with_name("memory.db.txt")

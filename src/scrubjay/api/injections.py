@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
+from scrubjay.config.paths import make_private
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class InjectionLog:
 
         fields = {name: getattr(injection, name) for name in Injection.__slots__}
         line = json.dumps(fields, ensure_ascii=True).encode("ascii") + b"\n"
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        make_private(self.folder)
         path = self._path(injection.agent, injection.session)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         try:

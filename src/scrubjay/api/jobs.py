@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from scrubjay.config.paths import make_private
+
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ class JobQueue:
         import json
 
         data = json.dumps({"kind": kind, **facts}, sort_keys=True).encode("ascii")
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        make_private(self.folder)
         path = os.path.join(self.folder, hashlib.sha256(data).hexdigest()[:24])
         descriptor = os.open(f"{path}.new-{os.getpid()}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
@@ -58,7 +60,7 @@ class JobQueue:
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
         """Yield whether this process holds the queue's lock; never wait for it."""
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+        make_private(self.folder)
         descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
             yield try_lock(descriptor)

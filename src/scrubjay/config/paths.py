@@ -64,6 +64,16 @@ def _user_folder(kind: str, environ: Mapping[str, str] | None) -> str:
     return str(folder)
 
 
+def make_private(folder: str) -> None:
+    """Create a folder and its missing parents for this account alone; `os.makedirs` leaves parents to the umask."""
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(os.path.abspath(folder))
+    for each in reversed(missing):
+        os.makedirs(each, mode=0o700, exist_ok=True)
+
+
 def data_folder(environ: Mapping[str, str] | None = None) -> str:
     """Return the folder of the user's data."""
     return _user_folder("data", environ)

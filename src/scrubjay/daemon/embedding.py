@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api.jobs import try_lock
-from scrubjay.config.paths import data_folder, settings_fingerprint
+from scrubjay.config.paths import data_folder, make_private, settings_fingerprint
 from scrubjay.daemon.client import spawn_detached
 from scrubjay.errors import ScrubjayError
 from scrubjay.storage.urls import store_file
@@ -158,7 +158,7 @@ class EmbeddingJob:
     @contextmanager
     def exclusive(self, seconds: float = 0.0) -> Iterator[bool]:
         """Yield whether this process holds the lock, after waiting for it for at most so long."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(str(self._folder))
         descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             end = time.monotonic() + seconds
@@ -177,7 +177,7 @@ class EmbeddingJob:
 
     def look(self) -> None:
         """Record that a worker looks for pending work now."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(str(self._folder))
         self._look.touch(0o600)
 
     def looked(self) -> float | None:

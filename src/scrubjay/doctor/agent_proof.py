@@ -33,7 +33,7 @@ from scrubjay import __version__
 from scrubjay.agents.base import Agent
 from scrubjay.api.injections import InjectionLog
 from scrubjay.api.jobs import JobQueue
-from scrubjay.config.paths import settings_fingerprint
+from scrubjay.config.paths import make_private, settings_fingerprint
 from scrubjay.doctor import checks
 from scrubjay.doctor.agent_commands import AgentCommands
 from scrubjay.doctor.checks import Installation
@@ -302,7 +302,7 @@ def exclusive_markers(installation: Installation) -> Iterator[bool]:
     Raises:
         StoreError: The lock cannot be opened.
     """
-    marker_folder(installation).mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(str(marker_folder(installation)))
     with locked(marker_folder(installation) / "one", "", "doctor") as mine:
         yield mine
 

@@ -123,10 +123,11 @@ def _check_permissions(installation: Installation) -> Check:
     if not open_to:
         return check_ok("files", "only you can read the store and its files")
     if not installation.mend:
-        names = ", ".join(path.name for path in open_to[:3]) + (", …" if len(open_to) > 3 else "")
-        return check_warning(
-            "files", f"others can read {names} in {open_to[0].parent}", "scrubjay doctor --fix"
-        )
+        together = {path.parent for path in open_to} == {open_to[0].parent}
+        names = ", ".join(path.name if together else str(path) for path in open_to[:3])
+        place = f" in {open_to[0].parent}" if together else ""
+        more = ", …" if len(open_to) > 3 else ""
+        return check_warning("files", f"others can read {names}{more}{place}", "scrubjay doctor --fix")
     failed = [path for path in open_to if not _restrict_mode(path)]
     if failed:
         return check_problem(

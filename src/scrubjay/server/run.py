@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.config.paths import environment
+from scrubjay.config.paths import environment, make_private
 from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.errors import InputError, StoreError
 from scrubjay.server.middleware import (
@@ -112,7 +112,7 @@ OPEN_SERVER_WARNING: Final = (
 def register_open_server(data: Path, url: str) -> Iterator[None]:
     """Record the server's URL in the data folder until the block ends, for `scrubjay status` to warn about."""
     file = data / REGISTRY_FOLDER / str(os.getpid())
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(str(file.parent))
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         if sys.platform != "win32":

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.api.auth import DEFAULT_SCOPES, Principal
 from scrubjay.api.jobs import try_lock
+from scrubjay.config.paths import make_private
 from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest.turns import redact_turns
 from scrubjay.redaction.dialogue import CONTEXT_TURNS, TAIL_CHARACTERS
@@ -106,7 +107,7 @@ class QuarantiningFile:
             return work(self._connection, path.name)
 
     def _connect(self, path: Path) -> sqlite3.Connection:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(str(path.parent))
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(path, BUSY_SECONDS, isolation_level=None, check_same_thread=False)
         try:
