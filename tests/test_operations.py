@@ -173,7 +173,11 @@ def databases(postgres_url: str) -> Iterator[dict[str, str]]:
         temporary_database(postgres_url, "moved") as moved,
     ):
         here = {"memories": moved, "restored": restored, "moved": moved}
-        yield {f"postgresql://scrubjay@db.example/{name}": f"'{url}'" for name, url in here.items()}
+        yield {
+            f"postgresql://{user}@db.example/{name}": f"'{url}'"
+            for name, url in here.items()
+            for user in ("scrubjay", "postgres")
+        }
 
 
 def test_a_store_moves_to_postgres_and_is_dumped_and_restored(
@@ -217,8 +221,20 @@ def test_a_token_is_revoked(tmp_path: Path) -> None:
 
 
 def test_a_person_is_forgotten_and_nobody_else(tmp_path: Path) -> None:
-    ran(tmp_path, ADDED, "scrubjay add 'Bo sails a dinghy' --user bo --store memory.db")
-    ran(tmp_path, "person")
+    crew = "SCRUBJAY_GROUPS=crew scrubjay add --user bo --store memory.db --group crew"
+    ran(
+        tmp_path,
+        ADDED,
+        "scrubjay add 'Bo sails a dinghy' --user bo --store memory.db",
+        f"{crew} 'The dinghy of the crew is red'",
+        "scrubjay token create bo-1 --user bo",
+        "scrubjay token create bo-2 --user bo",
+        "scrubjay token create ann",
+    )
+    for _ in range(2):
+        ran(tmp_path, "person")
+        assert "bo" not in ran(tmp_path, "scrubjay token list")
+    assert "ann" in ran(tmp_path, "scrubjay token list")
     assert "dinghy" not in ran(tmp_path, "scrubjay search dinghy --user bo --store memory.db")
     assert b"dinghy" not in (tmp_path / "memory.db").read_bytes()
     assert "The mast is 12 metres" in ran(tmp_path, "scrubjay search mast --store memory.db")
