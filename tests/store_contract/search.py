@@ -592,8 +592,8 @@ class ModelsContract:
             left = [name for name in order if name not in ("m1", "m2")]
             assert [waiting.record.content for waiting in reader.pending(FINGERPRINT, 99)] == left
             assert reader.coverage(FINGERPRINT) == Coverage(2, 4)
-            left = [each.record.updated_at for each in reader.pending(FINGERPRINT, 9)]
-            assert (reader.oldest_pending(FINGERPRINT), len(left)) == (min(left), 4)
+            written = [each.record.updated_at for each in reader.pending(FINGERPRINT, 9)]
+            assert (reader.oldest_pending(FINGERPRINT), len(written)) == (min(written), 4)
             hits = reader.nearest(FINGERPRINT, sample_vector("m1"), RecordFilter()).top(9)
             assert {hit.id for hit in hits} == {sample_id("m1"), sample_id("m2")}
             assert hits[0].id == sample_id("m1")
