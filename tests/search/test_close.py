@@ -38,7 +38,7 @@ def code(tmp_path: Path) -> Memory:
 def test_a_thread_on_what_nothing_stored_answers_is_empty_and_says_so(code: Memory) -> None:
     found = code.thread(FOREIGN)
     assert found.knots == ()
-    assert found.silence.startswith("Nothing stored answers this")
+    assert found.silence.startswith("Nothing stored is likely to answer this")
 
 
 def test_a_context_on_what_nothing_stored_answers_is_empty_and_says_so(code: Memory) -> None:

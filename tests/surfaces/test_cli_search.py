@@ -39,15 +39,22 @@ def test_an_empty_store_says_what_to_run(cli) -> None:
     assert cli("search", "anything", "--json").json["hint"].endswith("is empty: scrubjay sync DIR")
 
 
-def test_what_is_nearest_to_a_question_without_an_answer_is_shown_by_the_option_that_the_answer_names(
-    cli, notes
-) -> None:
+def test_three_nearest_memories_are_shown_where_none_is_likely_to_answer(cli, notes) -> None:
     cli("sync", notes)
     asked = "Which enzyme breaks down lactose in the garden?"
     silent = cli("search", asked).out
-    assert silent.startswith("Nothing stored answers this")
-    assert "; --weak shows it.\n" in silent
+    assert silent.startswith("Nothing stored is likely to answer this: the nearest memory has relevance 0.0")
+    found = cli("search", asked, "--json").json
+    assert found["results"] == []
+    assert len(found["nearest"]) == 3
+    for number, one in enumerate(found["nearest"], 1):
+        assert re.search(
+            rf"^{number}\. {re.escape(one['citation'])} .*relevance 0\.0\d$", silent, re.MULTILINE
+        )
+        assert one["snippet"].split("\n")[-1][:40] in silent
+    assert "\n--weak shows them whole.\n" in silent
     assert "relevance 0.0" in cli("search", asked, "--weak").out
+    assert "nearest" not in cli("search", asked, "--json", "--min-relevance", "0.5").json
 
 
 def test_a_search_without_result_says_so_and_succeeds(cli, notes) -> None:
@@ -385,28 +392,29 @@ def test_a_cold_search_names_the_larger_model_only_where_it_explains_itself(cli,
     assert cli("search", "Bornholm", "--json").json["partial"] == []
 
 
-def test_where_every_match_is_weak_the_line_names_the_file_of_the_best_one(cli, notes) -> None:
+def test_where_every_match_is_weak_the_first_three_are_shown_with_their_files(cli, notes) -> None:
     for week in range(5):
         (notes / f"w{week}.md").write_text(f"The ferry had {week} passengers in week {week} of the year.\n")
     cli("sync", notes)
     question = "which ferry goes to Aarhus in winter"
     results = cli("search", question, "--json").json["results"]
-    one = max(results, key=lambda each: each["relevance"])
     told = cli("search", question).out
-    assert told.startswith(f"{len(results)} weak matches, best ")
-    assert f" in {one['path']}:{one['line_start']}; use --weak to show" in told
+    assert told.startswith(f"{len(results)} weak matches, probably about something else:\n1. ")
+    for one in results[:3]:
+        assert f" {one['citation']} · " in told
+    assert f"\n--weak shows these and {len(results) - 3} more.\n" in told
 
 
-def test_weak_matches_are_told_in_one_line_and_shown_when_asked_for(cli) -> None:
+def test_weak_matches_take_two_lines_each_and_are_shown_whole_when_asked_for(cli) -> None:
     with Memory.open() as memory:
         memory.add("The ferry to Aarhus leaves from pier nine at seven.")
         memory.add_many(NewMemory(f"The ferry had {n} passengers in week {n} of the year.") for n in range(5))
     question = "from which pier does the ferry to Aarhus leave"
     told = cli("search", question).out
     assert "pier nine" in told
-    (line,) = [line for line in told.splitlines() if "use --weak to show them" in line]
-    assert "weak match" in line
-    assert re.search(r", best 0\.0\d in obs_\w+; ", line)
+    assert "\n5 weak matches, probably about something else:\n2. obs_" in told
+    assert told.count("passengers in week") == 3
+    assert "\n--weak shows these and 2 more.\n" in told
     whole = cli("search", question, "--weak").out
     assert "--weak" not in whole
     assert "passengers in week" in whole

@@ -8,7 +8,7 @@ for another memory or for instructions.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -46,8 +46,22 @@ def to_plain(value: Any) -> Any:
 
 
 def answer_fields(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
+    nearest = _result_fields(answer.nearest, explain=explain)
+    return {
+        "results": _result_fields(answer.results, explain=explain),
+        "partial": list(answer.partial),
+        "took_ms": round(answer.took_ms, 3),
+        "hidden_by_age": answer.hidden,
+        "silence": answer.silence,
+        **({"nearest": nearest} if nearest else {}),
+        **({"as_of": answer.as_of} if answer.as_of is not None else {}),
+        **({"notes": list(answer.notes)} if explain else {}),
+    }
+
+
+def _result_fields(found: Iterable[Result], *, explain: bool) -> list[dict[str, Any]]:
     results = []
-    for result in answer.results:
+    for result in found:
         plain = to_plain(result)
         explanation = plain.pop("explanation")
         for name in OPTIONAL_RESULT_FIELDS:
@@ -60,15 +74,7 @@ def answer_fields(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
                 part["amount"] = contribution.amount
             plain["explanation"] = explanation
         results.append(plain)
-    return {
-        "results": results,
-        "partial": list(answer.partial),
-        "took_ms": round(answer.took_ms, 3),
-        "hidden_by_age": answer.hidden,
-        "silence": answer.silence,
-        **({"as_of": answer.as_of} if answer.as_of is not None else {}),
-        **({"notes": list(answer.notes)} if explain else {}),
-    }
+    return results
 
 
 def thread_fields(thread: Thread) -> dict[str, Any]:
@@ -105,23 +111,22 @@ def parse_answer(plain: Mapping[str, Any]) -> Answer | None:
     """Return the answer that `to_plain` serialized; None if another version of scrubjay did."""
     from scrubjay.models.results import Answer, Contribution, Explanation, Factor, NearbyTurn, Result
 
+    def parse_result(result: Mapping[str, Any]) -> Result:
+        explanation = result["explanation"]
+        if explanation is not None:
+            contributions = tuple(Contribution(**part) for part in explanation["contributions"])
+            factors = tuple(Factor(**factor) for factor in explanation["factors"])
+            explanation = Explanation(contributions, factors, explanation["words"], tuple(explanation["way"]))
+        tuples: dict[str, Any] = {
+            name: tuple(result[name]) for name in ("tags", "evidence", "statements", "copied", "newer")
+        }
+        tuples["turns"] = tuple(NearbyTurn(**turn) for turn in result["turns"])
+        return Result(**{**result, **tuples, "explanation": explanation})
+
     try:
-        results = []
-        for result in plain["results"]:
-            explanation = result["explanation"]
-            if explanation is not None:
-                contributions = tuple(Contribution(**part) for part in explanation["contributions"])
-                factors = tuple(Factor(**factor) for factor in explanation["factors"])
-                explanation = Explanation(
-                    contributions, factors, explanation["words"], tuple(explanation["way"])
-                )
-            tuples: dict[str, Any] = {
-                name: tuple(result[name]) for name in ("tags", "evidence", "statements", "copied", "newer")
-            }
-            tuples["turns"] = tuple(NearbyTurn(**turn) for turn in result["turns"])
-            results.append(Result(**{**result, **tuples, "explanation": explanation}))
-        tuples = {name: tuple(plain[name]) for name in ("partial", "notes")}
-        return Answer(**{**plain, **tuples, "results": tuple(results)})
+        lists = {name: tuple(map(parse_result, plain[name])) for name in ("results", "nearest")}
+        texts = {name: tuple(plain[name]) for name in ("partial", "notes")}
+        return Answer(**{**plain, **lists, **texts})
     except (KeyError, TypeError):
         return None
 
@@ -208,6 +213,7 @@ _DELIMITER_LIKE: Final = re.compile(r"[<\ufe64\uff1c](?=[\s/]*scrubjay-memories)
 
 def compact_answer(answer: Answer) -> dict[str, Any]:
     rest = {"partial": list(answer.partial), "hidden_by_age": answer.hidden, "silence": answer.silence}
+    rest["nearest"] = [_compact_result(result) for result in answer.nearest]
     return {
         "results": [_compact_result(result) for result in answer.results],
         **drop_defaults(rest | {"as_of": answer.as_of}),
@@ -301,7 +307,7 @@ _PROJECT_DIGITS: Final = re.compile(r"-[0-9a-f]{6}$")
 def mentioned_ids(fields: Mapping[str, Any]) -> set[str]:
     """Return the ids that the text of a search, thread or get names."""
     found: set[str] = set()
-    for memory in fields.get("results", fields.get("memories", ())):
+    for memory in (*fields.get("results", fields.get("memories", ())), *fields.get("nearest", ())):
         found |= {
             memory["id"],
             *(each["id"] for each in memory.get("evidence", ()) if isinstance(each, dict)),
@@ -361,10 +367,14 @@ def quote_text(text: str) -> str:
 
 NOTHING_FOUND: Final = "Nothing was found."
 NOTHING_ANSWERS: Final = "Nothing stored is likely to answer this."
+NEAREST: Final = "The nearest, probably about something else:"
 
 
 def _found_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:
     entries = [_entry_text(memory, names) for memory in answer[name]]
+    if not entries and "nearest" in answer:
+        nearest = [_entry_text(memory, names) for memory in answer["nearest"]]
+        return f"{NOTHING_ANSWERS} {NEAREST}\n" + quote_text("\n".join(nearest))
     if not entries:
         return NOTHING_ANSWERS if answer.get("silence") else NOTHING_FOUND
     return quote_text("\n".join(entries))

@@ -160,18 +160,33 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     numbered = list(enumerate(found.results, 1))
     shown = len(numbered) if full_text else count_strong([one.relevance for one in found.results])
     blocks = [format_result(number, result, text) for number, result in numbered[:shown]]
-    if shown < len(numbered):
-        blocks.append(weak_summary(numbered[shown:]))
-    silence = found.silence.replace("min_relevance=0 shows it", "--weak shows it")
-    write("\n\n".join(blocks) if blocks else silence or f"Nothing found for: {single_line(text)}")
+    if rest := numbered[shown:] or list(enumerate(found.nearest, 1)):
+        blocks.append(weak_summary(rest, found.silence))
+    write("\n\n".join(blocks) or found.silence or f"Nothing found for: {single_line(text)}")
     _print_footer(found, explain=explain)
 
 
-def weak_summary(weak: Sequence[tuple[int, Result]]) -> str:
-    best = max((one for _, one in weak), key=lambda one: one.relevance or 0.0)
-    where = best.citation if best.line_start is None else f"{best.path}:{best.line_start}"
+SHOWN_WEAK: Final = 3
+"""Weak matches that are shown in two lines each; the others are counted."""
+WEAK_SNIPPET: Final = 200
+"""Characters of their text."""
+
+
+def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
+    from scrubjay.text.markdown import front_matter_end
+
     noun = "weak match" if len(weak) == 1 else "weak matches"
-    return f"{len(weak):,} {noun}, best {best.relevance or 0.0:.2f} in {single_line(where)}; use --weak to show them"
+    lines = [silence or f"{len(weak):,} {noun}, probably about something else:"]
+    for number, one in weak[:SHOWN_WEAK]:
+        marks = [one.citation, *([one.date] if one.date else []), f"relevance {one.relevance or 0.0:.2f}"]
+        text = single_line(one.snippet[front_matter_end(one.snippet) :])
+        if len(text) > WEAK_SNIPPET:
+            text = text[:WEAK_SNIPPET].rpartition(" ")[0] + " …"
+        lines += [paint(single_line(f"{number}. {' · '.join(marks)}"), DIM)]
+        lines += [indent(text)]
+    left = len(weak) - SHOWN_WEAK
+    lines.append(f"--weak shows {'them whole' if left <= 0 else f'these and {left:,} more'}.")
+    return "\n".join(lines)
 
 
 def _parse_setting(name: str, text: str) -> Any:

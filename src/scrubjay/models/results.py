@@ -262,6 +262,7 @@ class Answer:
         hidden: Memories displaced from the results by their age.
         silence: Why no result is shown although memories were found: none is likely to answer. Else empty.
         as_of: Valid time of the answer, ISO; None for now. It selects what was true then, not what was stored then.
+        nearest: With ``silence`` the three best memories, of which none is likely to answer; else empty.
     """
 
     results: tuple[Result, ...]
@@ -271,6 +272,7 @@ class Answer:
     hidden: int = 0
     silence: str = ""
     as_of: str | None = None
+    nearest: tuple[Result, ...] = ()
 
 
 @frozen

@@ -346,7 +346,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         if "relevant" in request.parts:
             selection = select_answers(state)
             features = selection.features
-            answers = [group.lead for group in newest_first(selection, state)[0]]
+            answers = [group.lead for group in newest_first(selection, state, selection.groups)[0]]
             if request.unprompted:
                 said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]

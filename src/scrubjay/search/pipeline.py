@@ -92,6 +92,7 @@ class Selection:
         groups: The results, best first; in the end only those that answer.
         newer: Memory to the later memories that supersede a statement of it, the newest first.
         joined: The same, of the memories that answer by such a statement: the later ones are placed before them.
+        nearest: The first results where none is likely to answer.
         abstained: Why nothing answers; else empty.
     """
 
@@ -107,6 +108,7 @@ class Selection:
     groups: list[results.ResultGroup] = field(default_factory=list)
     newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nearest: list[results.ResultGroup] = field(default_factory=list)
     abstained: str = ""
 
 
@@ -150,7 +152,7 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
     reader, request, plan = state.reader, state.request, state.plan
     selection = select_answers(state, reranker)
     records, terms = selection.records, state.channels.terms
-    groups, newer = newest_first(selection, state)
+    groups, newer = newest_first(selection, state, selection.groups or selection.nearest)
     groups = groups[: plan.limit]
     leads = [group.lead for group in groups]
     turns = {}
@@ -169,10 +171,12 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
     if selection.unsure and plan.pool is not None:
         floor = f"{plan.pool.floor:g}"
         notes += (f"{selection.unsure:,} found with a confidence below {floor} were left out.",)
+    built = results.build_results(
+        leads, records, reader.sources(), plan, terms, selection.features, request, details
+    )
     return Answer(
-        results=results.build_results(
-            leads, records, reader.sources(), plan, terms, selection.features, request, details
-        ),
+        results=built if selection.groups else (),
+        nearest=() if selection.groups else built,
         partial=state.channels.partial + selection.partial,
         took_ms=0.0,
         notes=notes,
@@ -211,11 +215,10 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
 
 
 def newest_first(
-    selection: Selection, state: RetrievalState
+    selection: Selection, state: RetrievalState, groups: list[results.ResultGroup]
 ) -> tuple[list[results.ResultGroup], Mapping[str, tuple[str, ...]]]:
     """Return the results, newer ones before those they change, and the memories that may have changed each."""
     request, plan, records = state.request, state.plan, selection.records
-    groups = selection.groups
     at = request.now if plan.true_at is None else plan.true_at
     newer = validity.find_newer(state.reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
     fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
@@ -342,6 +345,8 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     answers, selection.abstained = relevance.decide_abstention(first, selection.features, least)
     if not first and plan.question.time_only:
         selection.abstained = "Nothing stored is of the time that is asked about."
+    if least is None and not answers:
+        selection.nearest = selection.groups[: relevance.NEAREST_RESULTS]
     answering = {one.id for one in answers}
     selection.groups = [group for group in selection.groups if group.lead.id in answering]
     annotate({"scrubjay.abstained": bool(selection.abstained)})

@@ -101,9 +101,10 @@ def build_thread(
     least = MIN_SCORE_SHARE * max(reached[0].score, 0.0) if reached else 0.0
     unique = graph.deduplicated([one for one in reached if one.found or one.score >= least])
     chosen = unique[: request.limit]
-    silence = found.silence.replace("min_relevance=0 shows it", "a search with min_relevance=0 shows it")
     entries = graph.entries(chosen, seeds)
-    return Thread(entries, len(unique) - len(chosen), found.partial, 0.0, found.notes, found.as_of, silence)
+    return Thread(
+        entries, len(unique) - len(chosen), found.partial, 0.0, found.notes, found.as_of, found.silence
+    )
 
 
 class ThreadGraph:

@@ -195,8 +195,8 @@ _Found: Final = model_of(
 _Answer: Final = model_of(
     Answer,
     without=("results", "hidden"),
-    optional=("as_of", "notes"),
-    plus=(("results", list_of(_Found)), ("hidden_by_age", int)),
+    optional=("as_of", "notes", "nearest"),
+    plus=(("results", list_of(_Found)), ("hidden_by_age", int), ("nearest", list_of(_Found))),
 )
 _ENTRY_FIELDS: Final = (
     ("found", bool), ("hops", int), ("seed", str), ("path", list_of(model_of(PathStep))), ("own", float),

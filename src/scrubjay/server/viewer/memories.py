@@ -159,7 +159,7 @@ async def _search_results(
         options["min_relevance"] = 0.0
     answer: Answer = await session.read(who, lambda memory: memory.search(query, **options))
     results = []
-    for result in answer.results[:limit]:
+    for result in (answer.results or answer.nearest)[:limit]:
         snippet = split_front_matter(result.snippet)[1]
         snippet = plain_text(without_headings(snippet) if result.title else snippet)
         words = result.explanation.words if result.explanation is not None else {}
