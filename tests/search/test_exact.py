@@ -140,7 +140,7 @@ def test_a_word_that_is_spelled_right_is_never_read_as_another(memory: Memory, q
 def test_a_misspelled_word_is_read_as_the_nearest_words_only(memory: Memory) -> None:
     memory.add("Consultation, consolation, consolidated, consolidation of accounts.")
     notes = memory.search("consoldation", explain=True).notes
-    assert "consoldation is not there; read as consolidation, consolation." in notes
+    assert "consoldation was not found; read as consolidation, consolation." in notes
 
 
 def test_a_misspelled_word_finds_the_inflections_of_the_word_meant(memory: Memory) -> None:
@@ -159,7 +159,7 @@ def test_a_common_word_is_read_in_its_american_or_british_spelling(
     for query, text in ((asked, stored), (stored, asked)):
         added = memory.add(f"a note that says {text}")
         notes = memory.search(query, channels=["bm25", "ngram"], explain=True).notes
-        assert any(f"{query} is not there; read as" in note for note in notes)
+        assert any(f"{query} was not found; read as" in note for note in notes)
         memory.forget(added.id)
 
 

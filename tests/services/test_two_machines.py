@@ -141,22 +141,6 @@ def test_what_one_forgot_does_not_come_back_there(machines: tuple[Machine, Machi
     assert [text for text in two.texts() if "safe" in text]  # an export names nothing that was forgotten
 
 
-def test_a_note_that_was_forgotten_elsewhere_is_read_here_from_its_file(
-    machines: tuple[Machine, Machine], opened: Callable[..., Memory], tmp_path: Path
-) -> None:
-    one, _ = machines
-    for question in ("beans May", "keel lead"):  # a whole note, and the last passage of one
-        one.memory.forget(one.memory.search(question).results[0].id)
-    one.memory.sync()
-    fresh = opened(tmp_path / "three.db")
-    one.memory.export(tmp_path / "export.jsonl")
-    assert fresh.import_(tmp_path / "export.jsonl").reread == 2
-    assert fresh.sync().added == 2
-    assert fresh.search("beans May").results[0].path == str(one.notes / "garden.md")
-    assert fresh.import_(tmp_path / "export.jsonl").added == 0
-    assert fresh.sync().added == 0
-
-
 def test_what_one_amended_reaches_the_other_once(machines: tuple[Machine, Machine]) -> None:
     one, two = machines
     added = one.memory.add("The gate is green.")

@@ -124,7 +124,7 @@ def test_a_request_over_http_continues_its_clients_trace_down_to_the_steps_of_it
         request = collector.named("GET /v1/search")
         spans = collector.wait_for(
             lambda spans: (
-                {"scrubjay.search.late", "GET /v1/memories/{id}"}
+                {"scrubjay.search", "scrubjay.search.late", "GET /v1/memories/{id}"}
                 <= {span.name for span in spans if span.trace == TRACE}
             )
         )

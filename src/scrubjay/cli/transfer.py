@@ -129,11 +129,6 @@ def _print_imported(done: ImportReport) -> None:
         write(f"  {one.tier}  {single_line(one.date)}  {single_line(one.title)}: {single_line(one.text)}")
     if done.forgotten:
         write(f"{format_count(done.forgotten, 'memory')} skipped: forgotten here.")
-    if done.reread:
-        write(
-            f"{format_count(done.reread, 'note')} will be read by the next sync: the export lacks some of the text, "
-            "for example because it was forgotten in the other store, and forgetting does not travel."
-        )
     if done.passed_files:
         named = ", ".join(map(single_line, done.passed_files[:MAX_NAMED]))
         more = f" and {len(done.passed_files) - MAX_NAMED:,} more" if done.passed_files[MAX_NAMED:] else ""

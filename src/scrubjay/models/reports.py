@@ -477,7 +477,6 @@ class ImportReport:
         samples: The first new memories.
         seconds: Wall time.
         passed_files: Files here that are missing or have another version, at most one hundred.
-        reread: Notes that the next sync reads, because the export lacks some of their text: forgetting does not travel.
     """
 
     format: str
@@ -498,7 +497,6 @@ class ImportReport:
     samples: tuple[ImportSample, ...] = ()
     seconds: float = 0.0
     passed_files: tuple[str, ...] = ()
-    reread: int = 0
 
 
 @frozen

@@ -183,7 +183,6 @@ def restore_export(
         existed=counts["existed"],
         forgotten=counts["forgotten"],
         passed=counts["passed"],
-        reread=into.reread,
         passed_files=tuple(into.passed_files)[:MAX_REPORTED_FAULTS],
         edges=counts["edges"],
         concepts=counts["concepts"],

@@ -19,7 +19,6 @@ from scrubjay.errors import InputError
 from scrubjay.ingest.additions import addition_key
 from scrubjay.ingest.deletion import STATUS_EVENTS, last_status_events
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
-from scrubjay.ingest.scanner import NOTE_INCLUDE
 from scrubjay.models.dates import format_event
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash, tombstone_hashes
@@ -158,7 +157,6 @@ class ImportContext:
     mirrored: set[str] = field(default_factory=set)
     states: dict[str, _OtherStatus] = field(default_factory=dict)
     passed_files: dict[str, None] = field(default_factory=dict)
-    reread: int = 0
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write durably, except in a dry run."""
@@ -183,7 +181,6 @@ def sample_memory(record: Record) -> ImportSample:
     )
 
 
-NOTE_SUFFIXES: Final = tuple(pattern[1:] for pattern in NOTE_INCLUDE)
 MEMORY_BATCH: Final = 500
 """Memories of one transaction."""
 BATCH_CHARACTERS: Final = 4_000_000
@@ -199,9 +196,7 @@ class _OpenDocument:
         remaining: Passages still to come.
         stored: Content hash to ids of its passages here, where it exists already.
         started: Whether a part of it was written.
-        incomplete: Whether one of its passages stands elsewhere here, or the export lacks some of its text, so that the
-            file must be read again.
-        text_bytes: Bytes of its passages so far.
+        incomplete: Whether one of its passages stands elsewhere here, so that the file must be read again.
     """
 
     document: Document
@@ -210,18 +205,6 @@ class _OpenDocument:
     stored: dict[str, list[str]] | None = None
     started: bool = False
     incomplete: bool = False
-    text_bytes: int = 0
-
-    def end(self) -> bool:
-        """Mark a note as incomplete if its passages are less than its file; return whether it is.
-
-        What was forgotten where the export was made may stand in the file here: forgetting does not travel.
-        """
-        document = self.document
-        note = not document.cursor and document.path.endswith(NOTE_SUFFIXES) and not document.trouble
-        if note and self.stored is None and self.text_bytes < document.size:
-            self.incomplete = True
-        return self.incomplete
 
 
 @dataclass(slots=True)
@@ -256,8 +239,6 @@ class MemoryImporter:
             opened.started = known is not None and not known.content_hash
             if known is None and source.id in self._into.mirrored and not document.cursor:
                 opened.stored = {}  # the folder here does not have that note
-        if memories == 0:
-            self._into.reread += opened.end()
         self._open = opened
         self._parts.append(_DocumentPart(opened, last=memories == 0))
         self._into.sources.add(source.id)
@@ -276,10 +257,8 @@ class MemoryImporter:
         self._parts[-1].records.append((record, keep))
         if self._open is not None:
             self._open.remaining -= 1
-            self._open.text_bytes += len(record.content.encode())
             self._parts[-1].last = self._open.remaining == 0
             if self._open.remaining == 0:
-                self._into.reread += self._open.end()
                 self._open = None
         self._pending += 1
         self._characters += len(record.content)
