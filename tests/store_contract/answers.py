@@ -110,7 +110,10 @@ def held_answers(reader: Reader, ids: Iterable[str], words: Iterable[str]) -> di
             "similar": {word: reader.similar_terms(word, 5) for word in words},
             "languages": reader.languages(),
             "models": models,
-            "oldest": {state.model.name: reader.oldest_pending(state.model.fingerprint) is not None for state in models},
+            "oldest": {
+                state.model.name: reader.oldest_pending(state.model.fingerprint) is not None
+                for state in models
+            },
             "coverage": {state.model.name: reader.coverage(state.model.fingerprint) for state in models},
             "waiting": {state.model.name: reader.pending(state.model.fingerprint, 1_000) for state in models},
             "newest": {

@@ -92,7 +92,7 @@ def test_without_a_token_only_this_machine_is_the_owner(environ: dict[str, str])
 def test_metrics_count_requests_by_route_and_tell_what_is_stored_in_the_callers_sight(
     environ: dict[str, str], tokens: TokenStore
 ) -> None:
-    eve = tokens.create("eve", Principal("default", "eve"), None)
+    eve = tokens.create("eve", Principal("default", "eve", scopes=("read",)), None)
     with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
         memory.add("The zeppelin code is 4711.")
     with serving(environ | {"SCRUBJAY_USER": "ann"}, "--open") as url:

@@ -280,11 +280,13 @@ class _VisiblePages:
                 seen = {p: d for p, d in self._documents.items() if p not in hidden}
                 self._pages[keys] = PageIndex(seen, self._names.aliases)
             path = self._pages[keys].find(target, origin)
-            if path is None:
-                if not self._names.look_up(target):
-                    return None
+            # Of several pages with one alias any may be known so far.
+            unsure = path is None or self._pages[keys].has_alias(path, target.name)
+            if unsure and self._names.look_up(target):
                 self._pages.clear()
                 continue
+            if path is None:
+                return None
             visible = self._first_by_heading(path, keys)
             if visible or path == origin:
                 break
@@ -367,6 +369,9 @@ class PageIndex:
             return self._paths.get(full.removesuffix(".html") + ".md")
         # Obsidian writes Markdown links as it writes `[[links]]`: the shortest path that is unique.
         return None if target.name.startswith(("/", "../")) else self._named(target.name, path)
+
+    def has_alias(self, path: str, name: str) -> bool:
+        return self._aliases.get(_page_name(name)) == path
 
     def _named(self, name: str, origin: str) -> str | None:
         """Return the page of a name or of the end of a path; of several, one in or below the folder of the link."""

@@ -136,9 +136,9 @@ def find_records(reader: Reader, ids: Sequence[str]) -> tuple[dict[str, Record],
             full[wanted] = wanted
             continue
         matches = reader.ids_with_prefix(wanted, MAX_CANDIDATES + 1) if wanted else []
-        if len(matches) > 1:
+        if len(matches) > 1 and not wanted.endswith("_"):  # a tier alone names nothing
             raise several_ids(wanted, matches)
-        full[wanted] = matches[0] if matches else ""
+        full[wanted] = matches[0] if len(matches) == 1 else ""
     records = reader.get(sorted({one for one in full.values() if one}))
     found = {one: records[one] for one in full.values() if one in records}
     return found, tuple(wanted for wanted, one in full.items() if one not in records)

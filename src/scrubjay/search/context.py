@@ -346,7 +346,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         if "relevant" in request.parts:
             selection = select_answers(state)
             features = selection.features
-            answers = [group.lead for group in newest_first(selection, state, selection.groups)[0]]
+            ordered = [group.lead for group in newest_first(selection, state, selection.groups)[0]]
+            answers = ordered
             if request.unprompted:
                 said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]
@@ -358,7 +359,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             sure = {one.id for one in confident}
             wanted = {one.id for one in answers}
             wanted |= {later for one in answers for later in selection.joined.get(one.id, ())}
-            answers = [group.lead for group in selection.groups if group.lead.id in wanted]
+            answers = [one for one in ordered if one.id in wanted]
             for one in answers:
                 same = (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
                 relevant |= set(same) if one.id in sure else set()

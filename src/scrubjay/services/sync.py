@@ -342,7 +342,9 @@ def sync(
         roots = {one.id: one.root for one in _registered_sources(workspace)}
         source, found = register_source(workspace.store, workspace.scope, path, rules)
         if roots.get(source.id, source.root) != source.root:
-            message = f"This holds the notes of {roots[source.id]}, not on this machine; they keep their memories."
+            message = (
+                f"This holds the notes of {roots[source.id]}, not on this machine; they keep their memories."
+            )
             notices.append(FileError(source.root, message))
         chosen = [source]
         if only is None:
