@@ -152,7 +152,8 @@ def find_record(reader: Reader, id: str) -> Record:
     """
     found, _ = find_records(reader, [id])
     if not found:
-        raise unknown_id(id)
+        matches = reader.ids_with_prefix(id, MAX_CANDIDATES + 1) if id else []
+        raise several_ids(id, matches) if len(matches) > 1 else unknown_id(id)
     return next(iter(found.values()))
 
 
