@@ -227,3 +227,13 @@ def test_what_both_amended_in_two_ways_is_kept_in_both(machines: tuple[Machine, 
     assert one.texts() == two.texts()
     gates = {text.partition(" The ")[2]: text.split()[1] for text in one.texts() if "gate" in text}
     assert gates == {"gate is green.": "superseded", "gate is white.": "active", "gate is blue.": "active"}
+
+
+def test_the_same_words_of_two_conversations_stay_two_memories(machines: tuple[Machine, Machine]) -> None:
+    one, two = machines
+    for machine, session in ((one, "monday"), (two, "friday")):
+        machine.memory.add("Ship it.", session=session, date="2026-03-02")
+    merge(one, two)
+    for machine in machines:
+        page = machine.memory.page(limit=1000)
+        assert {each.session for each in page.records if each.content == "Ship it."} == {"monday", "friday"}

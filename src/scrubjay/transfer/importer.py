@@ -102,9 +102,11 @@ TEXT_PAGE: Final = 1_000
 def _text_digest(record: Record) -> str:
     """Return what two stores agree on of a memory: ids, owners and times of writing differ."""
     at = "" if record.event is None else str(record.event.start)
-    turn = "" if record.turn is None else f"{record.session} {record.turn}"
-    content = normalize_content(record.content)
-    return text_hash("\x1f".join((record.key, record.tier, record.project or "", at, turn, content)))
+    turn = "" if record.turn is None else str(record.turn)
+    # Two conversations may teach one fact; two that say the same words are two memories.
+    session = "" if record.origin == "derived" and not turn else record.session or ""
+    said = (record.key, record.tier, record.project or "", at, session, turn)
+    return text_hash("\x1f".join((*said, normalize_content(record.content))))
 
 
 MAX_SAMPLES: Final = 5
