@@ -79,40 +79,29 @@ def prepare_documents(
         moved: Content hash to path of notes whose file is gone; a note found under another path is removed from it.
         gone_logs: Paths of transcripts whose file is gone; one found under another path is removed.
     """
-    with ExitStack() as stack:
-        yield from _prepare(run, source, known, changed, moved, gone_logs, _FileReader(stack))
-
-
-def _prepare(
-    run: SyncRun,
-    source: Source,
-    known: Mapping[str, Document],
-    changed: Iterable[FileState],
-    moved: dict[str, str],
-    gone_logs: list[str],
-    reader: _FileReader,
-) -> Iterator[PreparedDocument]:
     group: list[_Draft | PreparedDocument] = []
     passages = 0
-    for state in changed:
-        turns = None
-        if may_be_transcript(state.path):
-            from scrubjay.ingest.transcripts.importer import (
-                import_transcript,
-            )  # a sync of notes needs none of it
+    with ExitStack() as stack:
+        reader = _FileReader(stack)
+        for state in changed:
+            turns = None
+            if may_be_transcript(state.path):
+                from scrubjay.ingest.transcripts.importer import (
+                    import_transcript,
+                )  # a sync of notes needs none of it
 
-            turns = import_transcript(run, source, state, known, gone_logs)
-        if turns is None:
-            draft = _draft(run, source, state, known.get(state.path), moved, reader)
-            group.append(draft)
-            passages += len(draft.drafted.drafts) if isinstance(draft, _Draft) else 0
-            if len(group) < MAX_BATCH_DOCUMENTS and passages < MAX_BATCH_PASSAGES:
-                continue
+                turns = import_transcript(run, source, state, known, gone_logs)
+            if turns is None:
+                draft = _draft(run, source, state, known.get(state.path), moved, reader)
+                group.append(draft)
+                passages += len(draft.drafted.drafts) if isinstance(draft, _Draft) else 0
+                if len(group) < MAX_BATCH_DOCUMENTS and passages < MAX_BATCH_PASSAGES:
+                    continue
+            yield from _planned(run, source, group, first_sync=not known)
+            group, passages = [], 0
+            if turns is not None:
+                yield from turns
         yield from _planned(run, source, group, first_sync=not known)
-        group, passages = [], 0
-        if turns is not None:
-            yield from turns
-    yield from _planned(run, source, group, first_sync=not known)
 
 
 class _FileReader:
