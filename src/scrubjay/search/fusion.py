@@ -31,7 +31,7 @@ from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
 from scrubjay.storage.scoring import idf
-from scrubjay.text.language import function_words
+from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import TermGroup, terms_by_word, trigram_similarity
@@ -87,9 +87,11 @@ RESPELLED_WEIGHT: Final = 0.15
 """Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
 """BM25's best passages by which a model's agreement is measured; 1 to 10 give the same."""
-LATIN_ONLY: Final = frozenset({"all-MiniLM-L6-v2", "answerai-colbert-small-v1", "bge-small-en-v1.5"})
+ENGLISH_ONLY: Final = frozenset({"all-MiniLM-L6-v2", "answerai-colbert-small-v1", "bge-small-en-v1.5"})
 """Models trained on English: their weight is scaled by the share of Latin letters in the query."""
-
+OTHER_LANGUAGE_SHARE: Final = 0.25
+"""Share of their weight for a query in another language: of 40 German questions of German notes 18 find their note
+first, 15 with the whole weight (bench/LOG.md)."""
 MULTILINGUAL: Final = frozenset({"multilingual-e5-small"})
 """Models that find a text in another language than the query's."""
 
@@ -100,7 +102,9 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     A model's weight depends on its agreement with the words. A model that finds the passages with the query's rare
     words no better than average does not understand the query (another language, an error code, noise vectors) and
     gets none; where no word is found, the models get it all. Of seventeen features tried, agreement is the only one
-    that predicts, across sets, which channel to trust (bench/LOG.md).
+    that predicts, across sets, which channel to trust (bench/LOG.md). For passages it counts as far as those found hold
+    the query's words: where they share only common words with an English question, the words may be wrong, not the
+    model.
 
     Beside a multilingual model, words that no memory holds suggest a query in another language than the texts: their
     share goes from words and other models to that model, however little the words found agree with it.
@@ -110,27 +114,36 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     alone = len(models) == 1 and all(ranking.kind != "late" for ranking in rankings)
     multilingual = any(_model_name(ranking) in MULTILINGUAL for ranking in models)
     foreign = unknown_share(words) if multilingual else 0.0
+    english, latin = detect_language(query) == "en", latin_share(query)
+    held = held_share(words) if english else 1.0
+    understood = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
+
+    def trusted(name: str, trust: float) -> float:
+        trust *= understood if name in ENGLISH_ONLY else 1.0
+        return trust + foreign * (1.0 - trust if name in MULTILINGUAL else -trust)
+
     weights: dict[str, ChannelWeight] = {}
     for ranking in rankings:
         if ranking.kind in ("bm25", "ngram"):
             weight = BM25_WEIGHT * (1.0 - foreign) if ranking.kind == "bm25" else RESPELLED_WEIGHT
             weights[ranking.channel] = ChannelWeight.fixed(weight)
             continue
-        # Late interaction is compared with what the words found already.
-        trust = 1.0 if ranking.kind == "late" else agreement(ranking, words)
-        if _model_name(ranking) in LATIN_ONLY:
-            trust *= latin_share(query)
-        trust += foreign * (1.0 - trust if _model_name(ranking) in MULTILINGUAL else -trust)
-        if ranking.kind == "late":
-            passage, turn = (weight * trust for weight in LATE_WEIGHTS)
+        name = _model_name(ranking)
+        if ranking.kind == "late":  # compared with what the words found already
+            passage, turn = (weight * trusted(name, 1.0) for weight in LATE_WEIGHTS)
             weights[ranking.channel] = ChannelWeight((passage, 0.0), (turn, 0.0))
-        elif ranking is models[0]:
+            continue
+        agreed = agreement(ranking, words)
+        if ranking is models[0]:
             weights[ranking.channel] = ChannelWeight.fixed(
-                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trust
+                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trusted(name, agreed)
             )
-        else:
-            passage, short, long = (weight * trust / (len(models) - 1) for weight in MODEL_WEIGHTS)
-            weights[ranking.channel] = ChannelWeight((passage, passage), (short, long))
+            continue
+        passage, short, long = (weight / (len(models) - 1) for weight in MODEL_WEIGHTS)
+        passage *= trusted(name, 1.0 - held * (1.0 - agreed))
+        weights[ranking.channel] = ChannelWeight(
+            (passage, passage), (short * trusted(name, agreed), long * trusted(name, agreed))
+        )
     return weights
 
 
@@ -145,6 +158,17 @@ def unknown_share(words: Ranking | None) -> float:
     weights = [idf(words.scored.memories, frequency) for frequency in words.scored.frequencies]
     unknown = [weight for weight, count in zip(weights, words.scored.frequencies, strict=True) if not count]
     return math.fsum(unknown) / math.fsum(weights) if unknown else 0.0
+
+
+def held_share(words: Ranking | None) -> float:
+    """Return the largest share of the query's idf that one of BM25's three best passages holds, 1 if unknown."""
+    if not isinstance(words, TermRanking) or not words.hits:
+        return 1.0
+    weights = [idf(words.scored.memories, frequency) for frequency in words.scored.frequencies]
+    best = words.scored.group_scores([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]])
+    held = [math.fsum(weight for weight, score in zip(weights, own, strict=True) if score) for own in best]
+    total = math.fsum(weights)
+    return max(held) / total if total else 1.0
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:
