@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from scrubjay import Memory
+from scrubjay.embeddings.static import StaticEmbedder
 
 
 def test_an_identifier_in_an_archived_memory_alone_finds_it_marked(memory: Memory) -> None:
@@ -34,6 +37,15 @@ def test_a_plain_word_brings_back_only_where_nothing_active_answers(memory: Memo
     assert [(one.id, one.status) for one in found.results] == [(old, "archived")]
     kept = memory.add("zyxovar was the old word").id
     assert [one.id for one in memory.search("zyxovar").results] == [kept]
+
+
+def test_a_weak_active_memory_does_not_keep_the_archive_out(opened: Callable[..., Memory]) -> None:
+    memory = opened(embedders=[StaticEmbedder()])
+    old = memory.add("The spare key hangs in the boathouse.").id
+    weak = memory.add("Where does Tim hang his coat? In the hall, I think, with the others.").id
+    memory.archive(old)
+    found = memory.search("where does the spare key hang").results
+    assert [(one.id, one.status) for one in found] == [(old, "archived"), (weak, "active")]
 
 
 def test_who_chooses_statuses_or_leaves_the_stage_out_gets_nothing_back(memory: Memory) -> None:

@@ -100,6 +100,18 @@ def test_what_is_stored_is_answered(notes: Memory, question: str) -> None:
     assert 0 <= found.results[0].relevance <= 1
 
 
+def test_a_question_in_other_words_is_answered_though_it_is_not_likely_enough_to_be_injected(
+    notes: Memory,
+) -> None:
+    wanted = notes.add("Dentist: Dr Osei moved the check-up to 14 December, bring the old X-rays.").id
+    question = "when do I get my teeth checked?"
+    (first, *_) = notes.search(question).results
+    assert first.id == wanted
+    assert first.relevance is not None
+    assert first.relevance < calibration()["base"]["least"][0]
+    assert "Dr Osei" in notes.context(question).text
+
+
 def test_the_archive_answers_by_the_same_relevance(notes: Memory) -> None:
     notes.archive([one.id for one in notes.search("invoices boat pear", limit=100, min_relevance=0).results])
     (first, *_) = notes.search("Where do the invoices lie?").results

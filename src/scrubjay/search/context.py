@@ -352,10 +352,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
                 said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]
             confident = confident_only(answers, selection.features)
-            if request.unprompted or not confident:
-                answers = confident
-            else:
-                answers = possible_only(answers, selection.features)
+            answers = confident if request.unprompted else possible_only(answers, selection.features)
             sure = {one.id for one in confident}
             wanted = {one.id for one in answers}
             wanted |= {later for one in answers for later in selection.joined.get(one.id, ())}

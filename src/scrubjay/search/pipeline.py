@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import GENERIC_ROLES, Record
-from scrubjay.models.results import Answer, Candidate, Contribution
+from scrubjay.models.results import Answer, Candidate, Contribution, count_strong
 from scrubjay.search import fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
@@ -118,17 +118,20 @@ def run_search(
     request: SearchRequest,
     reranker: RerankOptions | None = None,
 ) -> Answer:
-    """Answer one query from one consistent view; where nothing active answers, search the archive."""
+    """Answer one query from one consistent view; where nothing active is likely to answer, search the archive too."""
     state = retrieve(reader, embedders, request)
     found = answer(state, reranker)
-    if found.results or not allows_archived(state.plan):
+    if not allows_archived(state.plan) or count_strong(one.relevance for one in found.results):
         return found
     request = replace(request, where=replace(request.where, statuses=("archived",)))
     archive = retrieve(reader, embedders, request)
     archived = answer(replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at)), reranker)
-    if not archived.results:
+    best = max((one.relevance or 0.0 for one in found.results), default=0.0)
+    likelier = [one for one in archived.results if one.relevance is None or one.relevance > best]
+    if not likelier:
         return found
-    return replace(archived, notes=(*archived.notes, "nothing active answers; the archive does"))
+    every = (*likelier, *found.results)[: state.plan.limit]
+    return replace(archived, results=every, notes=(*archived.notes, "the archive answers better"))
 
 
 @traced("scrubjay.search.retrieve")

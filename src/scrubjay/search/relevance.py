@@ -87,6 +87,10 @@ question."""
 TURN_SHARE: Final = 0.5
 """Share of the threshold that applies to turns: an answer about somebody's life often shares no word with the question.
 Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
+PLAUSIBLE: Final[Mapping[str, float]] = {"words": 0.03, "base": 0.0225, "both": 0.02}
+"""By family, the relevance from which a search that somebody asked for answers an English question. Those in other words
+than the notes are hardly more relevant than off-topic ones: in five vaults of 65 notes .74 of 200 questions and .08 of
+75 off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines were calibrated."""
 LATE_CHANNEL: Final = "late:answerai-colbert-small-v1"
@@ -107,6 +111,7 @@ class RelevanceFeatures:
         near: Cosine by the base model; None where it took no part.
         late: MaxSim by the late-interaction model, or None.
         latin: Share of Latin letters in the query: how far the models can be trusted.
+        english: Whether the query is English: off-topic texts in other languages seem as relevant as answers.
         exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
             asked about.
         reliable: Whether the estimate means anything: the query names something, and only known models took part.
@@ -122,6 +127,7 @@ class RelevanceFeatures:
     near: float | None = None
     late: float | None = None
     latin: float = 1.0
+    english: bool = True
     exact: bool = False
     reliable: bool = True
     propagated: float = 0.0
@@ -154,8 +160,13 @@ class RelevanceFeatures:
 
     @property
     def sufficient(self) -> bool:
-        """Whether it is likely enough to answer, or an exact hit."""
+        """Whether it is likely enough to be shown unprompted, or an exact hit."""
         return self.exact or self.relevance >= self.least
+
+    @property
+    def plausible(self) -> bool:
+        """Whether it is likely enough to be shown to somebody who asked, or an exact hit."""
+        return self.sufficient or (self.english and self.relevance >= PLAUSIBLE[self.family])
 
 
 MIDDLE_MAX_SIM: Final = 0.8
@@ -205,6 +216,7 @@ def relevance_features(
     names = named_words(plan.query.text) & weights.keys()
     familiar = len(names & known) / len(names) if names else 0.0
     strange, latin = share(frozenset(weights.keys() - known)), latin_share(plan.query.text)
+    english = detect_language(plan.query.text) == "en"
     exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
     reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
     reliable = reliable and models <= {BASE_CHANNEL, PASSAGE_CHANNEL}
@@ -233,6 +245,7 @@ def relevance_features(
             near=base_cosine,
             late=max_sim,
             latin=latin,
+            english=english,
             exact=exact or not exact_terms.isdisjoint(identifiers),
             reliable=reliable,
         )
@@ -315,7 +328,7 @@ def decide_abstention(
             for one in candidates
             if (own := features[one.id]).exact or not own.reliable or own.relevance >= least
         ]
-    elif any(own.sufficient or not own.reliable for own in first):
+    elif any(own.plausible or not own.reliable for own in first):
         answers = list(candidates)
     else:
         answers = []
@@ -351,7 +364,9 @@ POSSIBLE_SHARE: Final = 0.02
 def possible_only(
     candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures]
 ) -> list[Candidate]:
-    """Return the candidates that may answer a question for which some are confident enough."""
+    """Return the candidates that may answer a question, of those that are plausible where none is confident enough."""
+    if not any(features[one.id].sufficient for one in candidates):
+        candidates = [one for one in candidates if features[one.id].plausible]
     certain = any(features[one.id].exact for one in candidates)
     best = 1.0 if certain else max((features[one.id].relevance for one in candidates), default=0.0)
     return [
