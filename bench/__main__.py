@@ -13,6 +13,7 @@ from bench.report import circumstances, log_rows, write_json
 COMMANDS = {
     "quality": ("quality:QUALITY", "how well search ranks, on sets of judged queries"),
     "mixed": ("mixed:MIXED", "whether the answer ranks first in a store of notes and conversations"),
+    "vaults": ("vaults:VAULTS", "whether people find their own notes by questions in other words"),
     "history": ("history:HISTORY", "whether a git history buries notes"),
     "languages": ("languages:LANGUAGES", "questions in one language, passages in another"),
     "ablate": ("ablate:ABLATE", "what each channel, stage and fusion adds"),
