@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from scrubjay.facts import vocabulary
+from scrubjay.facts.alternatives import announces_state
 from scrubjay.facts.clauses import (
     BETWEEN_BIT,
     ENGLISH_BIT,
@@ -284,6 +285,11 @@ _PLAIN: Final = re.compile(
     r"(?!(?:this|that|it|too|to|by|on|off|up|out|back|in|into|from|for|with|at|when|if|as|and|or|but|again|twice|once|often|every|after|before)\b))\S"
 )
 """What a person says of themselves in so many words."""
+_NOW_ON: Final = re.compile(
+    r"\W*(?:[Tt]he|[Oo]ur|[Mm]y) (?:[\w-]+ ){1,2}now (?:runs? on|lives? (?:in|on)|is hosted (?:on|by|at)|uses?) "
+    r"(?:[A-Z][\w.-]+|\S{0,20}\d\S{0,20}|port \d+)(?: [A-Z\d][\w.-]*){0,2}[.!]?\s*$"
+)
+"""What says on or with which one thing another now runs."""
 _DECIDED: Final = re.compile(
     r"\W*(?:(?:so|and|ok|okay|then|also|finally|right|well),? )?(?:decided: "
     r"|(?:i(?:'ve| have) decided|we(?:'ve| have| all| finally)? (?:decided|agreed|chose|chosen|opted|settled|went with)"
@@ -385,7 +391,8 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
             continue
         elif not (_REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence)):
             plainly = _PLAIN.match(sentence) and not _TRANSIENT.search(sentence)
-            if not (plainly or introduces_person(text[start:end])):
+            own = " ".join(text[start:end].split())
+            if not (plainly or introduces_person(own) or announces_state(own) or _NOW_ON.match(own)):
                 continue
             kind = statement_kind(sentence.split())
         yield from _sentence(text, start, end, kind, 2 if request else MIN_CHARACTERS)

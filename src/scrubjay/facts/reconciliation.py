@@ -32,8 +32,8 @@ MIN_STATEMENT_WORDS: Final = 3
 """Words of a statement: "yes" and "blue bunny" state nothing that could be said again or change."""
 MAX_STATEMENT_WORDS: Final = 40
 """Words of a statement; what is longer is a text, of which no one sentence decides."""
-NOMINATION_COSINE: Final = 0.2
-"""Least cosine of the base model that nominates: "I live in Porto" and "I moved to Lisbon" share no word."""
+NOMINATION_COSINE: Final = 0.0
+"""Least cosine of the base model that nominates: "I use Poetry" and "we switched to uv" share next to nothing."""
 COMPARISON_COSINE: Final = 0.5
 """Least cosine by which two are near enough for `change` to say that one may be out of date."""
 SIMILAR_COSINE: Final = 0.8

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from scrubjay.facts.alternatives import ANYBODY, PLACES, known_kind, replaces, resulting_state
 from scrubjay.facts.lexicon import shared_language
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
@@ -68,6 +69,11 @@ CORRECTION: Final = _any(
     r"\b(?:korrektur|ich meinte|je voulais dire|je me suis trompée?|quise decir)\b",
     r"^(?:不对|不是|更正|纠正|我说错|错了)|我说错|更正",
 )
+_FOR_A_WHILE: Final = re.compile(
+    r"\bfor (?:now|(?:the|a|an|one|two|three|four|five|six|\d+|few|some|several) (?:few |couple of )?"
+    r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
+)
+"""What ends by itself, after which it is as it was."""
 MOVED: Final = _any(
     r"\b(?:moved to|have moved|relocated to|umgezogen|ziehe nach|zog nach|nach .{2,20} gezogen|déménagé|mudé a|mudamos a|mudado a|traslad[éa])\b",
     r"搬到|搬去|搬家",
@@ -421,21 +427,24 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     """Return why a later statement supersedes an earlier one, or "" where it may not; `together`: of one conversation.
 
     >>> supersedes("I live in Porto.", "I moved to Lisbon.")
-    'it says that it changed'
+    'it names another of the same kind'
     >>> supersedes("Room A seats 8.", "Room B seats 12."), supersedes("ann private 0", "ann private 1")
     ('', '')
     """
     found = shared_language(old, new)
     language = found if found in LANGUAGES else "en"
-    earlier, later = _parse(old, language), _parse(new, language)
-    if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
-        return ""
+    earlier, later = _parse(resulting_state(old), language), _parse(new, language)
     if not 1 < min(len(earlier.low), len(later.low)) <= max(len(earlier.low), len(later.low)) <= MOST:
         return ""
     if _LIMITED.match(later.text) and not _LIMITED.match(earlier.text):
         return ""
     if "?" in old + new or ALSO.search(later.text):
         return ""
+    if replaces(old, new, announced=bool(NOW.search(later.text)) and not LASTING.search(later.text)):
+        return "it names another of the same kind"
+    if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
+        return ""
+    stated = _parse(resulting_state(new), language)
     bare, announced = _without_announcement(later)
     if announced and _announces_value(earlier, bare):
         return "it says that it is so now"
@@ -452,9 +461,9 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     if announced and _differ_in_amount(earlier, bare, occasion=True):
         return "it says that it is so now"
     if (
-        _differ_in_amount(earlier, later)
-        or _differ_in_name(earlier, later)
-        or _differ_in_value(earlier, later)
+        _differ_in_amount(earlier, stated)
+        or _differ_in_name(earlier, stated)
+        or _differ_in_value(earlier, stated)
     ):
         return "the same attribute has another value"
     return ""
@@ -568,6 +577,9 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
+        kind, home = known_kind(new.low[to:]), known_kind(old.low[old.words_before(lives.end()) + 1 :])
+        if (kind and kind not in PLACES) or (kind and home and kind != home) or _FOR_A_WHILE.search(new.text):
+            return False
         if not moved.group().endswith((" to", " a")) or any(
             raw[:1].isupper() for raw in new.raw[to : to + 1]
         ):
@@ -586,6 +598,8 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
             start = max((at + 1 for at in range(start, verb) if new.low[at] in SUBORDINATE), default=start)
             near |= set(new.keys[start:verb])
         if set(new.low) - set(old.low) - PASSIVE - ARTICLES <= set(change.split()):
+            continue
+        if not QUALIFIERS[0].isdisjoint(set(new.low) - set(old.low)):  # what holds on staging alone
             continue
         if bool(old.amounts) != bool(new.amounts):
             continue
@@ -778,6 +792,9 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     names = [
         tuple(statement.raw[at] for at in slot) for statement, slot in ((old, old_value), (new, new_value))
     ]
+    kinds = {kind for slot in slots if (kind := known_kind(slot))}
+    if len(kinds) > 1 or not ANYBODY.isdisjoint(old.low[:2]):  # a country and a town; a colleague, my brother
+        return False
     return not behind and bool(SINGLE.search(" ".join(head))) and all(_is_name(name) for name in names)
 
 

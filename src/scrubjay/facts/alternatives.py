@@ -1,0 +1,246 @@
+"""Alternatives: the state that a change leads to, and the names and values of which a thing has one at a time.
+
+"We switched from npm to pnpm" is read as "we use pnpm". Two such statements can replace each other only if what they
+name is of one kind (two package managers, two towns), which ``data/kinds.txt`` lists: "we switched to Slack" leaves
+"we switched to pnpm" as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from scrubjay.facts.lexicon import KIN
+from scrubjay.facts.vocabulary import table_lines
+from scrubjay.text.language import function_words
+from scrubjay.text.normalize import word_set
+
+_MONTHS: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
+    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_TIME: Final = (
+    r"(?:(?:back )?in|since|last|this|as of|at the (?:start|beginning|end) of) (?:early |late |mid-?)?"
+    rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|20\d\d)\b(?: 20\d\d\b)?|yesterday|today"
+)
+_LEAD: Final = re.compile(
+    rf"^(?:(?:by the way|btw|fyi|update|news|ok|okay|so|well|hey|hi|{_TIME})\b[,:.!]? ){{1,3}}", re.IGNORECASE
+)
+_TAIL: Final = re.compile(
+    rf"(?:,? (?:{_TIME}|(?:for|in) (?:all|every)(?: of)? [\w ]{{1,40}}|for (?:work|a job|good|love|university)"
+    r"|(?:near|close to) [\w ]{1,40})|, so\b.{0,200})$",
+    re.IGNORECASE,
+)
+"""What is said of when, why and about where, and tells no thing from another."""
+_HAVE: Final = (
+    r"(?:(?:'ve|'s| have| has| was| were| been| got| just| recently| finally| now| already)(?![\w'])){0,4}"
+)
+_TO: Final = r"(?: back| over){0,2}(?: from (?:[^\s,;]+ ){1,3}?| )(?:over )?to "
+_WHO: Final = r"([^,;:.!?]{1,50}?)"
+_MOVED: Final = r"(?:moved|relocated)"
+_SWITCHED: Final = r"(?:switched|migrated|changed|transitioned)"
+_RAISED: Final = (
+    r"(?:raised|increased|lowered|reduced|cut|extended|shortened|bumped|changed|set|moved|postponed|rescheduled"
+    r"|pushed back|brought forward|went up|gone up|dropped)"
+)
+_STATES: Final = tuple(
+    (re.compile(pattern, re.IGNORECASE), state)
+    for pattern, state in (
+        (rf"^(?:i|we){_HAVE} {_RAISED} {_WHO}(?: from [^,;]{{1,20}}?)? to (?=\d)", r"\1 is "),
+        (rf"^{_WHO}{_HAVE} {_RAISED}(?: from [^,;]{{1,20}}?)? to (?=\d)", r"\1 is "),
+        (
+            rf"^(?:i|we){_HAVE} (?:{_MOVED}|{_SWITCHED}) (?!(?:back|over|to|from)\b){_WHO}{_TO}",
+            r"\1 is on ",
+        ),
+        (rf"^{_WHO}{_HAVE} {_MOVED}{_TO}(?=(?P<name>.{{1,40}}))", r"\1 live in "),
+        (rf"^{_WHO}{_HAVE} {_SWITCHED}{_TO}", r"\1 use "),
+        (
+            r"^(my|our) new (phone number|mobile number|number|phone|extension|address|e-?mail(?: address)?"
+            r"|manager|boss|landlord|dentist|doctor|employer) is ",
+            r"\1 \2 is ",
+        ),
+        (r"^(ich|wir) (?:bin|sind) (?:[^,;]{1,30} )?nach (\S{2,30}) (?:um)?gezogen", r"\1 wohne in \2"),
+        (
+            r"^(ich|wir) (?:bin|sind) (?:von \S{2,30} )?auf (\S{2,30}) (?:umgestiegen|gewechselt|umgestellt)",
+            r"\1 nutze \2",
+        ),
+        (r"^(?:j'ai|nous avons) déménagé (?:de \S{2,30} )?à ", "j'habite à "),
+        (r"^(?:nous sommes|on est) passée?s? (?:de \S{2,30} )?(?:à|au|aux|sur) ", "nous utilisons "),
+        (r"^(?:me mudé|nos mudamos|me he mudado) (?:de \S{2,30} )?a ", "vivo en "),
+        (r"^(?:pasamos|cambiamos|migramos|hemos pasado) (?:de \S{2,30} )?a ", "usamos "),
+        (r"(?:已经)?(?:从.{1,10}?)?(?:搬到|搬去)了?", "住在"),
+        (r"(?:已经)?(?:从.{1,20}?)?(?:换成|改用|切换到|迁移到|换到)了?", "用"),
+    )
+)
+_SHAPES: Final = (
+    (re.compile(r" is (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
+    (re.compile(r" is (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
+    (re.compile(r" address is (?:now )?(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE), "address"),
+    (
+        re.compile(
+            r" is (?:now )?(?:on )?(?:the )?"
+            rf"(?=(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTHS}|{_MONTHS} \d{{1,2}}(?:st|nd|rd|th)?)$)",
+            re.IGNORECASE,
+        ),
+        "date",
+    ),
+)
+"""What stands before a value of a kind that has no names."""
+PLACES: Final = ("town", "country")
+_LIVE: Final = word_set("live lives living wohne wohnt lebe lebt j'habite habite vivo vive 住")
+_STATE: Final = _LIVE | word_set(
+    """we our the is are am use uses using run runs host hosted based stored kept on in at with now currently these days
+    for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
+    ahora 我 们 在 用 了 现 的 是"""
+)
+"""Words of a state that tell no thing from another."""
+_SELF: Final = word_set("i my ich mein meine je j'habite mon ma vivo mi 我")
+ANYBODY: Final = KIN | word_set(
+    "a an one some any another most many someone he she they it this that i'm er sie es il elle on ein eine un une"
+)
+"""Of whom or what there may be several."""
+_WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
+_NOW: Final = re.compile(r"\bnow\b", re.IGNORECASE)
+_DOUBT: Final = function_words("en") - word_set("for in on with at") | word_set(
+    "nearly almost barely probably hopefully maybe perhaps soon tomorrow"
+)
+"""What makes a change a wish, a plan or part of another sentence."""
+_MOST: Final = 3
+"""Words of a name."""
+_FEW: Final = 3
+"""Words of whom and for what, where a sentence says nothing else."""
+
+
+class _Known(NamedTuple):
+    """A kind of names, and words that only say what the kind is for."""
+
+    kind: str
+    purpose: frozenset[str]
+
+
+class _Named(NamedTuple):
+    """A statement of what is named, of which kind, and the words that say of whom and for what."""
+
+    kind: str
+    name: str
+    frame: frozenset[str]
+    words: frozenset[str]
+
+
+def resulting_state(text: str) -> str:
+    """Return the state that an announced change leads to; the text itself where it announces none.
+
+    >>> resulting_state("We've switched from npm to pnpm in June."), resulting_state("I moved to Lisbon")
+    ('We use pnpm', 'I live in Lisbon')
+    >>> resulting_state("I moved to the sales team")
+    'I moved to the sales team'
+    """
+    plain = _plain(_LEAD.sub("", text.replace("’", "'"), count=1))
+    for pattern, state in _STATES:
+        found = pattern.search(plain)
+        if found is None:
+            continue
+        if "name" in pattern.groupindex:
+            kind = known_kind(_WORD.findall(found["name"].lower()))
+            if kind is None:
+                return text
+            state = state if kind in PLACES else r"\1 use "
+        return pattern.sub(state, plain, count=1)
+    return text
+
+
+def replaces(old: str, new: str, *, announced: bool) -> bool:
+    """Return whether a later statement gives the same person or thing another name or value of one kind.
+
+    Args:
+        old: The earlier statement.
+        new: The later statement.
+        announced: Whether the later one says by itself that something changed.
+
+    >>> replaces("We switched to pnpm.", "We switched to bun.", announced=False)
+    True
+    >>> replaces("We switched to pnpm in web.", "We switched to bun in api.", announced=False)
+    False
+    """
+    state, later = resulting_state(old), resulting_state(new)
+    before, after = _named(state), _named(later)
+    if before is None or after is None or before.kind != after.kind or before.name == after.name:
+        return False
+    if before.frame != after.frame or not before.frame.isdisjoint(ANYBODY):
+        return False
+    resides = not _LIVE.isdisjoint(before.words) and not _LIVE.isdisjoint(after.words)
+    if before.kind in PLACES:
+        return resides
+    if before.words.isdisjoint(_SELF) != after.words.isdisjoint(_SELF):
+        return False
+    return announced or later != new
+
+
+def announces_state(text: str) -> bool:
+    """Return whether a sentence says that a person or thing now has a name of a known kind, and nothing else.
+
+    >>> announces_state("I now live in Lisbon."), announces_state("We switched to main.")
+    (True, False)
+    """
+    state = resulting_state(text)
+    found = _named(state)
+    if found is None or (state == text and not _NOW.search(text)):
+        return False
+    lives = found.kind not in PLACES or not _LIVE.isdisjoint(found.words)
+    return lives and len(found.frame) <= _FEW and found.frame.isdisjoint(_DOUBT)
+
+
+def known_kind(words: Sequence[str]) -> str | None:
+    """Return the kind of what these lower-case words begin with the name of; None where it is not known.
+
+    >>> known_kind(["madrid", "in", "june"]), known_kind(["github", "actions"]), known_kind(["elm", "street"])
+    ('town', 'jenkins', None)
+    """
+    found = _longest(words, 0)
+    return found and found[0].kind
+
+
+@cache
+def _kinds() -> dict[tuple[str, ...], _Known]:
+    kinds: dict[tuple[str, ...], _Known] = {}
+    kind = ""
+    for line in table_lines("kinds.txt"):
+        names, bar, purpose = line.partition("|")
+        if line[0] == "=":
+            kind = line[1:].strip()
+            continue
+        known = _Known(kind or names.split()[0], word_set(purpose) if bar else frozenset())
+        for name in names.split():
+            chinese = name[0] >= "\u4e00"
+            kinds[tuple(name if chinese else name.split("_"))] = known
+    return kinds
+
+
+def _longest(words: Sequence[str], at: int) -> tuple[_Known, int] | None:
+    """Return the kind of the longest known name that begins at a word, and where it ends."""
+    for end in range(min(at + _MOST, len(words)), at, -1):
+        if known := _kinds().get(tuple(words[at:end])):
+            return known, end
+    return None
+
+
+def _plain(text: str) -> str:
+    return _TAIL.sub("", " ".join(text.replace("’", "'").split()).rstrip(".!。 "), count=1)
+
+
+def _named(text: str) -> _Named | None:
+    plain = _plain(text)
+    for pattern, kind in _SHAPES:
+        if value := pattern.search(plain):
+            words = _WORD.findall(plain[: value.end()].lower())
+            return _Named(kind, plain[value.end() :], frozenset(words) - _STATE, frozenset(words))
+    words = _WORD.findall(plain.lower())
+    found = [(at, *one) for at in range(len(words)) if (one := _longest(words, at))]
+    if not found or any(start >= found[0][2] for start, _, _ in found):  # none, or more than one
+        return None
+    at, known, end = found[0]
+    rest = words[:at] + words[end:]
+    frame = frozenset(rest) - _STATE - known.purpose - {"i"}
+    return _Named(known.kind, " ".join(words[at:end]), frame, frozenset(rest))

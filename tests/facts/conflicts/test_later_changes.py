@@ -1,0 +1,123 @@
+"""A later change supersedes an earlier one of the same thing, in `add` and in what is learned from conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from scrubjay import Memory
+
+CHANGES = [
+    ("I moved to Lisbon.", "I moved to Madrid."),
+    ("i moved to lisbon in january", "i moved to madrid in june"),
+    ("I moved from Porto to Lisbon last year.", "We've moved to Sheffield, so I'm there now."),
+    ("I live in Lisbon.", "I've just moved back to Porto."),
+    ("I moved to Lisbon.", "I live in Madrid now."),
+    ("Ann lives in Lisbon.", "Ann moved to Madrid."),
+    ("Ich bin nach Bremen gezogen.", "Ich bin nach Köln umgezogen."),
+    ("J'ai déménagé à Nantes.", "J'ai déménagé à Lyon."),
+    ("Me mudé a Bilbao.", "Me mudé a Madrid."),
+    ("我搬到北京了。", "我搬到上海了。"),
+    ("We switched to pnpm.", "We switched to bun."),
+    ("we switched from npm to pnpm in web", "we switched to bun in web"),
+    ("We switched to pnpm.", "We switched from pnpm to bun."),
+    ("We use Poetry for dependencies.", "We've switched to uv for all the Python repos."),
+    ("I use Firefox.", "I switched to Chrome."),
+    ("CI runs on Jenkins.", "CI moved to GitHub Actions."),
+    ("We moved the docs to Read the Docs.", "The docs have moved to GitHub Pages."),
+    ("Wir sind auf Slack umgestiegen.", "Wir sind auf Mattermost umgestiegen."),
+    ("The build now runs on Jenkins.", "The build now runs on GitHub Actions."),
+    ("My new phone number is 555 1234.", "My new phone number is 555 9876."),
+    ("My phone number is +351 912 345 678.", "My new phone number is +34 612 345 678."),
+    ("My new manager is Priscilla.", "My new manager is Anders."),
+    ("The retry limit was raised to 20.", "The retry limit was raised to 50."),
+    ("We raised the retention to 90 days.", "Retention was lowered to 60 days."),
+    ("The deadline was moved to 15 April.", "The deadline was moved to 2 May."),
+]
+BOTH_HOLD = [
+    ("I moved the meeting to Lisbon.", "I moved to Madrid."),
+    ("Ann moved to Madrid.", "I moved to Lisbon."),
+    ("We switched to pnpm in web.", "We switched to uv in api."),
+    ("We switched to pnpm in web.", "We switched to bun in api."),
+    ("We switched to pnpm in web.", "We switched to bun."),
+    ("We switched to pnpm.", "We switched to Slack."),
+    ("We switched to pnpm.", "We switched to bun for the scripts."),
+    ("We switched to pnpm.", "I switched to bun."),
+    ("We use npm.", "We will switch to bun."),
+    ("We use npm.", "We're planning to switch to bun."),
+    ("We use npm.", "We almost switched to bun."),
+    ("We use npm.", "If we switched to bun, CI would be faster."),
+    ("We switched to pnpm.", "The client switched to bun."),
+    ("We switched to pnpm.", "We also switched to bun in some repos."),
+    ("We use npm and yarn.", "We switched to pnpm."),
+    ("I live in Porto.", "I moved to Fedora."),
+    ("I moved to Lisbon.", "I moved to Fedora."),
+    ("I moved to Lisbon.", "I moved to the sales team."),
+    ("I moved to Spain.", "I moved to Madrid."),
+    ("I moved to Lisbon.", "I moved to Madrid for the summer."),
+    ("I live in Lisbon.", "I moved to Madrid for three months."),
+    ("I live in Lisbon.", "I'm in Madrid now."),
+    ("I work in Lisbon.", "I moved to Madrid."),
+    ("I was born in Lisbon.", "I moved to Madrid."),
+    ("My brother moved to Lisbon.", "My brother moved to Madrid."),
+    ("A colleague moved to Lisbon.", "A colleague moved to Madrid."),
+    ("A team moved to Lisbon.", "A team moved to Madrid."),
+    ("Our office is in Porto.", "I moved to Lisbon."),
+    ("The docs moved to GitHub Pages.", "The blog moved to Netlify."),
+    ("The office moved to Lisbon.", "The office moved to Slack."),
+    ("CI moved to GitHub Actions.", "The nightly CI moved to Jenkins."),
+    ("My new phone number is 555 1234.", "My new work phone number is 555 9876."),
+    ("My phone number is 555 1234.", "My old phone number is 555 9876."),
+    ("My new phone number is 555 1234.", "Ann's new phone number is 555 9876."),
+    ("My new phone number is 555 1234.", "My new phone number is for work only."),
+    ("My car is a Golf.", "My new car is a Kia."),
+    ("The retry limit was raised to 20.", "The upload limit was raised to 50."),
+    ("The retry limit was raised to 20.", "The retry limit was raised to 50 on staging."),
+    ("The deadline for papers was moved to 15 April.", "The deadline for posters was moved to 2 May."),
+    ("The meeting was moved to Tuesday.", "The meeting was moved to room 5."),
+    ("Prices were raised by 5 percent.", "Prices were raised by 3 percent."),
+]
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    with Memory.open("memory://") as opened:
+        yield opened
+
+
+def _statuses(memory: Memory, old: str, new: str) -> list[str]:
+    added = [memory.add(old, date="2026-01-10"), memory.add(new, date="2026-06-10")]
+    by_id = {one.id: one.status for one in memory.get([one.id for one in added]).records}
+    return [by_id[one.id] for one in added]
+
+
+@pytest.mark.parametrize(("old", "new"), CHANGES)
+def test_a_later_change_of_the_same_thing_supersedes(memory: Memory, old: str, new: str) -> None:
+    assert _statuses(memory, old, new) == ["superseded", "active"]
+
+
+@pytest.mark.parametrize(("old", "new"), BOTH_HOLD)
+def test_a_change_of_another_thing_supersedes_nothing(memory: Memory, old: str, new: str) -> None:
+    assert _statuses(memory, old, new) == ["active", "active"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I now live in Lisbon.", "I now live in Madrid."),
+        ("ok. I moved to Lisbon.", "By the way, I moved to Madrid."),
+        ("We switched to pnpm.", "We've switched to bun. Please fix the lockfile."),
+        ("My new phone number is 555 1234.", "My new phone number is 555 9876."),
+        ("The build now runs on Jenkins.", "The build now runs on GitHub Actions."),
+    ],
+)
+def test_changes_said_in_two_conversations_leave_the_later_one(memory: Memory, old: str, new: str) -> None:
+    turns = [
+        memory.add(text, date=date, session=date, role="user", turn=0)
+        for text, date in ((old, "2026-01-10"), (new, "2026-06-10"))
+    ]
+    learned = [fact for one in turns for fact in one.learned]
+    assert [len(one.learned) for one in turns] == [1, 1]
+    by_id = {one.id: one.status for one in memory.get(learned).records}
+    assert [by_id[fact] for fact in learned] == ["superseded", "active"]
