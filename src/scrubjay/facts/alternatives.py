@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from scrubjay.facts.lexicon import KIN
+from scrubjay.facts.lexicon import ADDITIVE, KIN
 from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
+from scrubjay.text.tokenizer import stem_word
 
 _MONTHS: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
@@ -26,25 +27,31 @@ _TIME: Final = (
     rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|20\d\d)\b(?: 20\d\d\b)?|yesterday|today"
 )
 _LEAD: Final = re.compile(
-    rf"^(?:(?:by the way|btw|fyi|update|news|ok|okay|so|well|hey|hi|{_TIME})\b[,:.!]? ){{1,3}}", re.IGNORECASE
-)
-_TAIL: Final = re.compile(
-    rf"(?:,? (?:{_TIME}|(?:for|in) (?:all|every)(?: of)? [\w ]{{1,40}}|for (?:work|a job|good|love|university)"
-    r"|(?:near|close to) [\w ]{1,40})|, so\b.{0,200})$",
+    r"^(?:(?:by the way|btw|fyi|update|news|ok|okay|so|well|hey|hi|please|always|from now on)\b[,:.!]? ){1,3}",
     re.IGNORECASE,
 )
-"""What is said of when, why and about where, and tells no thing from another."""
+_TAIL: Final = re.compile(
+    r",? (?:instead|from now on|(?:for|in) all (?:of )?(?:the|our|my)(?: \w{1,20})? (?:repos|repositories|projects))$"
+    r"|, so\b.{0,200}$",
+    re.IGNORECASE,
+)
+_WHEN: Final = re.compile(
+    rf"^{_TIME},? |,? (?:{_TIME}|for (?:a job|good|love|university)|(?:near|close to) [\w ]{{1,40}})$",
+    re.IGNORECASE,
+)
+"""What a change adds of when, why and near what: of a state it would say that it holds at times."""
 _HAVE: Final = (
     r"(?:(?:'ve|'s| have| has| was| were| been| got| just| recently| finally| now| already)(?![\w'])){0,4}"
 )
 _TO: Final = r"(?: back| over){0,2}(?: from (?:[^\s,;]+ ){1,3}?| )(?:over )?to "
 _WHO: Final = r"([^,;:.!?]{1,50}?)"
 _MOVED: Final = r"(?:moved|relocated)"
-_SWITCHED: Final = r"(?:switched|migrated|changed|transitioned)"
+_SWITCHED: Final = r"(?:switched|migrated|changed|transitioned|upgraded|downgraded)"
 _RAISED: Final = (
     r"(?:raised|increased|lowered|reduced|cut|extended|shortened|bumped|changed|set|moved|postponed|rescheduled"
-    r"|pushed back|brought forward|went up|gone up|dropped)"
+    r"|pushed back|brought forward|went up|gone up|dropped|slipped|doubled|halved|grown|grew|shrunk|shrank)"
 )
+_ROLE: Final = r"(manager|boss|landlord|dentist|doctor|employer|supplier|accountant|maintainer)"
 _STATES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), state)
     for pattern, state in (
@@ -57,10 +64,11 @@ _STATES: Final = tuple(
         (rf"^{_WHO}{_HAVE} {_MOVED}{_TO}(?=(?P<name>.{{1,40}}))", r"\1 live in "),
         (rf"^{_WHO}{_HAVE} {_SWITCHED}{_TO}", r"\1 use "),
         (
-            r"^(my|our) new (phone number|mobile number|number|phone|extension|address|e-?mail(?: address)?"
-            r"|manager|boss|landlord|dentist|doctor|employer) is ",
+            r"^(my|our|the) new (phone number|mobile number|number|phone|extension|address|e-?mail(?: address)?"
+            rf"|{_ROLE}) is ",
             r"\1 \2 is ",
         ),
+        (rf"^([A-Z][\w. ]{{1,30}}) is (my|our|the) new {_ROLE}$", r"\2 \3 is \1"),
         (r"^(ich|wir) (?:bin|sind) (?:[^,;]{1,30} )?nach (\S{2,30}) (?:um)?gezogen", r"\1 wohne in \2"),
         (
             r"^(ich|wir) (?:bin|sind) (?:von \S{2,30} )?auf (\S{2,30}) (?:umgestiegen|gewechselt|umgestellt)",
@@ -76,7 +84,8 @@ _STATES: Final = tuple(
 )
 _SHAPES: Final = (
     (re.compile(r" is (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
-    (re.compile(r" is (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
+    (re.compile(r" (?:is|to) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
+    (re.compile(r" (?:use|uses|runs?|on|is) [a-z.+]{2,20} (?=v?\d[\d.]{0,8}$)", re.IGNORECASE), "version"),
     (re.compile(r" address is (?:now )?(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE), "address"),
     (
         re.compile(
@@ -91,14 +100,14 @@ _SHAPES: Final = (
 PLACES: Final = ("town", "country")
 _LIVE: Final = word_set("live lives living wohne wohnt lebe lebt j'habite habite vivo vive 住")
 _STATE: Final = _LIVE | word_set(
-    """we our the is are am use uses using run runs host hosted based stored kept on in at with now currently these days
+    """we our the is are am use uses using run runs host hosted based stored kept on in at now currently these days
     for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
     ahora 我 们 在 用 了 现 的 是"""
 )
 """Words of a state that tell no thing from another."""
 _SELF: Final = word_set("i my ich mein meine je j'habite mon ma vivo mi 我")
 ANYBODY: Final = KIN | word_set(
-    "a an one some any another most many someone he she they it this that i'm er sie es il elle on ein eine un une"
+    "a an there one some any another most someone he she they it this that i'm er sie es il elle ein eine un une"
 )
 """Of whom or what there may be several."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
@@ -107,6 +116,11 @@ _DOUBT: Final = function_words("en") - word_set("for in on with at") | word_set(
     "nearly almost barely probably hopefully maybe perhaps soon tomorrow"
 )
 """What makes a change a wish, a plan or part of another sentence."""
+_CLAUSE: Final = re.compile(r"[,;](?= )")
+_LIMITS: Final = re.compile(
+    r"\b(?:except|but|only|apart|besides|unless|if|when|while|until|for|not|still)\b", re.IGNORECASE
+)
+"""What says behind a change where or when it does not hold."""
 _MOST: Final = 3
 """Words of a name."""
 _FEW: Final = 3
@@ -127,8 +141,10 @@ class _Named(NamedTuple):
     name: str
     frame: frozenset[str]
     words: frozenset[str]
+    purpose: frozenset[str] = frozenset()
 
 
+@lru_cache(2_000)
 def resulting_state(text: str) -> str:
     """Return the state that an announced change leads to; the text itself where it announces none.
 
@@ -137,7 +153,7 @@ def resulting_state(text: str) -> str:
     >>> resulting_state("I moved to the sales team")
     'I moved to the sales team'
     """
-    plain = _plain(_LEAD.sub("", text.replace("’", "'"), count=1))
+    plain = _WHEN.sub("", _plain(text))
     for pattern, state in _STATES:
         found = pattern.search(plain)
         if found is None:
@@ -164,18 +180,24 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
     >>> replaces("We switched to pnpm in web.", "We switched to bun in api.", announced=False)
     False
     """
-    state, later = resulting_state(old), resulting_state(new)
-    before, after = _named(state), _named(later)
+    clause, *more = _CLAUSE.split(new, maxsplit=1)
+    if more and not _LIMITS.search(more[0]):
+        new = clause
+    later = resulting_state(new)
+    before, after = _named(resulting_state(old)), _named(later)
     if before is None or after is None or before.kind != after.kind or before.name == after.name:
         return False
     if before.frame != after.frame or not before.frame.isdisjoint(ANYBODY):
+        return False
+    if "@" not in before.name and any(stem_word(word, "en") in ADDITIVE for word in before.frame):
         return False
     resides = not _LIVE.isdisjoint(before.words) and not _LIVE.isdisjoint(after.words)
     if before.kind in PLACES:
         return resides
     if before.words.isdisjoint(_SELF) != after.words.isdisjoint(_SELF):
         return False
-    return announced or later != new
+    located = all(not {"on", "in"}.isdisjoint(one.words) and one.purpose for one in (before, after))
+    return announced or later != new or located
 
 
 def announces_state(text: str) -> bool:
@@ -227,9 +249,11 @@ def _longest(words: Sequence[str], at: int) -> tuple[_Known, int] | None:
 
 
 def _plain(text: str) -> str:
-    return _TAIL.sub("", " ".join(text.replace("’", "'").split()).rstrip(".!。 "), count=1)
+    plain = " ".join(text.replace("’", "'").split()).rstrip(".!。 ")
+    return _TAIL.sub("", _LEAD.sub("", plain, count=1), count=1)
 
 
+@lru_cache(2_000)
 def _named(text: str) -> _Named | None:
     plain = _plain(text)
     for pattern, kind in _SHAPES:
@@ -243,4 +267,4 @@ def _named(text: str) -> _Named | None:
     at, known, end = found[0]
     rest = words[:at] + words[end:]
     frame = frozenset(rest) - _STATE - known.purpose - {"i"}
-    return _Named(known.kind, " ".join(words[at:end]), frame, frozenset(rest))
+    return _Named(known.kind, " ".join(words[at:end]), frame, frozenset(rest), known.purpose & set(rest))

@@ -39,7 +39,7 @@ REJECTION: Final = _any(
 )
 """What rejects the value that is named behind it, or before it."""
 CHANGED: Final = _any(
-    r"\b(?:changed|renamed|raised|increased|lowered|reduced|postponed|rescheduled|pushed back|brought forward|extended"
+    r"\b(?:changed|renamed|slipped|raised|increased|lowered|reduced|postponed|rescheduled|pushed back|brought forward|extended"
     r"|shortened|switched|migrated|upgraded|downgraded|replaced|moved|(?:went|gone) (?:up|down))\b",
     r"\b(?:geändert|ändert sich|umbenannt|erhöht|gesenkt|verschoben|verlegt|verlängert|verkürzt|gewechselt|wechseln|umgestellt|umgestiegen|ersetzt)\b",
     r"\b(?:changé|change de|renommé|augmenté|baissé|reporté|repoussé|prolongé|migré|passés? (?:à|au)|remplacé)\b",
@@ -314,7 +314,7 @@ ANNOUNCED: Final = re.compile(
     r"|[^:;,]{0,40}\b(?:changed it|changed that|told you wrong|was wrong|misread it|hat sich geändert|a changé|ha cambiado)\b[^:;,]{0,20}[:;,])\s*"
 )
 SINCE: Final = re.compile(
-    r" (?:since (?:the|january|february|march|april|may|june|july|august|september|october|november|december|last|this)\b.*|as of .*)$"
+    r" (?:from now on$|since (?:the|january|february|march|april|may|june|july|august|september|october|november|december|last|this)\b.*|as of .*)$"
 )
 VERBS: Final = word_set(
     """use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives
@@ -329,6 +329,7 @@ SINGLE: Final = re.compile(
     r"(?: (?:of|for|at|in|bei|für|von|de|du|des|del) [^,]{1,30})? (?:is|ist|est|es)))$"
 )
 """What has one value, up to where it is told."""
+TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
 DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
 OPEN: Final = re.compile(
     r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
@@ -434,6 +435,9 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     found = shared_language(old, new)
     language = found if found in LANGUAGES else "en"
     earlier, later = _parse(resulting_state(old), language), _parse(new, language)
+    stated = _parse(resulting_state(new), language)
+    if earlier.low == stated.low:
+        return ""
     if not 1 < min(len(earlier.low), len(later.low)) <= max(len(earlier.low), len(later.low)) <= MOST:
         return ""
     if _LIMITED.match(later.text) and not _LIMITED.match(earlier.text):
@@ -444,7 +448,6 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return "it names another of the same kind"
     if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
         return ""
-    stated = _parse(resulting_state(new), language)
     bare, announced = _without_announcement(later)
     if announced and _announces_value(earlier, bare):
         return "it says that it is so now"
@@ -577,8 +580,10 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
-        kind, home = known_kind(new.low[to:]), known_kind(old.low[old.words_before(lives.end()) + 1 :])
-        if (kind and kind not in PLACES) or (kind and home and kind != home) or _FOR_A_WHILE.search(new.text):
+        at = old.words_before(lives.end())
+        kind, home = known_kind(new.low[to:]), known_kind(old.low[at + 1 :])
+        elsewhere = kind and (kind not in PLACES or (home and home != kind))
+        if elsewhere or _FOR_A_WHILE.search(new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
             return False
         if not moved.group().endswith((" to", " a")) or any(
             raw[:1].isupper() for raw in new.raw[to : to + 1]
@@ -615,7 +620,8 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
 def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has one amount with a unit, of the same unit and not the same."""
     old_amounts, new_amounts = (
-        [(one.low[at], unit) for at, unit in one.amounts.items() if unit] for one in (old, new)
+        [(one.low[at], unit or "clock") for at, unit in one.amounts.items() if unit or ":" in one.low[at]]
+        for one in (old, new)
     )
     return (
         len(old_amounts) == len(new_amounts) == 1
@@ -761,6 +767,8 @@ def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
     before, old_value, new_value, behind = _aligned(old, bare)
     head = {old.low[at] for at in before}
     frame = {old.keys[at] for at in (*before, *behind)} - {""}
+    if old_value and new_value and not behind and SINGLE.search(" ".join(old.low[at] for at in before)):
+        return all(bare.raw[at][:1].isupper() for at in new_value)
     if head & (ADDITIVE - VERBS) or _NEGATED & set(old.low) != _NEGATED & set(bare.low):
         return False
     if old_value and new_value and max(len(old_value), len(new_value)) <= FEW:
@@ -795,6 +803,8 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     kinds = {kind for slot in slots if (kind := known_kind(slot))}
     if len(kinds) > 1 or not ANYBODY.isdisjoint(old.low[:2]):  # a country and a town; a colleague, my brother
         return False
+    while head and head[-1] in TITLES:
+        head = head[:-1]
     return not behind and bool(SINGLE.search(" ".join(head))) and all(_is_name(name) for name in names)
 
 
@@ -825,7 +835,7 @@ def _aligned(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], lis
     start = end = 0
     while start < shorter and _same_word(old, old_places[start], new, new_places[start]):
         start += 1
-    while end < shorter - start and old.low[old_places[-1 - end]] == new.low[new_places[-1 - end]]:
+    while end < shorter - start and _same_word(old, old_places[-1 - end], new, new_places[-1 - end]):
         end += 1
     return (
         lead + old_places[:start],
