@@ -312,8 +312,10 @@ _NOT: Final = re.compile(
 _OPEN: Final = re.compile(
     r"^\W*(?:(?:and|but|so|ok|yes|no|oh|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
     r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
+    r"|^\W*(?:the |our |my )?(?!(?:no|every|any|some|each|phase|stage|step|part|day|week|level|version|room|team|zone)\b)[a-z]+ ones? (?:is|are|was|goes|go|has|have|needs?|gets?|lives?|stays?)\b"
+    r"|^\W*(?:yes|yeah|yep|no|nope)\W+(?:because|from when|until|till)\b"
 )
-"""A subject that stands elsewhere."""
+"""A subject that stands elsewhere, or the reason of something that does."""
 _TRANSIENT: Final = re.compile(
     r"\b(?:today|tomorrow|tonight|yesterday|(?<!is )(?<!are )now|now[.!]?$|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
     r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
