@@ -200,6 +200,12 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
     return announced or later != new or located
 
 
+def of_two_kinds(old: str, new: str) -> bool:
+    """Return whether two statements name things of two known kinds: a town and a country, a system and a database."""
+    before, after = _named(resulting_state(old)), _named(resulting_state(new))
+    return before is not None and after is not None and before.kind != after.kind
+
+
 def announces_state(text: str) -> bool:
     """Return whether a sentence says that a person or thing now has a name of a known kind, and nothing else.
 

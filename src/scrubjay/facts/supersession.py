@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.facts.alternatives import ANYBODY, PLACES, known_kind, replaces, resulting_state
+from scrubjay.facts.alternatives import ANYBODY, PLACES, known_kind, of_two_kinds, replaces, resulting_state
 from scrubjay.facts.lexicon import shared_language
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
@@ -72,8 +72,12 @@ CORRECTION: Final = _any(
 _FOR_A_WHILE: Final = re.compile(
     r"\bfor (?:now|(?:the|a|an|one|two|three|four|five|six|\d+|few|some|several) (?:few |couple of )?"
     r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
+    r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:weekdays|weekends)\b"
 )
-"""What ends by itself, after which it is as it was."""
+"""What ends by itself or holds at times."""
+LABEL: Final = re.compile(
+    r"^(?:decision|decided|note|update|entscheidung|décision|decisión): ", re.IGNORECASE
+)
 MOVED: Final = _any(
     r"\b(?:moved to|have moved|relocated to|umgezogen|ziehe nach|zog nach|nach .{2,20} gezogen|déménagé|mudé a|mudamos a|mudado a|traslad[éa])\b",
     r"搬到|搬去|搬家",
@@ -432,6 +436,7 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     >>> supersedes("Room A seats 8.", "Room B seats 12."), supersedes("ann private 0", "ann private 1")
     ('', '')
     """
+    old, new = LABEL.sub("", old), LABEL.sub("", new)
     found = shared_language(old, new)
     language = found if found in LANGUAGES else "en"
     earlier, later = _parse(resulting_state(old), language), _parse(new, language)
@@ -449,12 +454,15 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
         return ""
     bare, announced = _without_announcement(later)
-    if announced and _announces_value(earlier, bare):
+    two_kinds = of_two_kinds(old, new)
+    if announced and not two_kinds and _announces_value(earlier, bare):
         return "it says that it is so now"
     if _are_apart(earlier, later):
         return ""
     if _rejects(earlier, later):
         return "it rejects what was so by its name"
+    if two_kinds:
+        return ""
     if _changes(earlier, later):
         return "it says that it changed"
     if together and CORRECTION.search(later.text) and _corrects(earlier, later):
@@ -522,6 +530,9 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
     old_days, new_days = ({PERSONS[low] for low in one.low if low in PERSONS} for one in (old, new))
     if old_days and new_days and not old_days & new_days:
         return True
+    first_purpose, second_purpose = _purposes(old), _purposes(new)
+    if first_purpose and second_purpose and not first_purpose & second_purpose:
+        return True
     first, second = _labels(old), _labels(new)
     if first and second and not first & second:
         return True
@@ -530,6 +541,15 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
         {number for name, number in first if name == both}.isdisjoint(n for name, n in second if name == both)
         for both in {name for name, _ in first} & {name for name, _ in second}
     )
+
+
+def _purposes(statement: ParsedStatement) -> set[str]:
+    """Return the words of what or whom something is for."""
+    return {
+        key
+        for at, key in enumerate(statement.keys[1:], 1)
+        if key and not _NUMBER.fullmatch(key) and "for" in statement.low[max(0, at - 2) : at]
+    }
 
 
 def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
@@ -580,10 +600,10 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
-        at = old.words_before(lives.end())
-        kind, home = known_kind(new.low[to:]), known_kind(old.low[at + 1 :])
-        elsewhere = kind and (kind not in PLACES or (home and home != kind))
-        if elsewhere or _FOR_A_WHILE.search(new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
+        at, english = old.words_before(lives.end()), moved.group().endswith(" to")
+        if english and known_kind(new.low[to:]) not in PLACES:  # to the design team, to Kubernetes
+            return False
+        if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
             return False
         if not moved.group().endswith((" to", " a")) or any(
             raw[:1].isupper() for raw in new.raw[to : to + 1]
@@ -606,7 +626,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
             continue
         if not QUALIFIERS[0].isdisjoint(set(new.low) - set(old.low)):  # what holds on staging alone
             continue
-        if bool(old.amounts) != bool(new.amounts):
+        if bool(old.amounts) != bool(new.amounts) or _of_two_units(old, new):
             continue
         named = {key for key in near if key and not _NUMBER.fullmatch(key) and key not in SCHEDULE}
         if not named <= {*old.keys, *old.low}:
@@ -615,6 +635,15 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
         if len(attribute) > 1 or (attribute and (_other_amount(old, new) or _is_central(old, attribute))):
             return True
     return False
+
+
+def _of_two_units(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether one counts something else than the other: requests and workers."""
+    first, second = (
+        {"time" if unit in ("second", "minute", "hour", "day") else unit for unit in one.amounts.values()}
+        for one in (old, new)
+    )
+    return bool(first and second) and "" not in first | second and first.isdisjoint(second)
 
 
 def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
@@ -800,8 +829,7 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     names = [
         tuple(statement.raw[at] for at in slot) for statement, slot in ((old, old_value), (new, new_value))
     ]
-    kinds = {kind for slot in slots if (kind := known_kind(slot))}
-    if len(kinds) > 1 or not ANYBODY.isdisjoint(old.low[:2]):  # a country and a town; a colleague, my brother
+    if not ANYBODY.isdisjoint(old.low[:2]):  # a colleague, my brother
         return False
     while head and head[-1] in TITLES:
         head = head[:-1]

@@ -32,6 +32,7 @@ CHANGES = [
     ("My phone number is +351 912 345 678.", "My new phone number is +34 612 345 678."),
     ("My new manager is Priscilla.", "My new manager is Anders."),
     ("The retry limit was raised to 20.", "The retry limit was raised to 50."),
+    ("Decision: retention is 30 days.", "Retention raised to 90 days."),
     ("We raised the retention to 90 days.", "Retention was lowered to 60 days."),
     ("The deadline was moved to 15 April.", "The deadline was moved to 2 May."),
     ("My flight leaves at 7:40.", "My flight was rescheduled to 9:15."),
@@ -112,6 +113,20 @@ BOTH_HOLD = [
     ("My dentist is Dr. Weber.", "My new doctor is Dr. Lang."),
     ("I live with Charlotte.", "I moved to Madrid."),
     ("I have to be in Lisbon.", "I moved to Madrid."),
+    ("I moved to Lisbon.", "We moved to Kubernetes."),
+    ("I live in Berlin during the week.", "I moved to Hamburg."),
+    ("I have a flat in Lisbon.", "I moved to Madrid."),
+    ("I'll live in Lisbon from May.", "I now live in Madrid."),
+    ("The price was raised to 20 euros for students.", "The price was raised to 30 euros for members."),
+    ("The timeout was changed to 30 s for reads.", "The timeout was changed to 60 s for writes."),
+    ("The limit was raised to 20 requests.", "The limit was lowered to 10 workers."),
+    ("The server runs Debian.", "The server now runs Postgres."),
+    ("Our docs are in French.", "Our docs are now in Notion."),
+    ("One team uses pnpm.", "One team switched to bun."),
+    ("We tried pnpm.", "We switched to bun."),
+    ("The first exam was moved to 3 May.", "The second exam was moved to 5 May."),
+    ("My flight to Rome leaves at 7:40.", "My flight to Oslo was rescheduled to 9:15."),
+    ("The kids eat at 18:00.", "The kids party was moved to 16:00."),
 ]
 
 
