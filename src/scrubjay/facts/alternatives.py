@@ -27,7 +27,7 @@ _TIME: Final = (
     rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|20\d\d)\b(?: 20\d\d\b)?|yesterday|today"
 )
 _LEAD: Final = re.compile(
-    r"^(?:(?:by the way|btw|fyi|update|news|ok|okay|so|well|hey|hi|please|always|from now on)\b[,:.!]? ){1,3}",
+    r"^(?:(?:by the way|btw|fyi|heads up|update|news|ok|okay|so|well|hey|hi|please|always|from now on)\b[,:.!]? ){1,3}",
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
@@ -61,8 +61,10 @@ _STATES: Final = tuple(
             rf"^(?:i|we){_HAVE} (?:{_MOVED}|{_SWITCHED}) (?!(?:back|over|to|from)\b){_WHO}{_TO}",
             r"\1 is on ",
         ),
+        (r"^just (?:moved|relocated)(?: back)? to (?=(?P<name>.{1,40}))", r"I live in "),
         (rf"^{_WHO}{_HAVE} {_MOVED}{_TO}(?=(?P<name>.{{1,40}}))", r"\1 live in "),
         (rf"^{_WHO}{_HAVE} {_SWITCHED}{_TO}", r"\1 use "),
+        (r"^meine neue (handynummer|telefonnummer|nummer) ist ", r"meine \1 ist "),
         (
             r"^(my|our|the) new (phone number|mobile number|number|phone|extension|address|e-?mail(?: address)?"
             rf"|{_ROLE}) is ",
@@ -83,7 +85,7 @@ _STATES: Final = tuple(
     )
 )
 _SHAPES: Final = (
-    (re.compile(r" is (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
+    (re.compile(r" (?:is|ist) (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
     (re.compile(r" (?:is|to) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
     (re.compile(r" (?:use|uses|runs?|on|is) [a-z.+]{2,20} (?=v?\d[\d.]{0,8}$)", re.IGNORECASE), "version"),
     (re.compile(r" address is (?:now )?(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE), "address"),
@@ -98,16 +100,16 @@ _SHAPES: Final = (
 )
 """What stands before a value of a kind that has no names."""
 PLACES: Final = ("town", "country")
-_LIVE: Final = word_set("live lives living wohne wohnt lebe lebt j'habite habite vivo vive 住")
+_LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
 _STATE: Final = _LIVE | word_set(
-    """we our the is are am use uses using run runs host hosted based stored kept on in at now currently these days
-    for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
+    """we we're i'm my our the is are am use uses using run runs host hosted stored kept on in at now currently these
+    days for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
     ahora 我 们 在 用 了 现 的 是"""
 )
 """Words of a state that tell no thing from another."""
-_SELF: Final = word_set("i my ich mein meine je j'habite mon ma vivo mi 我")
+_SELF: Final = word_set("i i'm my ich mein meine je j'habite mon ma vivo mi 我")
 ANYBODY: Final = KIN | word_set(
-    "a an there one some any another most someone he she they it this that i'm er sie es il elle ein eine un une"
+    "a an there one some any another most someone he she they it this that er sie es il elle ein eine un une"
 )
 """Of whom or what there may be several."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
@@ -162,7 +164,7 @@ def resulting_state(text: str) -> str:
             kind = known_kind(_WORD.findall(found["name"].lower()))
             if kind is None:
                 return text
-            state = state if kind in PLACES else r"\1 use "
+            state = state if kind in PLACES else state.replace("live in", "use")
         return pattern.sub(state, plain, count=1)
     return text
 
