@@ -1,8 +1,8 @@
-"""Alternatives: the state that a change leads to, and the names and values of which a thing has one at a time.
+"""Alternatives: the state that a change leads to, and names of which a person or thing has one at a time.
 
-"We switched from npm to pnpm" is read as "we use pnpm". Two such statements can replace each other only if what they
-name is of one kind (two package managers, two towns), which ``data/kinds.txt`` lists: "we switched to Slack" leaves
-"we switched to pnpm" as it is.
+"We switched from npm to pnpm" is read as "we use pnpm". One such statement replaces another only if both name
+alternatives, two package managers or two towns (``data/kinds.txt``): "we switched to Slack" leaves "we switched to
+pnpm" as it is.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MONTHS: Final = (
     r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
 _TIME: Final = (
-    r"(?:(?:back )?in|since|last|this|as of|at the (?:start|beginning|end) of) (?:early |late |mid-?)?"
-    rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|20\d\d)\b(?: 20\d\d\b)?|yesterday|today"
+    r"(?:(?:(?:back )?in|since|last|this|as of|at the (?:start|beginning|end) of) (?:early |late |mid-?)?"
+    rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|20\d\d)\b(?: 20\d\d\b)?|yesterday|today)"
 )
 _LEAD: Final = re.compile(
     r"^(?:(?:by the way|btw|fyi|heads up|update|news|ok|okay|so|well|hey|hi|please|always|from now on)\b[,:.!]? ){1,3}",
@@ -39,7 +39,7 @@ _WHEN: Final = re.compile(
     rf"^{_TIME},? |,? (?:{_TIME}|for (?:a job|good|love|university)|(?:near|close to) [\w ]{{1,40}})$",
     re.IGNORECASE,
 )
-"""What a change adds of when, why and near what: of a state it would say that it holds at times."""
+"""When, why and near what a change happened. Behind a state such words limit it: "I live in Lisbon in winter"."""
 _HAVE: Final = (
     r"(?:(?:'ve|'s| have| has| was| were| been| got| just| recently| finally| now| already)(?![\w'])){0,4}"
 )
@@ -98,7 +98,7 @@ _SHAPES: Final = (
         "date",
     ),
 )
-"""What stands before a value of a kind that has no names."""
+"""Beginnings of values that are recognized by their form."""
 PLACES: Final = ("town", "country")
 _LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
 _STATE: Final = _LIVE | word_set(
@@ -106,38 +106,38 @@ _STATE: Final = _LIVE | word_set(
     days for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
     ahora 我 们 在 用 了 现 的 是"""
 )
-"""Words of a state that tell no thing from another."""
+"""Words that are ignored when the frames of two states are compared."""
 _SELF: Final = word_set("i i'm my ich mein meine je j'habite mon ma vivo mi 我")
 ANYBODY: Final = KIN | word_set(
     "a an there one some any another most someone he she they it this that er sie es il elle ein eine un une"
 )
-"""Of whom or what there may be several."""
+"""Words of persons and things of which there may be several."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
 _NOW: Final = re.compile(r"\bnow\b", re.IGNORECASE)
 _DOUBT: Final = function_words("en") - word_set("for in on with at") | word_set(
     "nearly almost barely probably hopefully maybe perhaps soon tomorrow"
 )
-"""What makes a change a wish, a plan or part of another sentence."""
+"""Words of wishes, plans and longer sentences, which announce no change."""
 _CLAUSE: Final = re.compile(r"[,;](?= )")
 _LIMITS: Final = re.compile(
     r"\b(?:except|but|only|apart|besides|unless|if|when|while|until|for|not|still)\b", re.IGNORECASE
 )
-"""What says behind a change where or when it does not hold."""
+"""Words that limit a change in the clause behind it."""
 _MOST: Final = 3
 """Words of a name."""
 _FEW: Final = 3
-"""Words of whom and for what, where a sentence says nothing else."""
+"""Most words of a frame in a sentence that announces a change and says nothing else."""
 
 
 class _Known(NamedTuple):
-    """A kind of names, and words that only say what the kind is for."""
+    """A kind of names, and the words that only state its purpose."""
 
     kind: str
     purpose: frozenset[str]
 
 
 class _Named(NamedTuple):
-    """A statement of what is named, of which kind, and the words that say of whom and for what."""
+    """A name of a known kind in a statement, and the other words; `frame`: those that say of whom and for what."""
 
     kind: str
     name: str

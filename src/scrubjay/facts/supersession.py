@@ -74,7 +74,7 @@ _FOR_A_WHILE: Final = re.compile(
     r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
     r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:weekdays|weekends)\b"
 )
-"""What ends by itself or holds at times."""
+"""Signs that something ends by itself or holds only at times."""
 LABEL: Final = re.compile(
     r"^(?:decision|decided|note|update|entscheidung|décision|decisión): ", re.IGNORECASE
 )
@@ -544,7 +544,7 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 
 def _purposes(statement: ParsedStatement) -> set[str]:
-    """Return the words of what or whom something is for."""
+    """Return the nouns behind "for": "for the staff" and "for guests" are two purposes."""
     return {
         key
         for at, key in enumerate(statement.keys[1:], 1)
@@ -600,14 +600,12 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
-        at, english = old.words_before(lives.end()), moved.group().endswith(" to")
-        if english and known_kind(new.low[to:]) not in PLACES:  # to the design team, to Kubernetes
-            return False
+        if moved.group().endswith(" to") and known_kind(new.low[to:]) not in PLACES:
+            return False  # to the design team, to Kubernetes
+        at = old.words_before(lives.end())
         if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
             return False
-        if not moved.group().endswith((" to", " a")) or any(
-            raw[:1].isupper() for raw in new.raw[to : to + 1]
-        ):
+        if not moved.group().endswith(" a") or any(raw[:1].isupper() for raw in new.raw[to : to + 1]):
             return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
@@ -638,7 +636,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 
 def _of_two_units(old: ParsedStatement, new: ParsedStatement) -> bool:
-    """Return whether one counts something else than the other: requests and workers."""
+    """Return whether the amounts of the two have different units: requests and workers."""
     first, second = (
         {"time" if unit in ("second", "minute", "hour", "day") else unit for unit in one.amounts.values()}
         for one in (old, new)
