@@ -143,3 +143,20 @@ def test_a_heading_that_titles_a_document_goes_with_what_stood_below_it(
         memory.sync()
     (notes / "tea.md").unlink()
     assert readable(tmp_path, {"zyxwalrus"}) == {}
+
+
+def test_the_words_of_a_link_and_the_name_of_who_alone_saw_it_go_with_what_it_joined(
+    memory: Memory, tmp_path: Path
+) -> None:
+    ends = [memory.add(f"The {word} is oak.", visibility="public").id for word in ("rudder", "mast")]
+    memory.link(*ends, rule="part of the boat")
+    named = {"zyxwalrus", "zanzibarist"}
+    with Memory.open(tmp_path / "m.db", user="zyxwalrus", embedders=[StaticEmbedder()]) as other:
+        own = other.add("The keel is lead, says the zanzibarist.").id
+        other.link(own, ends[0], rule="heard from the zanzibarist")
+        other.link(ends[0], ends[1], rule="built by the zanzibarist")
+        assert set().union(*readable(tmp_path, named).values()) == named
+        other.unlink(ends[0], ends[1])
+        other.forget(own)
+    assert readable(tmp_path, named) == {}
+    assert [(link.id, link.rule) for link in memory.links(ends[0])] == [(ends[1], "part of the boat")]

@@ -53,7 +53,7 @@ def file_bytes(db: Database) -> int:
 
 
 def vacuum_file(db: Database, *, on_disk: bool) -> None:
-    """Drop unused words and rewrite the file, in a writer's turn but outside a transaction; readers continue.
+    """Drop what nothing refers to and rewrite the file, in a writer's turn but outside a transaction; readers continue.
 
     ``on_disk``: whether SQLite's temporary copy is a file, not in memory.
     """
@@ -61,6 +61,9 @@ def vacuum_file(db: Database, *, on_disk: bool) -> None:
         unused = "SELECT id FROM term WHERE id NOT IN (SELECT term FROM posting)"
         db.execute(f"DELETE FROM term_gram WHERE rowid IN ({unused})")
         db.execute(f"DELETE FROM term WHERE id IN ({unused})")
+        # These name users and quote the words of links.
+        db.execute("DELETE FROM sight WHERE id NOT IN (SELECT sight FROM edge)")
+        db.execute("DELETE FROM maker WHERE id NOT IN (SELECT maker FROM edge)")
         db.execute("INSERT INTO term_gram (term_gram) VALUES ('optimize')")
         db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
     usual = db.pragma("temp_store")
