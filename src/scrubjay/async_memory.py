@@ -173,6 +173,7 @@ class AsyncMemory:
     add = _in_thread(Memory.add)
     add_many = _in_thread(Memory.add_many)
     forget = _in_thread(Memory.forget)
+    forget_everything = _in_thread(Memory.forget_everything)
     update = _in_thread(Memory.update)
     rewrite = _in_thread(Memory.rewrite)
     archive = _in_thread(Memory.archive)

@@ -405,6 +405,17 @@ class Memory:
 
         return forget_memories(self._workspace, [ids] if isinstance(ids, str) else list(ids))
 
+    def forget_everything(self) -> ForgetReport:
+        """Delete everything that this user ever stored, and the user's name.
+
+        That is the memories under every visibility, also of groups that the settings do not name; what repeats them;
+        sources, links, dictionary and runs; and the name in the histories of others' memories. Keyed hashes remain, so
+        that no sync restores a text. Files, tokens, backups and exports are not changed.
+        """
+        from scrubjay.services.curation import forget_everything
+
+        return forget_everything(self._workspace)
+
     @property
     def concepts(self) -> Concepts:
         """The dictionary: list, show, add, merge, rename and remove concepts."""

@@ -65,6 +65,14 @@ class GraphState:
             dict(self.marks),
         )
 
+    def drop_key(self, key: str) -> None:
+        """Remove the rows of one visibility key."""
+        self.concepts = {name: one for name, one in self.concepts.items() if one.key != key}
+        self.categories = {name: one for name, one in self.categories.items() if one.key != key}
+        self.edges = {name: one for name, one in self.edges.items() if one.key != key}
+        self.projects = {name: one for name, one in self.projects.items() if name[1] != key}
+        self.marks.pop(key, None)
+
     def apply(self, scope: Scope, change: c.GraphChange, memories: Collection[str]) -> None:
         """Do one change for one scope, which sees these memories."""
         match change:
@@ -160,6 +168,14 @@ class HistoryState:
     def copy(self) -> HistoryState:
         """Return a state that can be changed without this one changing."""
         return HistoryState(list(self.events), dict(self.runs), dict(self.readings))
+
+    def drop_user(self, user: str) -> None:
+        """Remove a user's own runs and events, and the user's name from other events."""
+        key = f"user:{user}"
+        self.runs = {name: one for name, one in self.runs.items() if one.key != key}
+        self.events = [
+            replace(one, actor="") if one.actor == user else one for one in self.events if one.key != key
+        ]
 
     def apply(self, scope: Scope, change: c.HistoryChange, memories: dict[str, c.PreparedMemory]) -> None:
         """Do one change for one scope; a life is put into the memory that it is of."""
@@ -257,6 +273,10 @@ class TenantState:
                 self._put(scope, memory, None)
             case c.DropMemory() | c.Forget():
                 self._remove(scope, change)
+            case c.DropUser(user):
+                check_key(scope, f"user:{user}", f"User {user}")
+                self.graph.drop_key(f"user:{user}")
+                self.life.drop_user(user)
             case c.PutTombstones(hashes):
                 self.tombstones |= set(hashes)
             case c.PutModel(model, model_state):

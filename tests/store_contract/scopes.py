@@ -10,20 +10,24 @@ import pytest
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
 from scrubjay.models.ids import text_hash, tombstone_hash
+from scrubjay.models.lifecycle import ConsolidationRun, Event
 from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.storage.changes import (
     Change,
     DropDocument,
     DropModel,
     DropSource,
+    DropUser,
     Forget,
     PutCategory,
     PutConcept,
     PutDocument,
     PutEdges,
+    PutEvents,
     PutMemory,
     PutModel,
     PutProject,
+    PutRun,
     PutSource,
     PutVectors,
     PutVersions,
@@ -366,3 +370,38 @@ class ScopesContract:
         write_changes(store, bob, DropSource("shared"))
         with store.reader(ann) as reader:
             assert reader.counts().memories == 0
+
+    def test_a_user_is_dropped_with_all_that_has_the_name(self, store: Store, ann: Scope, bob: Scope) -> None:
+        """The links, names and runs of nobody else, and not what happened to the memories of others."""
+        own, ends = "user:bob", [sample_id(name) for name in ("jay", "nut")]
+        shared = [sample_memory(name, "public", name=name) for name in ("jay", "nut")]
+        write_changes(store, ann, *map(PutMemory, shared), PutConcept(sample_concept("quoll", "public")))
+        events = tuple(
+            Event(ends[0], "useful", at, "public", actor=who) for at, who in enumerate(("bob", "ann"))
+        )
+        write_changes(
+            store,
+            bob,
+            PutMemory(sample_memory("bob's jay", own, name="own")),
+            PutConcept(sample_concept("quoll", own)),
+            PutConcept(sample_concept("numbat", own)),
+            PutCategory(sample_category("birds", own)),
+            PutProject("a place", "nests", own),
+            PutRun(ConsolidationRun("run_a", own, "done", "1", 0, 1, {})),
+            PutEdges(
+                tuple(Edge(ends[0], "links", ends[1], key, 1.0, 0, "given", key) for key in (own, "public"))
+            ),
+            PutEdges((Edge(ends[0], "references", sample_concept_id("numbat"), own, 1.0, 0, "given", ""),)),
+            PutEvents(events),
+        )
+        write_changes(store, bob, Forget((sample_id("own"),)), DropUser("bob"))
+        with store.tenant_reader(ann.tenant) as reader:
+            assert reader.scope.keys == ("public",)
+            assert [(edge.key, edge.rule) for batch in reader.all_edges() for edge in batch] == [
+                ("public",) * 2
+            ]
+            assert [event.actor for batch in reader.all_events() for event in batch] == ["", "ann"]
+            assert [concept.key for concept in reader.concepts()] == ["public"]
+            assert (reader.all_projects(), reader.runs(), reader.categories()) == ([], [], [])
+        with pytest.raises(InputError, match="ann"):
+            write_changes(store, bob, DropUser("ann"))

@@ -71,6 +71,7 @@ LEFT_OUT = {
     "web": "the viewer's",
     "rewrite": "the viewer's: a program changes files itself",
     "copy": "an operator's: from store to store on the machine",
+    "forget_everything": "an operator's: scrubjay forget --everything on the machine",
     "build_index": "an operator's: what the owner of the tables makes",
     "drop_index": "an operator's",
     "enlarge": "the old name of build_index",

@@ -209,22 +209,31 @@ MAX_CHARACTERS = 100_000_000
 
 
 @command("forget")
-@click.argument("ids", nargs=-1, required=True, metavar="ID...")
+@click.argument("ids", nargs=-1, metavar="ID...")
+@click.option(
+    "--everything",
+    is_flag=True,
+    help="All memories of the user, also shared ones, with sources, links and the user's name.",
+)
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
-def forget(call: Call, ids: tuple[str, ...], yes: bool) -> None:
+def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Delete memories permanently: text, index entries and vectors.
 
     An id is whole or short: six digits or more. Files are not changed; places that still contain the text are listed.
     Asks for confirmation unless --yes is given, and fails if there is no terminal to ask on.
     """
+    if everything == bool(ids):
+        raise click.UsageError("Give ids or --everything.")
     with call.open(cold=True) as memory:
         if not yes:
             known = find_memories(memory, ids)
             for record in known:
                 write_error(f"{record.id}  {single_line(record.title or record.content)[:80]}")
-            if known:
-                confirm_forget(len(known))
-        done = memory.forget(ids)
+            if everything:
+                confirm_forget(f"everything of user {single_line(call.settings.user)}")
+            elif known:
+                confirm_forget(format_count(len(known), "memory"))
+        done = memory.forget_everything() if everything else memory.forget(ids)
     missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
@@ -248,12 +257,12 @@ def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:
     return found
 
 
-def confirm_forget(number: int) -> None:
+def confirm_forget(subject: str) -> None:
     if not sys.stdin.isatty():
         raise InputError(
             "Confirmation needed but stdin is not a terminal. Nothing was forgotten.", hint="add --yes"
         )
-    click.confirm(f"Forget {format_count(number, 'memory')} permanently?", abort=True, err=True)
+    click.confirm(f"Forget {subject} permanently?", abort=True, err=True)
 
 
 EVENT_PHRASES = {

@@ -440,13 +440,17 @@ class Scope:
 
 @frozen
 class UnrestrictedScope(Scope):
-    """Reads every key of a tenant. Only copies of whole tenants use it; no caller ever gets one."""
+    """Reads every key of a tenant: for copies of whole tenants, and to forget a user; no caller ever gets one."""
 
     held: tuple[str, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
         return self.held
+
+    def seen_with(self, key: str) -> Scope:
+        kind, _, name = key.partition(":")
+        return Scope(self.tenant, name) if kind == "user" else Scope.seen_with(self, key)
 
 
 @frozen

@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
 
+from scrubjay.config.settings import NotesSettings
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
 from scrubjay.ingest import additions as store_path
 from scrubjay.ingest import deletion
@@ -32,7 +33,15 @@ from scrubjay.models.lifecycle import (
     LifecycleChange,
     NewMemory,
 )
-from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Source, SourcePlace
+from scrubjay.models.records import (
+    NEVER_INJECT,
+    STATUSES,
+    UNCHANGED,
+    Record,
+    RecordFilter,
+    Source,
+    SourcePlace,
+)
 from scrubjay.models.reports import AddReport, ForgetReport
 from scrubjay.models.sources import repository_of
 from scrubjay.models.views import ChangeReport, MemoryLink, RewriteReport, UpdateReport
@@ -44,12 +53,13 @@ from scrubjay.services.inspection import MAX_HISTORY_EVENTS
 from scrubjay.services.sync import edge_builder, recluster_due, sync_file
 from scrubjay.services.workspace import (
     Workspace,
+    may_change,
     refresh_learned_notes,
     require_may_change,
     resolve_projects,
     write_changed_notes,
 )
-from scrubjay.storage.changes import DropEdges, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.changes import DropEdges, DropSource, DropUser, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 from scrubjay.text.markdown import front_matter_end
 
@@ -505,3 +515,25 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
                 organise_topics(store, scope, key, base, workspace.models.passage_models())
     refresh_learned_notes(workspace)
     return gone.report
+
+
+USER_PAGE: Final = 1_000
+"""Memories of a user that are read at once."""
+
+
+def forget_everything(workspace: Workspace) -> ForgetReport:
+    """Delete everything of a user: memories of any group, sources, links, names, runs, and the user's own name."""
+    store, scope = workspace.store, workspace.scope
+    ids: list[str] = []
+    with store.tenant_reader(scope.tenant) as reader:
+        everyone = replace(reader.scope, user=scope.user)
+        after, where = "", RecordFilter(statuses=STATUSES)
+        while page := reader.page(after, USER_PAGE, where):
+            after = page[-1].id
+            ids += [record.id for record in page if may_change(replace(workspace, may_curate=False), record)]
+        sources = [source.id for source in reader.sources() if source.key == scope.key()]
+    settings = replace(workspace.settings, notes=NotesSettings())  # the user's folder shows the user's view
+    done = forget_memories(replace(workspace, scope=everyone, settings=settings, dictionaries={}), ids)
+    store.write(scope, [*map(DropSource, sources), DropUser(scope.user)], durable=True)
+    refresh_learned_notes(workspace)
+    return done

@@ -129,6 +129,17 @@ class Forget:
 
 
 @frozen
+class DropUser:
+    """Remove the rest of a user whose memories and sources are gone, and the name.
+
+    That is everything under the user's own visibility key: edges, concepts, categories, project names, runs, and the
+    user as the actor of events.
+    """
+
+    user: str
+
+
+@frozen
 class PutTombstones:
     """Add tombstones (`ids.tombstone_hash`) from a store that had the same secret."""
 
@@ -341,6 +352,7 @@ Change = (
     | PutMemory
     | DropMemory
     | Forget
+    | DropUser
     | PutTombstones
     | PutModel
     | DropModel

@@ -69,6 +69,8 @@ EVENT_COLUMNS: Final = (
     "tenant", "key", "memory", "op", "at", "run", "other", "count", "before", "actor"
 )  # fmt: skip
 RUN_COLUMNS: Final = ("tenant", "key", "id", "state", "rules", "started", "ended", "counts")
+USER_TABLES: Final = ("concept", "concept_mark", "category", "project", "run", "event")
+"""Tables whose rows under a user's own key are deleted with the user, after the memories and their edges."""
 
 
 def insert_sql(table: str, columns: Sequence[str], mark: str = "?") -> str:

@@ -15,6 +15,7 @@ from scrubjay.models.ids import EmbeddingModel, parse_id
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange, changed_fields
 from scrubjay.models.records import Document, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
+from scrubjay.storage.quota import USER_KEY_PREFIX
 from scrubjay.storage.rows import RegisteredModel, Tenant, event_to_row, id_from_hash, run_to_row
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
@@ -66,6 +67,10 @@ class MemoryWriter(ABC):
                 self._remove_without_document(self._numbers(ids))
             case c.Forget(ids):
                 self._forget(ids)
+            case c.DropUser(user):
+                key = f"{USER_KEY_PREFIX}{user}"
+                check_key(self._scope, key, f"User {user}")
+                self._drop_user(user, key)
             case c.PutTombstones(hashes):
                 self._write_tombstones(hashes)
             case c.PutModel(model, state):
@@ -203,6 +208,9 @@ class MemoryWriter(ABC):
 
     @abstractmethod
     def _forget(self, ids: Sequence[str]) -> None: ...
+
+    @abstractmethod
+    def _drop_user(self, user: str, key: str) -> None: ...
 
     @abstractmethod
     def _write_tombstones(self, hashes: Sequence[str]) -> None: ...

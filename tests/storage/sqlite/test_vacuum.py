@@ -149,7 +149,7 @@ def test_the_words_of_a_link_and_the_name_of_who_alone_saw_it_go_with_what_it_jo
     memory: Memory, tmp_path: Path
 ) -> None:
     ends = [memory.add(f"The {word} is oak.", visibility="public").id for word in ("rudder", "mast")]
-    memory.link(*ends, rule="part of the boat")
+    memory.link(ends[0], ends[1], rule="part of the boat")
     named = {"zyxwalrus", "zanzibarist"}
     with Memory.open(tmp_path / "m.db", user="zyxwalrus", embedders=[StaticEmbedder()]) as other:
         own = other.add("The keel is lead, says the zanzibarist.").id

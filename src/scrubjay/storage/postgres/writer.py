@@ -25,6 +25,7 @@ from scrubjay.storage.rows import (
     RUN_COLUMNS,
     SELECTED_COLUMNS,
     SOURCE_COLUMNS,
+    USER_TABLES,
     RegisteredModel,
     Tenant,
     document_from_row,
@@ -303,6 +304,15 @@ class PostgresWriter(MemoryWriter):
             "(SELECT FROM memory m WHERE m.tenant = term.tenant AND m.num > %s AND m.terms @> ARRAY[term.id]) "
             "AND NOT EXISTS (SELECT FROM posting p WHERE p.tenant = term.tenant AND p.term = term.id)",
             (tenant, terms, self._tenant.posted),
+        )
+
+    def _drop_user(self, user: str, key: str) -> None:
+        for table in ("edge", *USER_TABLES):
+            self._db.execute(
+                f"DELETE FROM {table} WHERE tenant = %s AND key = %s", (self._tenant.number, key)
+            )
+        self._db.execute(
+            "UPDATE event SET actor = '' WHERE tenant = %s AND actor = %s", (self._tenant.number, user)
         )
 
     def _write_tombstones(self, hashes: Sequence[str]) -> None:

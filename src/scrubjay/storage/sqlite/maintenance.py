@@ -48,6 +48,12 @@ def is_vacuum_due(db: Database) -> bool:
     return bool(row[0])
 
 
+def drop_unused_edge_parts(db: Database) -> None:
+    """Drop the names of users and the words of links that no edge uses."""
+    for table in ("sight", "maker"):
+        db.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT {table} FROM edge)")
+
+
 def file_bytes(db: Database) -> int:
     return int(db.pragma("page_count")) * int(db.pragma("page_size"))
 
@@ -61,9 +67,7 @@ def vacuum_file(db: Database, *, on_disk: bool) -> None:
         unused = "SELECT id FROM term WHERE id NOT IN (SELECT term FROM posting)"
         db.execute(f"DELETE FROM term_gram WHERE rowid IN ({unused})")
         db.execute(f"DELETE FROM term WHERE id IN ({unused})")
-        # These name users and quote the words of links.
-        db.execute("DELETE FROM sight WHERE id NOT IN (SELECT sight FROM edge)")
-        db.execute("DELETE FROM maker WHERE id NOT IN (SELECT maker FROM edge)")
+        drop_unused_edge_parts(db)
         db.execute("INSERT INTO term_gram (term_gram) VALUES ('optimize')")
         db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
     usual = db.pragma("temp_store")

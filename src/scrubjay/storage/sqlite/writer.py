@@ -27,6 +27,7 @@ from scrubjay.storage.rows import (
     RUN_COLUMNS,
     SOURCE_COLUMNS,
     TARGET_KIND,
+    USER_TABLES,
     RegisteredModel,
     Tenant,
     document_from_row,
@@ -548,6 +549,21 @@ class SQLiteWriter(MemoryWriter):
         self._rewrite_stale()
         self._db.execute("DELETE FROM cache WHERE tenant = ?", (self._tenant.number,))
         self._vocabulary.prune(self._db, self._tenant.number, terms)
+        maintenance.note_leftovers(self._db)
+        self.forgot = True
+
+    def _drop_user(self, user: str, key: str) -> None:
+        own = (self._tenant.number, key)
+        self._db.execute(
+            "DELETE FROM edge WHERE tenant = ?1 AND sight IN (SELECT id FROM sight WHERE tenant = ?1 AND key = ?2)",
+            own,
+        )
+        for table in USER_TABLES:
+            self._db.execute(f"DELETE FROM {table} WHERE tenant = ? AND key = ?", own)
+        self._db.execute(
+            "UPDATE event SET actor = '' WHERE tenant = ? AND actor = ?", (self._tenant.number, user)
+        )
+        maintenance.drop_unused_edge_parts(self._db)
         maintenance.note_leftovers(self._db)
         self.forgot = True
 
