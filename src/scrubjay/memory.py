@@ -1293,6 +1293,8 @@ class Memory:
         dry_run: bool = False,
         shared: bool = False,
         untrusted: bool = False,
+        forget: bool = False,
+        include_forgotten: bool = False,
         progress: Callable[[Progress], None] | None = None,
     ) -> ImportReport:
         """Import an export of scrubjay, or the memories of another tool; what is already stored is not imported twice.
@@ -1307,6 +1309,9 @@ class Memory:
             shared: Of an export: share again what was shared, as far as the caller may. Otherwise it is private, unless
                 it is an export of the same store.
             untrusted: Mark all of it as untrusted: it is found, but never injected.
+            forget: Of an export: forget here what was forgotten in the store that wrote it, except what was edited
+                here. Otherwise the report only names it.
+            include_forgotten: Import what was forgotten here, too.
             progress: Called with the progress.
 
         Raises:
@@ -1323,6 +1328,8 @@ class Memory:
             dry_run=dry_run,
             shared=shared,
             untrusted=untrusted,
+            forget=forget,
+            include_forgotten=include_forgotten,
             progress=progress,
         )
 

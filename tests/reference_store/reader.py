@@ -317,6 +317,10 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         return self._state.tombstones.intersection(hashes) if self._state.tombstones else set()
 
+    def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
+        known = self._state.tombstones
+        return {mark.removeprefix(one) for one in prefixes for mark in known if mark.startswith(one)}
+
     def count_memories(self, key: str) -> int:
         return sum(1 for m in self._visible.values() if m.record.key == key)
 

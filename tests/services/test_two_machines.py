@@ -138,7 +138,94 @@ def test_what_one_forgot_does_not_come_back_there(machines: tuple[Machine, Machi
     one.memory.forget(gone)
     two.send(one)
     assert not [text for text in one.texts() if "safe" in text]
-    assert [text for text in two.texts() if "safe" in text]  # an export names nothing that was forgotten
+    assert [text for text in two.texts() if "safe" in text]  # nothing is dropped there unasked
+
+
+def find(machine: Machine, text: str) -> str:
+    (found,) = [one for one in machine.memory.page(limit=1000).records if text in one.content]
+    return found.id
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The safe opens with a key.", "The mast is 12 metres.", "prefer tabs over", "one laptop in the blue"],
+)
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_one_forgot_is_named_to_the_other_which_forgets_it_when_asked(
+    machines: tuple[Machine, Machine], text: str, first: int, tmp_path: Path
+) -> None:
+    """An addition of both, a note of both, a fact that both learned, a turn of one."""
+    one, two = machines
+    for machine in machines:
+        machine.memory.add("The safe opens with a key.")
+    merge(one, two)
+    here, there = machines[first], machines[1 - first]
+    file = tmp_path / "forgotten.jsonl"
+    held, gone = (
+        [each.id for each in machine.memory.page(limit=1000).records if text in each.content]
+        for machine in (there, here)
+    )
+    assert held
+    here.memory.forget(gone)
+    here.memory.export(file)
+    assert text not in file.read_text()
+    before = there.texts()
+    for asked in (False, True):
+        named = there.memory.import_(file, forget=asked, dry_run=asked)
+        assert set(held) <= {*named.forgotten_there, *named.forgotten_too}
+    assert there.texts() == before
+    done = there.memory.import_(file, forget=True)
+    assert set(held) <= set(done.forgotten_too)
+    assert done.forgotten_there == ()
+    assert one.texts() == two.texts()
+    assert not any(text in each for each in one.texts())
+    assert there.memory.import_(file, forget=True).forgotten_too == ()
+    merge(one, two)
+    assert one.texts() == two.texts()
+    assert not any(text in each for each in one.texts())
+
+
+def test_what_was_forgotten_is_imported_all_the_same_when_asked_and_is_forgotten_nowhere_then(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    two.memory.add("The safe opens with a key.")
+    merge(one, two)
+    one.memory.forget(find(one, "safe"))
+    file = tmp_path / "two.jsonl"
+    two.memory.export(file)
+    assert one.memory.import_(file).forgotten == 1
+    done = one.memory.import_(file, include_forgotten=True)
+    assert (done.added, done.forgotten) == (1, 0)
+    one.memory.export(file, overwrite=True)
+    assert two.memory.import_(file).forgotten_there == ()
+    assert one.texts() == two.texts()
+
+
+def test_what_one_edited_after_the_other_forgot_it_stays(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    one.memory.add("The safe opens with a key.")
+    merge(one, two)
+    edited = find(two, "safe")
+    two.memory.update(edited, "The safe opens with a number.")
+    one.memory.forget(find(one, "safe"))
+    one.memory.export(tmp_path / "one.jsonl")
+    done = two.memory.import_(tmp_path / "one.jsonl", forget=True)
+    assert (done.forgotten_too, done.forgotten_there) == ((), (edited,))
+    assert find(two, "number") == edited
+
+
+def test_a_stranger_learns_of_no_memory_that_another_user_forgot(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    with opened(user="ann") as ann, opened(user="bob") as bob:
+        ann.forget(ann.add("The safe opens with a key.").id)
+        for memory in (ann, bob):
+            memory.export(tmp_path / "all.jsonl", overwrite=True)
+            header = json.loads((tmp_path / "all.jsonl").read_text().splitlines()[0])
+            assert len(header["forgotten"]) == (memory is ann)
 
 
 def test_what_one_amended_reaches_the_other_once(machines: tuple[Machine, Machine]) -> None:

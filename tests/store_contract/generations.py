@@ -10,7 +10,7 @@ import pytest
 
 from scrubjay.errors import InputError, StoreError
 from scrubjay.models.graph import Edge
-from scrubjay.models.ids import tombstone_hash
+from scrubjay.models.ids import forgotten_prefix, tombstone_hash
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import Scope, StageVersions, UnrestrictedScope
 from scrubjay.storage.changes import (
@@ -340,6 +340,16 @@ class TenantReaderContract:
         write_changes(store, ann, PutTombstones((mark,)), PutTombstones((mark,)))
         with store.reader(ann) as reader:
             assert reader.forgotten_hashes([mark, "0" * 64]) == {mark}
+
+    def test_names_of_forgotten_memories_are_listed_by_their_prefixes(self, store: Store, ann: Scope) -> None:
+        mine, shared, other = (
+            forgotten_prefix(store.secret(ann), key) for key in ("user:ann", "public", "user:bob")
+        )
+        names = (f"{mine}obs_1", f"{mine}store/obs_2", f"{shared}obs_3", f"{other}obs_4")
+        write_changes(store, ann, PutTombstones(("0" * 64, *names)))
+        with store.reader(ann) as reader:
+            assert reader.forgotten_names([mine, shared]) == {"obs_1", "store/obs_2", "obs_3"}
+            assert reader.forgotten_names([]) == set()
 
     def test_events_of_the_past_keep_a_key_that_their_memory_no_longer_has(
         self, store: Store, ann: Scope

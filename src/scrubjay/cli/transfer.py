@@ -38,8 +38,8 @@ MAX_SHOWN = 10
 def export(call: Call, file: str, format: str, overwrite: bool) -> None:
     """Export everything you may see to FILE as JSON lines; - writes to standard output.
 
-    Includes memories of every tier with all fields, locations, links, concepts and histories; not vectors, settings
-    or forgotten memories. `scrubjay import` reads it, here or elsewhere.
+    Includes memories of every tier with all fields, locations, links, concepts and histories; not vectors or settings;
+    of forgotten memories only the ids. `scrubjay import` reads it, here or elsewhere.
     """
     if format == "markdown":
         _export_markdown(call, file)
@@ -95,6 +95,10 @@ def _export_markdown(call: Call, folder: str) -> None:
 @click.option(
     "--untrusted", is_flag=True, help="Do not trust the content: searchable, but never injected unasked."
 )
+@click.option(
+    "--forget", is_flag=True, help="Forget here what was forgotten in the store that wrote the export."
+)
+@click.option("--include-forgotten", is_flag=True, help="Import what was forgotten here, too.")
 def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
     """Import a scrubjay export or the memories of another tool.
 
@@ -128,7 +132,18 @@ def _print_imported(done: ImportReport) -> None:
     for one in done.samples if dry_run else ():
         write(f"  {one.tier}  {single_line(one.date)}  {single_line(one.title)}: {single_line(one.text)}")
     if done.forgotten:
-        write(f"{format_count(done.forgotten, 'memory')} skipped: forgotten here.")
+        write(
+            f"{format_count(done.forgotten, 'memory')} skipped: forgotten here (--include-forgotten imports it)."
+        )
+    if done.forgotten_too:
+        verb = "would be forgotten" if dry_run else "forgotten"
+        write(f"{format_count(len(done.forgotten_too), 'memory')} {verb} here, too.")
+    if there := done.forgotten_there:
+        others = "; or all: repeat the import with --forget" if len(there) > MAX_SHOWN else ""
+        write(
+            f"{format_count(len(there), 'memory')} forgotten in the other store, still here.\n"
+            f"hint: scrubjay forget {' '.join(there[:MAX_SHOWN])}{others}"
+        )
     if done.passed_files:
         named = ", ".join(map(single_line, done.passed_files[:MAX_NAMED]))
         more = f" and {len(done.passed_files) - MAX_NAMED:,} more" if done.passed_files[MAX_NAMED:] else ""

@@ -17,6 +17,7 @@ from typing import Final
 from scrubjay.models.citations import position
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Category, category_path
+from scrubjay.models.ids import forgotten_prefix
 from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ForgetReport
@@ -28,6 +29,7 @@ from scrubjay.storage.changes import (
     PutDocument,
     PutEvents,
     PutLifecycle,
+    PutTombstones,
 )
 from scrubjay.storage.interface import Reader, Store
 from scrubjay.text.tokenizer import query_groups
@@ -233,6 +235,7 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
             *_entity_changes(store, scope, reader, records),
             *_reread_changes(reader, requested.values(), records),
             *(DropCategory(category.id) for category in categories),
+            PutTombstones(tuple(_forgotten_names(store.secret(scope), reader, records))),
         ]
     store.write(scope, changes, durable=True)
     still = []
@@ -252,6 +255,16 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
         tuple(sorted({record.key for record in records.values()})),
         {sources[one]: frozenset(source_keys[one]) for one in sorted(source_keys)},
     )
+
+
+def _forgotten_names(secret: bytes, reader: Reader, records: Mapping[str, Record]) -> Iterator[str]:
+    """Yield tombstones that name the memories, here and in the stores whose exports they were in."""
+    prefixes = {key: forgotten_prefix(secret, key) for key in {record.key for record in records.values()}}
+    for memory, record in records.items():
+        yield prefixes[record.key] + memory
+    for event in reader.events(list(records), limit=ALL_EVENTS):
+        if event.op == "imported" and event.run is not None:
+            yield prefixes[records[event.memory].key] + event.run
 
 
 def _restored_sources(

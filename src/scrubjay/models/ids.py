@@ -136,6 +136,18 @@ def _keyed_digest(secret: bytes, mark: str, key: str) -> str:
     return hmac.digest(secret, message, "sha256").hex()
 
 
+FORGOTTEN_PREFIX = ID_DIGITS + 1
+"""Characters of `forgotten_prefix`."""
+
+
+def forgotten_prefix(secret: bytes, key: str) -> str:
+    """Return the beginning of the tombstones that name the memories forgotten under a visibility key.
+
+    The rest is an id, or the name of a memory that was imported (`scrubjay.transfer.forgotten`).
+    """
+    return f"{memory_key(secret, ('forgotten', key)):0{ID_DIGITS}x}:"
+
+
 TOKEN_POOLING = "tokens"
 """Beginning of a late-interaction model's ``pooling``; the bits of a number follow."""
 

@@ -101,6 +101,7 @@ EVENT_OPS: Final = (
     "changed",
     "contradicted",
     "derived",
+    "imported",
     "inject",
     NEVER_INJECT,
     "not-wrong",
@@ -115,7 +116,7 @@ EVENT_OPS: Final = (
     "wrong",
 )
 """What can happen to a memory. That one was forgotten is no event: nothing of it is kept. What is ``read`` was read
-by a language model."""
+by a language model; what was ``imported`` was in an export of another store, new here or not."""
 
 
 @frozen
@@ -127,7 +128,7 @@ class Event:
         op: One of ``EVENT_OPS``.
         at: UTC microseconds.
         key: Visibility key of the memory at that time.
-        run: Consolidation run that caused it, or None.
+        run: Consolidation run that caused it; for ``imported``, store and id that it was exported under; or None.
         other: Id of another memory involved, or None; for ``changed``, the memory that keeps the previous text.
         count: For ``derived``, the number of sources; else 0.
         before: For a change of status, the previous status; for ``reinforced``, the previous confidence as `repr`

@@ -477,6 +477,8 @@ class ImportReport:
         samples: The first new memories.
         seconds: Wall time.
         passed_files: Files here that are missing or have another version, at most one hundred.
+        forgotten_there: Memories here that were forgotten in the store that wrote the export.
+        forgotten_too: Those of them that were forgotten here, too, as asked for.
     """
 
     format: str
@@ -497,6 +499,8 @@ class ImportReport:
     samples: tuple[ImportSample, ...] = ()
     seconds: float = 0.0
     passed_files: tuple[str, ...] = ()
+    forgotten_there: tuple[str, ...] = ()
+    forgotten_too: tuple[str, ...] = ()
 
 
 @frozen

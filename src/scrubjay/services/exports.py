@@ -20,6 +20,7 @@ from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Store
 from scrubjay.storage.urls import open_store, store_file
 from scrubjay.transfer.archive import LineWriter, export_lines, line_text, principal_mark
+from scrubjay.transfer.forgotten import exported_names
 
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
 """Suffixes of a store's own files."""
@@ -116,8 +117,10 @@ def _write_export(
         secret = workspace.store.secret(workspace.scope)  # outside the reader: a new store creates it
         with workspace.store.reader(workspace.scope) as reader:
             total = reader.counts().memories if progress is not None else 0
+            mark = principal_mark(secret, workspace.scope)
+            forgotten = exported_names(reader, secret, workspace.scope, mark)
             for line, raw in _encoded_lines(
-                export_lines(reader, writer, principal_mark(secret, workspace.scope), workspace.scope.groups)
+                export_lines(reader, writer, mark, workspace.scope.groups, forgotten)
             ):
                 digest.update(raw)
                 size += stream.write(raw)

@@ -31,10 +31,12 @@ from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import Source
 from scrubjay.models.reports import ImportReport, ImportSample, Progress, ProgressCallback, RejectedItem
 from scrubjay.models.sources import is_single_file, source_location
+from scrubjay.services.curation import forget_memories
 from scrubjay.services.sync import current_versions, edge_builder, recluster_due, sync
-from scrubjay.services.workspace import Workspace, refresh_learned_notes
+from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
 from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
 from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
+from scrubjay.transfer.forgotten import find_held
 from scrubjay.transfer.formats import (
     FOLDER_FORMATS,
     IMPORT_FORMATS,
@@ -47,7 +49,14 @@ from scrubjay.transfer.formats import (
     format_reader,
     synced_folder,
 )
-from scrubjay.transfer.importer import MAX_SAMPLES, IdMap, ImportContext, import_lines, sample_memory
+from scrubjay.transfer.importer import (
+    ALL_ROWS,
+    MAX_SAMPLES,
+    IdMap,
+    ImportContext,
+    import_lines,
+    sample_memory,
+)
 
 
 def import_path(
@@ -58,6 +67,8 @@ def import_path(
     dry_run: bool = False,
     shared: bool = False,
     untrusted: bool = False,
+    forget: bool = False,
+    include_forgotten: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ImportReport:
     path = path.expanduser()
@@ -72,6 +83,13 @@ def import_path(
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
     if shared and known != "scrubjay":
         raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
+    if forget and known != "scrubjay":
+        raise InputError("Only an export of scrubjay says what was forgotten. Nothing was imported.")
+    if include_forgotten and known in FOLDER_FORMATS:
+        raise InputError(
+            f"{path} would be synced, which never restores what was forgotten. Nothing was imported.",
+            hint="add the text: scrubjay add TEXT",
+        )
     if untrusted and known in FOLDER_FORMATS:
         raise InputError(
             f"{path} would be synced as yours; only what is copied can be marked as untrusted. "
@@ -87,15 +105,17 @@ def import_path(
         try:
             if known == "scrubjay":
                 return restore_export(
-                    workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, progress=progress
-                )
+                    workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, forget=forget,
+                    include_forgotten=include_forgotten, progress=progress,
+                )  # fmt: skip
             if known in FOLDER_FORMATS:
                 folder = synced_folder(path, known)
                 return _sync_folder(workspace, folder, known, dry_run=dry_run, progress=progress)
             items = format_reader(known)(path)
             return import_items(
-                workspace, items, known, dry_run=dry_run, untrusted=untrusted, progress=progress
-            )
+                workspace, items, known, dry_run=dry_run, untrusted=untrusted,
+                include_forgotten=include_forgotten, progress=progress,
+            )  # fmt: skip
         except QuotaError as error:
             raise QuotaError(
                 f"{error} What was imported before that stays.",
@@ -157,22 +177,29 @@ def restore_export(
     dry_run: bool = False,
     shared: bool = False,
     untrusted: bool = False,
+    forget: bool = False,
+    include_forgotten: bool = False,
     progress: ProgressCallback | None = None,
 ) -> ImportReport:
     started = time.monotonic()
     header = check_export(file)
     base = workspace.models.writer()
     secret = workspace.store.secret(workspace.scope)
-    own = header.store == principal_mark(secret, workspace.scope)
+    mark = principal_mark(secret, workspace.scope)
+    own = header.store == mark
     overlap = workspace.settings.chunk.overlap
     allow = workspace.settings.redaction.allow
     into = ImportContext(
-        workspace.store, workspace.scope, base, overlap, header.store, own, dry_run, secret, untrusted, allow
-    )
+        workspace.store, workspace.scope, base, overlap, header.store, own, dry_run, secret, untrusted, allow,
+        include_forgotten,
+    )  # fmt: skip
     if not dry_run:
         _record_versions(workspace, header)
     import_lines(file, header, into, shared=shared, progress=progress)
+    there, edited = _forgotten_there(workspace, header, mark)
+    too = tuple(one for one in there if forget and one not in edited)
     if not dry_run:
+        forget_memories(workspace, too)
         _recluster(workspace, into)
         refresh_learned_notes(workspace)
     counts = into.counts
@@ -193,7 +220,19 @@ def restore_export(
         scrubbed=dict(sorted(into.scrubbed.items())),
         samples=tuple(into.samples),
         seconds=time.monotonic() - started,
+        forgotten_there=tuple(one for one in there if one not in too),
+        forgotten_too=too,
     )
+
+
+def _forgotten_there(workspace: Workspace, header: ExportHeader, mark: str) -> tuple[list[str], set[str]]:
+    """Return the user's memories that were forgotten where an export was made, and which of them were edited here."""
+    with workspace.store.reader(workspace.scope) as reader:
+        found = find_held(reader, header.forgotten, mark).values()
+        records = reader.get(sorted({one for ids in found for one in ids}))
+        there = [memory for memory, record in records.items() if may_change(workspace, record)]
+        edited = {event.memory for event in reader.events(there, limit=ALL_ROWS) if event.op == "changed"}
+    return there, edited
 
 
 def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
@@ -234,10 +273,11 @@ def import_items(
     *,
     dry_run: bool,
     untrusted: bool,
+    include_forgotten: bool,
     progress: ProgressCallback | None,
 ) -> ImportReport:
     started = time.monotonic()
-    importer = _BatchImporter(workspace, dry=dry_run)
+    importer = _BatchImporter(workspace, dry=dry_run, include_forgotten=include_forgotten)
     try:
         for item in items:
             if untrusted and isinstance(item, ImportedMemory):
@@ -276,8 +316,9 @@ class _BatchImporter:
         seen: Memories so far.
     """
 
-    def __init__(self, workspace: Workspace, *, dry: bool) -> None:
+    def __init__(self, workspace: Workspace, *, dry: bool, include_forgotten: bool) -> None:
         self._workspace, self._dry = workspace, dry
+        self._include_forgotten = include_forgotten
         self._base = workspace.models.writer()
         self._edges = edge_builder(workspace, self._base)
         self._facts = FactStage(workspace.store, workspace.scope, self._base, ())
@@ -347,7 +388,7 @@ class _BatchImporter:
             memory = _stored_id(one, stored)
             if memory in stored or memory in new:
                 self.counts["existed"] += 1
-            elif not forgotten.isdisjoint(own):
+            elif not (self._include_forgotten or forgotten.isdisjoint(own)):
                 self.counts["forgotten"] += 1
                 continue
             else:

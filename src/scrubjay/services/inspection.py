@@ -225,7 +225,8 @@ MAX_HISTORY_EVENTS: Final = 1_000
 def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
     with workspace.store.reader(workspace.scope) as reader:
         one = browse.find_record(reader, memory).id
-        events = tuple(reversed(reader.events([one], limit=MAX_HISTORY_EVENTS)))
+        newest = reader.events([one], limit=MAX_HISTORY_EVENTS)
+        events = tuple(event for event in reversed(newest) if event.op != "imported")
         joined: dict[tuple[str, bool], list[str]] = {}
         for kind in ("derived_from", "supersedes", "contradicts"):
             for inward in (False, True):

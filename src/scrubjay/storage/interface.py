@@ -479,6 +479,10 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """
         ...
 
+    def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
+        """Return the rest of each tombstone that begins with one of these (`ids.forgotten_prefix`)."""
+        ...
+
     def counts(self) -> Counts:
         """Return what the scope holds."""
         ...

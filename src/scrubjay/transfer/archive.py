@@ -1,7 +1,8 @@
 """The export format: writes and reads one value a line.
 
 Defaults are omitted. Settings, vectors, categories and readings are not exported: they are stored elsewhere or derived
-again; neither are tombstones, which are useless without the tenant's key.
+again; neither are the hashes of forgotten texts, which are useless without the tenant's key. The header names what was
+forgotten (`scrubjay.transfer.forgotten`).
 
 An export may have been written by anybody, so every field is checked and errors name it. The file is read through once
 before anything is imported: its footer holds the number and hash of the lines above.
@@ -14,7 +15,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -54,6 +55,8 @@ MAX_LINE: Final = 64 * 1024 * 1024
 EDGE_FIELDS: Final = ("src", "kind", "dst", "weight", "at", "origin")
 EVENT_FIELDS: Final = ("memory", "op", "at", "run", "other", "count", "before", "actor")
 """Fields of an event's line; its key is that of its memory."""
+EXPORTED_EVENTS: Final = tuple(op for op in lifecycle.EVENT_OPS if op != "imported")
+"""Exported events; those ``imported`` say how memories are named in other stores."""
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _USUAL: Final = {field.name: field.default for field in fields(Record)}
@@ -156,9 +159,11 @@ ALL_ROWS: Final = 10_000_000
 
 
 def export_lines(
-    reader: Reader, lines: LineWriter, mark: str, groups: Sequence[str]
+    reader: Reader, lines: LineWriter, mark: str, groups: Sequence[str], forgotten: Sequence[str] = ()
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of an export, except the footer; ``mark`` identifies the principal's store.
+
+    ``forgotten`` are the names of what was forgotten.
 
     Raises:
         StoreDamagedError: A text does not match its hash, or memories are missing.
@@ -174,6 +179,7 @@ def export_lines(
         "groups": list(groups),
         "versions": None if stamped is None else asdict(stamped),
         "counts": {"memories": counts.memories, "documents": counts.documents, "sources": counts.sources},
+        "forgotten": list(forgotten),
     }
     sources = reader.sources()
     yield from map(lines.source, sources)
@@ -198,7 +204,7 @@ def export_lines(
         yield from map(lines.edge, reader.edges([record.id for record in page], EXPORTED_EDGES))
     for page in _pages(reader):
         events = reader.events([record.id for record in page], limit=ALL_ROWS)
-        yield from map(lines.event, reversed(events))
+        yield from (lines.event(event) for event in reversed(events) if event.op in EXPORTED_EVENTS)
 
 
 def _verified(record: Record) -> Record:
@@ -441,7 +447,7 @@ class ValueReader:
 
     def event(self, line: LineFields) -> Event:
         """Return an event without its key, which is its memory's."""
-        op, before = line.one_of("op", lifecycle.EVENT_OPS), line.text("before", "")
+        op, before = line.one_of("op", EXPORTED_EVENTS), line.text("before", "")
         if before and before not in STATUSES and (op != "reinforced" or previous_confidence(before) is None):
             raise InputError(f"before is {before[:40]!r}, which no event has")
         count = line.number("count", 0, least=0)
@@ -516,6 +522,7 @@ class ExportHeader:
     versions: StageVersions | None
     lines: int
     memories: int
+    forgotten: tuple[str, ...] = ()
 
 
 def check_export(file: Path) -> ExportHeader:
@@ -543,7 +550,7 @@ def check_export(file: Path) -> ExportHeader:
             f"{footer.text('sha256')[:12]}…; there are {number:,} with {found[:12]}…. {NOTHING_IMPORTED}",
             hint=REEXPORT_HINT,
         )
-    return ExportHeader(header.store, header.versions, lines, footer.counts("counts").get("memory", 0))
+    return replace(header, lines=lines, memories=footer.counts("counts").get("memory", 0))
 
 
 def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
@@ -620,7 +627,8 @@ def _header(file: Path, raw: bytes) -> ExportHeader:
             f"reads {EXPORT_VERSION}. {NOTHING_IMPORTED}",
             hint="upgrade scrubjay, or export it again with this version",
         )
-    return ExportHeader(fields.text("store"), _versions(fields.inner("versions")), 0, 0)
+    store, versions = fields.text("store"), _versions(fields.inner("versions"))
+    return ExportHeader(store, versions, 0, 0, fields.texts("forgotten"))
 
 
 def _footer(file: Path, number: int, raw: bytes) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from scrubjay.errors import InputError
 from scrubjay.ingest.additions import addition_key
 from scrubjay.ingest.deletion import STATUS_EVENTS, last_status_events
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
-from scrubjay.models.dates import format_event
+from scrubjay.models.dates import format_event, now_micros
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
@@ -47,6 +47,7 @@ from scrubjay.transfer.archive import (
     exported_documents,
     read_export_lines,
 )
+from scrubjay.transfer.forgotten import export_name
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -131,6 +132,7 @@ class ImportContext:
         own: Whether that is this principal's own store, so that ids are the same.
         dry: Whether nothing is written.
         untrusted: Whether nobody vouches for any of it.
+        include_forgotten: Whether memories that were forgotten here are imported, too.
         keys: Visibility keys under which memories were written.
         sources: Ids of sources whose documents were written.
         places: Folders and files of new sources.
@@ -149,6 +151,7 @@ class ImportContext:
     secret: bytes
     untrusted: bool = False
     allow: Sequence[str] = ()
+    include_forgotten: bool = False
     names: IdMap = field(default_factory=IdMap)
     counts: Counter[str] = field(default_factory=Counter)
     keys: Counter[str] = field(default_factory=Counter)
@@ -196,7 +199,7 @@ class _OpenDocument:
     Attributes:
         file: Path of its file here.
         remaining: Passages still to come.
-        stored: Content hash to ids of its passages here, where it exists already.
+        stored: Content hash to its passages here, where it exists already.
         started: Whether a part of it was written.
         incomplete: Whether one of its passages stands elsewhere here, so that the file must be read again.
     """
@@ -204,7 +207,7 @@ class _OpenDocument:
     document: Document
     file: str
     remaining: int
-    stored: dict[str, list[str]] | None = None
+    stored: dict[str, list[Record]] | None = None
     started: bool = False
     incomplete: bool = False
 
@@ -237,7 +240,7 @@ class MemoryImporter:
             if known is not None and known.content_hash:
                 opened.stored = {}
                 for record in reader.passages(source.id, document.path):
-                    opened.stored.setdefault(record.content_hash, []).append(record.id)
+                    opened.stored.setdefault(record.content_hash, []).append(record)
             opened.started = known is not None and not known.content_hash
             if known is None and source.id in self._into.mirrored and not document.cursor:
                 opened.stored = {}  # the folder here does not have that note
@@ -285,6 +288,7 @@ class MemoryImporter:
                 [one for record, _ in part.records if (one := existing.new(record, part.opened))]
                 for part in parts
             ]
+            matches = existing.match_events()
         prepared = iter(self._embedded(fresh))
         changes: list[Change] = []
         for part, new_records in zip(parts, fresh, strict=True):
@@ -293,7 +297,7 @@ class MemoryImporter:
                 changes += [PutMemory(memory) for memory in memories]
             else:
                 changes += self._put(part.opened, memories, last=part.last)
-        self._into.write(changes)
+        self._into.write(changes + matches)
 
     def _put(self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool) -> list[Change]:
         """Until its last passage is written a document has no content hash, so a sync reads its file again."""
@@ -328,6 +332,7 @@ class _ExistingRows:
             record.id: tombstone_hashes(into.secret, record.content, into.scope.keys) for record, _ in records
         }
         self._forgotten = reader.forgotten_hashes([one for some in self._tombstones.values() for one in some])
+        self.matched: dict[str, Record] = {}
 
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""
@@ -360,22 +365,40 @@ class _ExistingRows:
                 opened.incomplete |= place != (opened.document.source, opened.document.path)
             into.names.put(record.id, here.id)
             into.counts["existed"] += 1
+            self.matched[record.id] = here
             return None
         if opened is not None and opened.stored is not None:
             same = opened.stored.get(record.content_hash)
-            into.names.put(record.id, same.pop(0) if same else None)
+            passage = same.pop(0) if same else None
+            into.names.put(record.id, None if passage is None else passage.id)
             into.counts["existed" if same is not None else "passed"] += 1
             if same is None:
                 into.passed_files[opened.file] = None
+            if passage is not None:
+                self.matched[record.id] = passage
             return None
-        if not self._forgotten.isdisjoint(self._tombstones[record.id]):
+        if not (into.include_forgotten or self._forgotten.isdisjoint(self._tombstones[record.id])):
             into.names.put(record.id, None)
             into.counts["forgotten"] += 1
             return None
         into.names.put(record.id, new_id)
-        imported = replace(record, id=new_id)
+        self.matched[record.id] = imported = replace(record, id=new_id)
         into.added(imported)
         return imported
+
+    def match_events(self) -> list[Change]:
+        """Record under which names of the export its memories are here."""
+        if self._into.own:
+            return []
+        ids = [one.id for one in self.matched.values()]
+        stored = {(event.memory, event.run) for event in self._reader.events(ids, limit=ALL_ROWS)}
+        names = {export_name(self._into.store_of, old): one for old, one in self.matched.items()}
+        events = tuple(
+            Event(one.id, "imported", now_micros(), one.key, name)
+            for name, one in names.items()
+            if (one.id, name) not in stored
+        )
+        return [PutEvents(events)] if events else []
 
     def _same_text(self, record: Record) -> Record | None:
         names = self._into.names

@@ -445,6 +445,8 @@ class ImportQuery(RequestModel):
     dry_run: bool = False
     shared: bool = False
     untrusted: bool = False
+    forget: bool = False
+    include_forgotten: bool = False
 
 
 @document_fields(Memory.backup)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from scrubjay.models.ids import parse_id
+from scrubjay.models.ids import FORGOTTEN_PREFIX, parse_id
 from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
 from scrubjay.models.records import Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.storage.interface import Counts, Coverage, DueMemory, PendingMemory, RankingMetadata
@@ -555,6 +555,14 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
         )
         return {mark for (mark,) in found}
+
+    def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
+        found = self._all(
+            f"SELECT substr(hash, {FORGOTTEN_PREFIX + 1}) FROM tombstone WHERE tenant = %s "
+            f"AND left(hash, {FORGOTTEN_PREFIX}) = ANY(%s)",
+            self._tenant, list(prefixes),
+        )  # fmt: skip
+        return {name for (name,) in found}
 
     def counts(self) -> Counts:
         found = self._all(

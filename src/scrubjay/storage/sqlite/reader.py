@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.models.ids import FORGOTTEN_PREFIX
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Counts, Coverage, DueMemory, PendingMemory, RankingMetadata
@@ -515,6 +516,14 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
             return set()  # a sync asks for every passage under each of its reader's keys
         statement = "SELECT 1 FROM tombstone WHERE tenant = ? AND hash = ?"
         return {mark for mark in hashes if self._db.execute(statement, (self._tenant, mark)).fetchone()}
+
+    def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
+        found = self._db.execute(
+            f"SELECT substr(hash, {FORGOTTEN_PREFIX + 1}) FROM tombstone WHERE tenant = ? "
+            f"AND substr(hash, 1, {FORGOTTEN_PREFIX}) IN ({rows.placeholders(prefixes)})",
+            (self._tenant, *prefixes),
+        ).fetchall()
+        return {name for (name,) in found}
 
     def counts(self) -> Counts:
         by_tier = self._db.execute(
