@@ -24,6 +24,36 @@ def test_what_is_exported_comes_back_by_an_import(cli, tmp_path: Path) -> None:
     assert found["id"] != added
 
 
+def test_an_import_names_what_was_forgotten_elsewhere_and_skips_what_was_forgotten_here(
+    cli, tmp_path: Path
+) -> None:
+    file, other = tmp_path / "x.jsonl", ("--store", str(tmp_path / "other.db"))
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    cli("export", file)
+    cli("import", file, *other)
+    (there,) = cli("search", "mast", "--json", *other).json["results"]
+    cli("forget", added, "--yes")
+    assert "1 memory skipped: forgotten here (--include-forgotten imports it)." in cli("import", file).out
+    cli("export", file, "--overwrite")
+    said = cli("import", file, *other).out
+    assert (
+        f"1 memory forgotten in the other store, still here.\nhint: scrubjay forget {there['id']}\n" in said
+    )
+    assert (
+        "1 memory would be forgotten here, too." in cli("import", file, "--forget", "--dry-run", *other).out
+    )
+    assert "1 memory forgotten here, too." in cli("import", file, "--forget", *other).out
+    assert cli("search", "mast", "--json", *other).json["results"] == []
+
+
+def test_forgetting_everything_asks_first_and_takes_no_ids(cli) -> None:
+    added = cli("add", "The mast is 12 metres", "--json").json["id"]
+    assert [cli("forget", *wrong).code for wrong in ([], [added, "--everything"])] == [2, 2]
+    assert "Nothing was forgotten" in cli("forget", "--everything").err
+    assert cli("forget", "--everything", "--yes").out == "1 memory forgotten.\n"
+    assert cli("search", "mast", "--json").json["results"] == []
+
+
 def test_an_export_to_standard_output_is_nothing_but_lines(cli) -> None:
     cli("add", "The mast is 12 metres")
     said = cli.process("export", "-")
