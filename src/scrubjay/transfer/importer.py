@@ -60,13 +60,14 @@ class IdMap:
         # A database without a name is a temporary file that is deleted with the connection.
         self._db = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         self._db.execute("PRAGMA journal_mode = OFF")
-        self._db.execute("CREATE TABLE name (old TEXT PRIMARY KEY, new TEXT) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE name (old TEXT PRIMARY KEY, new TEXT, same INTEGER) WITHOUT ROWID")
         self._db.execute("CREATE INDEX by_new ON name (new)")
         self._db.execute("CREATE TABLE said (digest TEXT, status TEXT, id TEXT)")
         self._listed = False
 
-    def put(self, old: str, new: str | None) -> None:
-        self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?)", (old, new))
+    def put(self, old: str, new: str | None, *, same: bool = True) -> None:
+        """Record an id; ``same`` is whether the memory here says the same, so that no other one is it."""
+        self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?, ?)", (old, new, same))
 
     def get(self, old: Iterable[str | None]) -> dict[str | None, str]:
         found: dict[str | None, str] = {}
@@ -77,7 +78,7 @@ class IdMap:
         return found
 
     def taken(self, new: str, by: str) -> bool:
-        rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ?", (new, by))
+        rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ? AND same", (new, by))
         return rows.fetchone() is not None
 
     def find_text(self, reader: Reader, record: Record) -> list[str]:
@@ -348,12 +349,13 @@ class _ExistingRows:
         here = self._same_id.get(record.id)
         if here is None or not (into.own or here.content_hash == record.content_hash):
             # Of two memories with one text, only the first gets the id of an addition.
-            new_id = next(one for one in self._candidates[record.id] if not into.names.taken(one, record.id))
+            candidates = self._candidates[record.id]
+            new_id = next((one for one in candidates if not into.names.taken(one, record.id)), candidates[-1])
             here = self._here.get(new_id)
             if record.place is None and (here is None or not _says_same(here, record)):
                 here = self._same_text(record) or (here if record.status != "superseded" else None)
                 if here is None and new_id in self._here:
-                    new_id = self._candidates[record.id][-1]
+                    new_id = candidates[-1]
                     here = self._here.get(new_id)
         if here is not None:
             if here.place is None and here.status != record.status and _says_same(here, record):
@@ -363,7 +365,7 @@ class _ExistingRows:
             if opened is not None and opened.stored is None:
                 place = None if here.place is None else (here.place.source, here.place.path)
                 opened.incomplete |= place != (opened.document.source, opened.document.path)
-            into.names.put(record.id, here.id)
+            into.names.put(record.id, here.id, same=_says_same(here, record))
             into.counts["existed"] += 1
             self.matched[record.id] = here
             return None
