@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -663,12 +663,29 @@ class _LineImporter:
         with into.store.reader(into.scope) as reader:
             keys = {memory: record.key for memory, record in reader.get(ids).items()}
             stored = Counter(replace(event, key="") for event in reader.events(ids, limit=ALL_ROWS))
-        fresh = []
-        for event in events:
-            if stored[event] > 0:
-                stored[event] -= 1
-            elif event.memory in keys or into.dry:
-                fresh.append(replace(event, key=keys.get(event.memory, "")))
+        fresh = [
+            replace(event, key=keys.get(event.memory, ""))
+            for event in _missing(events, stored)
+            if event.memory in keys or into.dry
+        ]
         into.counts["events"] += len(fresh)
         if fresh:
             into.write([PutEvents(tuple(fresh))])
+
+
+def _missing(events: Sequence[Event], stored: Counter[Event]) -> Iterator[Event]:
+    """Yield the events that are not stored; one whose other memory is gone in either store is the same event."""
+    unequal = []
+    for event in events:
+        if stored[event] > 0:
+            stored[event] -= 1
+        else:
+            unequal.append(event)
+    left = Counter(replace(event, other=None) for event in stored.elements())
+    for event in unequal:
+        bare = replace(event, other=None)
+        if left[bare] > 0 and (event.other is None or stored[bare] > 0):
+            left[bare] -= 1
+            stored[bare] -= event.other is not None
+        else:
+            yield event
