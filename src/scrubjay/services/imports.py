@@ -36,7 +36,6 @@ from scrubjay.services.sync import current_versions, edge_builder, recluster_due
 from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
 from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
 from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
-from scrubjay.transfer.forgotten import find_held
 from scrubjay.transfer.formats import (
     FOLDER_FORMATS,
     IMPORT_FORMATS,
@@ -185,8 +184,7 @@ def restore_export(
     header = check_export(file)
     base = workspace.models.writer()
     secret = workspace.store.secret(workspace.scope)
-    mark = principal_mark(secret, workspace.scope)
-    own = header.store == mark
+    own = header.store == principal_mark(secret, workspace.scope)
     overlap = workspace.settings.chunk.overlap
     allow = workspace.settings.redaction.allow
     into = ImportContext(
@@ -196,7 +194,7 @@ def restore_export(
     if not dry_run:
         _record_versions(workspace, header)
     import_lines(file, header, into, shared=shared, progress=progress)
-    there, edited = _forgotten_there(workspace, header, mark)
+    there, edited = _forgotten_there(workspace, into.forgotten_there)
     too = tuple(one for one in there if forget and one not in edited)
     if not dry_run:
         forget_memories(workspace, too)
@@ -225,11 +223,10 @@ def restore_export(
     )
 
 
-def _forgotten_there(workspace: Workspace, header: ExportHeader, mark: str) -> tuple[list[str], set[str]]:
-    """Return the user's memories that were forgotten where an export was made, and which of them were edited here."""
+def _forgotten_there(workspace: Workspace, ids: Sequence[str]) -> tuple[list[str], set[str]]:
+    """Return which memories, forgotten elsewhere, the user may forget here, and which of these were edited here."""
     with workspace.store.reader(workspace.scope) as reader:
-        found = find_held(reader, header.forgotten, mark).values()
-        records = reader.get(sorted({one for ids in found for one in ids}))
+        records = reader.get(ids)
         there = [memory for memory, record in records.items() if may_change(workspace, record)]
         edited = {event.memory for event in reader.events(there, limit=ALL_ROWS) if event.op == "changed"}
     return there, edited

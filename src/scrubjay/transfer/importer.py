@@ -45,9 +45,10 @@ from scrubjay.transfer.archive import (
     LineFields,
     ValueReader,
     exported_documents,
+    principal_mark,
     read_export_lines,
 )
-from scrubjay.transfer.forgotten import export_name
+from scrubjay.transfer.forgotten import export_name, find_held
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -140,6 +141,7 @@ class ImportContext:
         scrubbed: Kind of secret to how many were replaced.
         mirrored: Ids of sources here whose folder is the export's at another path: what it lacks here is not imported.
         states: Id in the export to a memory here of another status.
+        forgotten_there: Memories here that the store of the export has forgotten.
     """
 
     store: Store
@@ -163,6 +165,7 @@ class ImportContext:
     mirrored: set[str] = field(default_factory=set)
     states: dict[str, _OtherStatus] = field(default_factory=dict)
     passed_files: dict[str, None] = field(default_factory=dict)
+    forgotten_there: list[str] = field(default_factory=list)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write durably, except in a dry run."""
@@ -446,6 +449,11 @@ def import_lines(
             if progress is not None and kind == "memory" and done % 100 == 0:
                 progress(Progress("import", done, header.memories, time.monotonic() - started))
         importer.finish()
+        mark = principal_mark(into.secret, into.scope)
+        with into.store.reader(into.scope) as reader:
+            held = {one for ids in find_held(reader, header.forgotten, mark).values() for one in ids}
+        # A memory of the same text was stored there since.
+        into.forgotten_there = sorted(one for one in held if not into.names.taken(one, ""))
     except InputError as error:
         state = "Nothing was imported." if into.dry else "The lines above it are imported."
         message = f"Line {at:,} of {file} cannot be imported: {str(error).rstrip('.')}. {state}"
