@@ -102,7 +102,7 @@ def stores(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stores]:
 def test_merging_both_ways_converges(stores: Stores) -> None:
     for _ in range(STEPS):
         stores.step(OPS, repeat=False)
-    for source in (0, 1, 0, 1):
+    for source in (0, 1) * 3:
         stores.merge(source)
     assert stores.texts(0) == stores.texts(1)
     assert [stores.merge(0), stores.merge(1)] == [0, 0]
@@ -113,7 +113,7 @@ def test_merging_both_ways_converges(stores: Stores) -> None:
 def test_texts_that_a_store_holds_several_times_are_not_multiplied(stores: Stores) -> None:
     for _ in range(STEPS):
         stores.step(OPS, repeat=True)
-    for source in (0, 1, 0, 1):
+    for source in (0, 1) * 3:
         stores.merge(source)
     assert [stores.merge(0), stores.merge(1)] == [0, 0]
     assert stores.written <= stores.said(0).keys() & stores.said(1).keys()
@@ -123,7 +123,7 @@ def test_texts_that_a_store_holds_several_times_are_not_multiplied(stores: Store
 def test_forgetting_in_both_loses_nothing_else_and_comes_to_an_end(stores: Stores) -> None:
     for _ in range(STEPS):
         stores.step((*OPS, "forget"), repeat=False)
-    for source in (0, 1, 0, 1):
+    for source in (0, 1) * 3:
         stores.merge(source)
     assert [stores.merge(0), stores.merge(1)] == [0, 0]
     assert stores.written <= stores.said(0).keys() | stores.said(1).keys()
