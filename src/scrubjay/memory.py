@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from scrubjay.rerankers.base import Reranker
     from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
-    from scrubjay.services.totals import StoredUsers, StoreTotals
+    from scrubjay.services.totals import StoredUsers, StoreTotals, TenantCounts
 
 
 def _warn_former_name(old: str, new: str) -> None:
@@ -1461,6 +1461,13 @@ def stored_users(memory: Memory, tenants: Iterable[str]) -> dict[str, StoredUser
     from scrubjay.services.totals import stored_users
 
     return stored_users(memory._workspace.store, tenants)
+
+
+def tenant_counts(memory: Memory, tenants: Iterable[str]) -> TenantCounts:
+    """Return the numbers of memories by user: of these tenants, and of all others that the store may name."""
+    from scrubjay.services.totals import tenant_counts
+
+    return tenant_counts(memory._workspace.store, tenants)
 
 
 def store_totals(memory: Memory, tenants: Iterable[str]) -> StoreTotals:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,3 +181,30 @@ def test_a_worker_of_a_postgresql_store_embeds_what_another_process_adds(
     finally:
         worker.process.kill()
         worker.process.communicate()
+
+
+def test_status_lists_all_tenants_of_a_file_with_the_memories_of_each_user(
+    cli, environ: dict[str, str]
+) -> None:
+    cli("add", "The mast is 12 metres.")
+    cli("add", "The keel is lead.", "--user", "bo")
+    settings = replace(load_settings(environ=environ), tenant="harbour", groups=("crew",))
+    with Memory.open(settings=settings) as memory:
+        memory.add("The jib is red.", visibility="group", group="crew")
+    said = cli("status", "--tenants")
+    assert said.out == "default: 2 memories (user ann 1, user bo 1)\nharbour: 1 memory (group crew 1)\n"
+    assert cli("status", "--tenants", "--json").json["tenants"]["harbour"] == {"group:crew": 1}
+
+
+def test_a_database_user_who_sees_one_tenant_at_a_time_is_told_which_are_served(
+    cli, environ: dict[str, str], tokens: TokenStore, application_url: str
+) -> None:
+    store = ("--store", application_url)
+    cli("add", "The mast is 12 metres.", *store)
+    tokens.create("crew", Principal("harbour", "bo"), None)
+    said = cli("status", "--tenants", *store).out
+    assert said.startswith(
+        "default: 1 memory (user ann 1)\nharbour: 0 memories\nnote: This database user may not"
+    )
+    worker = Running(environ, *store)
+    assert "Serving those of the settings and the tokens: default, harbour." in worker.end()

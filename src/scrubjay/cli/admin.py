@@ -56,9 +56,33 @@ RESTORE_COMMAND = "scrubjay restore --archived-by-consolidation"
 """Restores everything that consolidation archived."""
 
 
+def _print_tenants(call: Call) -> None:
+    from scrubjay.api.auth import TokenStore, tokens_path
+    from scrubjay.memory import tenant_counts
+
+    named = {call.settings.tenant, *(token.tenant for token in TokenStore(tokens_path()).all())}
+    with call.open(cold=True) as memory:
+        found = tenant_counts(memory, named)
+    if call.print_json(found):
+        return
+    for tenant, counts in found.tenants.items():
+        by_key = {key.replace(":", " ", 1): count for key, count in counts.items()}
+        write(f"{single_line(tenant)}: {format_count(sum(counts.values()), 'memory')}{_status_lines(by_key)}")
+    if found.hidden:
+        write(f"note: {found.hidden} These are the tenants of the settings and the tokens.")
+
+
 @command("status")
-def status(call: Call) -> None:
+@click.option(
+    "--tenants",
+    is_flag=True,
+    help="Only the store's tenants, with the number of memories of each user and group.",
+)
+def status(call: Call, tenants: bool) -> None:
     """Show the store, its sources and models, running and paused processes, and recent errors from the log."""
+    if tenants:
+        _print_tenants(call)
+        return
     with call.open() as memory:
         found = memory.status()
     errors, background = last_log_entries(data_dir()), background_facts(call)

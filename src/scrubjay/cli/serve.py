@@ -19,7 +19,7 @@ from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, ProviderError
 from scrubjay.models.dates import SECOND, parse_duration, to_datetime
-from scrubjay.text.display import strip_control
+from scrubjay.text.display import single_line, strip_control
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -223,6 +223,7 @@ def worker(call: Call) -> None:
     from scrubjay.config.paths import data_folder
     from scrubjay.daemon.embedding import EmbeddingJob
     from scrubjay.daemon.worker import Worker, stored_principals, token_principals
+    from scrubjay.memory import tenant_counts
 
     settings, tokens = call.settings, TokenStore(tokens_path())
     owner = Principal(settings.tenant, settings.user, tuple(settings.groups))
@@ -258,6 +259,12 @@ def worker(call: Call) -> None:
         def principals() -> list[Principal]:
             return stored_principals(memory, token_principals(owner, tokens))
 
+        served = tenant_counts(memory, {who.tenant for who in token_principals(owner, tokens)})
+        if served.hidden:
+            named = ", ".join(map(single_line, served.tenants))
+            write_error(
+                f"note: {single_line(served.hidden)} Serving those of the settings and the tokens: {named}."
+            )
         Worker(memory, principals, job, log).run(
             stop, report, lambda error: write_error(f"error: {strip_control(str(error))}")
         )

@@ -38,6 +38,30 @@ def known_tenants(store: Store, named: Iterable[str]) -> list[str]:
         return sorted(set(named))
 
 
+@frozen
+class TenantCounts:
+    """Numbers of memories by tenant and by visibility key (``user:NAME``, ``group:NAME``, ``public``).
+
+    Attributes:
+        hidden: Why there may be other tenants; empty where these are all.
+    """
+
+    tenants: Mapping[str, Mapping[str, int]]
+    hidden: str
+
+
+def tenant_counts(store: Store, named: Iterable[str]) -> TenantCounts:
+    tenants = {
+        tenant: {key: count for key, count in sorted(store.memory_counts(tenant).items()) if count}
+        for tenant in known_tenants(store, named)
+    }
+    try:
+        store.tenants()
+    except StoreError as error:
+        return TenantCounts(tenants, str(error).removesuffix(" Nothing was read."))
+    return TenantCounts(tenants, "")
+
+
 def stored_users(store: Store, named: Iterable[str]) -> dict[str, StoredUsers]:
     return {tenant: _users_of(store, tenant) for tenant in known_tenants(store, named)}
 
