@@ -116,7 +116,7 @@ EVENT_OPS: Final = (
     "wrong",
 )
 """What can happen to a memory. That one was forgotten is no event: nothing of it is kept. What is ``read`` was read
-by a language model; what was ``imported`` was in an export of another store, new here or not."""
+by a language model. ``imported``: the memory was in an export of another store, whether or not it was new here."""
 
 
 @frozen

@@ -525,12 +525,13 @@ def forget_everything(workspace: Workspace) -> ForgetReport:
     """Delete everything of a user: memories of any group, sources, links, names, runs, and the user's own name."""
     store, scope = workspace.store, workspace.scope
     ids: list[str] = []
+    own = replace(workspace, may_curate=False)
     with store.tenant_reader(scope.tenant) as reader:
         everyone = replace(reader.scope, user=scope.user)
         after, where = "", RecordFilter(statuses=STATUSES)
         while page := reader.page(after, USER_PAGE, where):
             after = page[-1].id
-            ids += [record.id for record in page if may_change(replace(workspace, may_curate=False), record)]
+            ids += [record.id for record in page if may_change(own, record)]
         sources = [source.id for source in reader.sources() if source.key == scope.key()]
     settings = replace(workspace.settings, notes=NotesSettings())  # the user's folder shows the user's view
     done = forget_memories(replace(workspace, scope=everyone, settings=settings, dictionaries={}), ids)
