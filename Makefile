@@ -53,7 +53,7 @@ help:
 	@echo 'make golden   write the answers of tests/golden anew, where a change means to answer otherwise'
 	@echo 'make inspector  the MCP Inspector, for the tests (needs npm)'
 	@echo 'make browser  Chromium and axe-core, for the tests of the viewer (needs apt-get and root, or a chromium; npm)'
-	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/server.md (needs apt-get, or both of them)'
+	@echo 'make proxies  nginx and Caddy, for the test of the lines in docs/deployment.md (needs apt-get, or both of them)'
 	@echo 'make screenshots  the pictures of docs/viewer.md (needs a Chromium)'
 	@echo 'make cipher   an APSW that encrypts, for the tests of encrypted stores'
 	@echo 'make agents   installers, plugins and hooks with the agents themselves (needs npm, 1.5 GB)'
@@ -134,7 +134,7 @@ proxies:
 	  if ! { command -v $$each || [ -x /usr/sbin/$$each ] || ls build/proxies/usr/*bin/$$each; } >/dev/null 2>&1; then \
 	    mkdir -p build/proxies && (cd build/proxies && { [ "$$(id -u)" != 0 ] || apt-get update -qq; } && \
 	      apt-get download -qq $$each && dpkg -x $${each}_*.deb .) >build/proxies/apt.log 2>&1 || \
-	    { tail -n 3 build/proxies/apt.log; echo "$$each is not there: its lines in docs/server.md are not tried"; }; fi; done
+	    { tail -n 3 build/proxies/apt.log; echo "$$each is not there: its lines in docs/deployment.md are not tried"; }; fi; done
 
 cipher: build/cipher/$(CIPHER)
 build/cipher/$(CIPHER): | $(VENV)/.developer

@@ -1,7 +1,7 @@
 """Tenants on a real PostgreSQL server: many small ones, and one large one.
 
 The server is the wheel's, with its usual settings: it waits for the disk where a write asks for that. The client is the
-user of docs/postgres.md who has no rights over the database, so that row-level security is in force.
+user of docs/deployment.md who has no rights over the database, so that row-level security is in force.
 
 `postgres`: texts are drawn, tokenised and embedded once, before the clock starts, and each tenant gets a stretch of
 them. Clients are processes, each with one store, as a server has it. ``cold``: every search is of a tenant that its
@@ -304,10 +304,10 @@ def served(url: str | None) -> Iterator[str]:
 
 
 def fenced(url: str) -> str:
-    """Make a database and its users as docs/postgres.md says; return its URL for the one who has no rights over it."""
+    """Make a database and its users as docs/deployment.md says; return its URL for the user without rights over it."""
     import psycopg
 
-    page = (ROOT / "docs" / "postgres.md").read_text("utf-8")
+    page = (ROOT / "docs" / "deployment.md").read_text("utf-8")
     first, second = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
     owner = url.replace("scrubjay@/postgres", "scrubjay_owner@/memories")
     with psycopg.connect(url, autocommit=True) as db:

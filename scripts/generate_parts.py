@@ -77,7 +77,7 @@ def results() -> Iterator[str]:
                 cells = [f"{own['metrics'][metric]['mean']:.3f}" for metric in METRICS]
                 yield f"| {name}, {task} | {own['queries']} | {' | '.join(cells)} |"
     yield ""
-    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](../bench/LOG.md)."
+    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](../../bench/LOG.md)."
     # Older results name a script of their own time.
     commands = {
         f"`{run['command'].replace('bench/quality.py', '-m bench quality')}` at {run['commit']}, {run['date'][:10]}"
@@ -88,7 +88,7 @@ def results() -> Iterator[str]:
 
 def rivals() -> tuple[str, dict[str, list[str]]]:
     """Return commit and date of the run beside other tools, and its medians on the Rust book by row."""
-    page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8").partition("<!-- rivals: ")[2]
+    page = (ROOT / "docs" / "reference" / "benchmarks.md").read_text("utf-8").partition("<!-- rivals: ")[2]
     about = re.search(r"^(\S+), (commit \w{8})", page, re.MULTILINE)
     table = re.search(r"^\*\*rust_book: .*?\n\n(.*?)\n\n", page, re.MULTILINE | re.DOTALL)
     assert about is not None
@@ -145,10 +145,10 @@ def beside() -> Iterator[str]:
 
 
 PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
-    "results": ("docs/benchmarks.md", results),
+    "results": ("docs/reference/benchmarks.md", results),
     "numbers": ("docs/reference/ranking.md", numbers),
     "headline": ("README.md", headline),
-    "beside": ("docs/comparison.md", beside),
+    "beside": ("docs/benchmarks.md", beside),
 }
 
 

@@ -31,7 +31,7 @@ os.environ["SCRUBJAY_MODELS_BACKGROUND"] = "never"
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
 
-PAGE = Path(__file__).parents[1] / "docs" / "postgres.md"
+PAGE = Path(__file__).parents[1] / "docs" / "deployment.md"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -114,7 +114,7 @@ def _server() -> Iterator[PostgresServer]:
 
 @pytest.fixture(scope="session")
 def application_url(postgres_url: str) -> str:
-    """The URL of a database of that server as its user without rights over it, both made as docs/postgres.md says."""
+    """The URL of a database of that server as its user without rights over it, both made as docs/deployment.md says."""
     import psycopg
 
     from scrubjay.storage.postgres.store import PostgresStore

@@ -54,15 +54,19 @@ def test_ask_your_notes_without_a_question_says_how_it_is_used(given: tuple[str,
 
 
 def python_blocks() -> list[tuple[str, str]]:
-    """The programs of the pages. Those that speak to a server are run by tests of their quickstarts; those of
-    frameworks.md are parts of examples that tests/frameworks runs.
+    """The programs of the pages. Those that speak to a server are run by tests of their quickstarts; those below
+    "Frameworks" in python.md are parts of examples that tests/frameworks runs.
     """
     return [
         (f"{page.name} {number}", block)
         for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-        if page.name != "frameworks.md"
         for number, block in enumerate(
-            re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.S | re.M), 1
+            re.findall(
+                r"^```python\n(.*?)^```",
+                page.read_text("utf-8").partition("\n## Frameworks\n")[0],
+                re.S | re.M,
+            ),
+            1,
         )
         if "http://127.0.0.1" not in block
     ]

@@ -1,4 +1,5 @@
-"""The commands of docs/operations.md are carried out as they stand there, against stores and servers of their own.
+"""The commands of docs/operations.md and the marked ones of docs/portability.md run as written, each against a store
+or server of its own.
 
 What is not as a person does it: the port is one that is free here, and so are the server and the databases.
 """
@@ -24,8 +25,13 @@ from scrubjay.memory import Memory
 if TYPE_CHECKING:
     from store_contract.postgres_server import PostgresServer
 
-PAGE = (Path(__file__).parents[1] / "docs" / "operations.md").read_text("utf-8")
-BLOCKS = dict(re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL))
+OPERATIONS, STORAGE = (
+    (Path(__file__).parents[1] / "docs" / name).read_text("utf-8")
+    for name in ("operations.md", "portability.md")
+)
+BLOCKS = dict(
+    re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", OPERATIONS + STORAGE, re.MULTILINE | re.DOTALL)
+)
 PROGRAM = Path(sys.executable).parent
 ADDED = 'scrubjay add "The mast is 12 metres" --store memory.db'
 SAVED = "scrubjay backup backup.db --store memory.db"
@@ -64,7 +70,8 @@ def ran(home: Path, *lines: str, **rules: object) -> str:
 
 
 def test_every_block_of_commands_on_the_page_is_one_that_a_test_runs() -> None:
-    assert PAGE.count("```console") == len(BLOCKS)
+    assert OPERATIONS.count("```console") == OPERATIONS.count("<!-- run: ")
+    assert len(BLOCKS) == (OPERATIONS + STORAGE).count("<!-- run: ")
     tests = Path(__file__).read_text("utf-8")
     assert [name for name in BLOCKS if f'"{name}"' not in tests] == []
 

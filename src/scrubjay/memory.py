@@ -496,7 +496,7 @@ class Memory:
     def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
         """Build the index of a large tenant on PostgreSQL: blocks of words and, with pgvector, a vector index.
 
-        Needs the rights of the tables' owner (docs/postgres.md, "A large tenant"); others read and write meanwhile.
+        Needs the rights of the tables' owner (docs/deployment.md, "A large tenant"); others read and write meanwhile.
 
         Raises:
             InputError: The store is of another kind, which needs none.
@@ -1265,8 +1265,8 @@ class Memory:
         """Write everything the caller may see to a file, one JSON object a line, from one consistent view.
 
         It holds memories of all tiers and statuses with every field, their documents and sources, edges, concepts,
-        histories and consolidation runs; no vectors, forgotten memories or settings. docs/portability.md describes the
-        lines.
+        histories and consolidation runs; no vectors, forgotten memories or settings. docs/reference/export.md describes
+        the lines.
 
         Args:
             path: The file, made with mode 0600 and written atomically; or a stream of bytes. For Markdown a folder.

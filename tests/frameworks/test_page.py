@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "frameworks"
-PAGE = (ROOT / "docs" / "frameworks.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "python.md").read_text("utf-8").partition("\n## Frameworks\n")[2]
 
 
 def test_each_block_of_python_is_part_of_an_example_and_each_example_is_named() -> None:

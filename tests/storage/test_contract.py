@@ -33,7 +33,7 @@ class TestPostgres(StoreContract):
 
 
 class TestPostgresApplication(StoreContract):
-    """As the user that docs/postgres.md makes for it: neither owner nor superuser, behind both fences."""
+    """As the user that docs/deployment.md makes for it: neither owner nor superuser, behind both fences."""
 
     @pytest.fixture(autouse=True)
     def _server(self, application_url: str) -> None:

@@ -1,4 +1,4 @@
-"""What docs/proxy.md says is carried out, and what was told is there in new conversations, whatever the topic."""
+"""What docs/context.md says is carried out, and what was told is there in new conversations, whatever the topic."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proxied import proxying
 from scripted_model import Request, completion, modelling
 from test_cli_proxy import killed
 
-PAGE = Path(__file__).parents[2] / "docs" / "proxy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "context.md"
 TOLD = {
     "craft": "I have been learning to weave baskets since spring. I soak the willow overnight and love the rim work.",
     "garden": "My tomatoes are a variety called Tigerella. I water them every Tuesday with rain from the barrel.",

@@ -1,4 +1,4 @@
-"""Behind a real nginx: by its default lines nobody is the owner, by those of docs/server.md a token opens the doors."""
+"""Behind a real nginx: by its default lines nobody is the owner, by those of docs/deployment.md a token is enough."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scrubjay import Memory
 from scrubjay.api.auth import SCOPES, Principal, TokenStore
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "server.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "deployment.md").read_text("utf-8")
 BUILT = ROOT / "build/proxies/usr"
 PLACES = (os.environ.get("PATH", os.defpath), "/usr/sbin", str(BUILT / "sbin"), str(BUILT / "bin"))
 NGINX, CADDY = (shutil.which(name, path=os.pathsep.join(PLACES)) for name in ("nginx", "caddy"))

@@ -51,7 +51,7 @@ def test_the_client_and_its_tests_compile_and_pass_against_a_server(
 
 
 def test_the_lines_of_the_pages_print_a_memory_and_where_it_is(environ: dict[str, str]) -> None:
-    pages = [path.read_text("utf-8") for path in (ROOT / "docs" / "frameworks.md", CLIENT / "README.md")]
+    pages = [path.read_text("utf-8") for path in (ROOT / "docs" / "python.md", CLIENT / "README.md")]
     (lines,) = {re.findall(r"^```ts\n(.*?)^```", page, re.DOTALL | re.MULTILINE)[0] for page in pages}
     run(CLIENT / "node_modules" / ".bin" / "tsc", "-p", "tsconfig.json")
     program = CLIENT / "build" / "page.mjs"

@@ -245,11 +245,11 @@ def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Ch
     for text in found.warnings:
         if text == unfenced:
             yield check_warning(
-                "fence", text, 'run it as a user that is neither: docs/postgres.md, "Two users"'
+                "fence", text, 'run it as a user that is neither: docs/deployment.md, "Two users"'
             )
         else:
             yield check_warning(
-                "index", text, 'scrubjay rebuild --large, as the owner: docs/postgres.md, "A large tenant"'
+                "index", text, 'scrubjay rebuild --large, as the owner: docs/deployment.md, "A large tenant"'
             )
 
 
@@ -306,7 +306,7 @@ def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
     steps = [
         f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
     ]
-    backup = 'restore the last backup (docs/operations.md, "Backup and restore"); without one:'
+    backup = 'restore the last backup (docs/portability.md, "Backup and restore"); without one:'
     if any(not one.source for one, _ in bad):
         steps.append("scrubjay forget the ids without a file, and add them again")
     return f"{backup} {'; '.join(steps)}" if steps else backup.removesuffix("; without one:")

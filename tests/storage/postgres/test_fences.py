@@ -127,7 +127,7 @@ FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
 WHERE c.relnamespace = 'scrubjay'::regnamespace AND i.indisunique
 """
 OF_NO_TENANT = {"migration", "tenant"}
-"""Tables that every machine would have whole: docs/postgres.md, "Many machines"."""
+"""Tables that every machine would have whole: ARCHITECTURE.md, "Invariants"."""
 
 
 def test_every_key_of_a_table_of_tenants_holds_the_tenant_so_that_tenants_may_be_spread(
@@ -298,7 +298,7 @@ def test_a_user_who_may_not_change_the_schema_works_with_the_newest_and_is_told_
 def test_a_user_who_may_not_make_the_schema_is_told_so(application_url: str) -> None:
     with pytest.raises(StoreError, match="there is no schema scrubjay yet") as told:
         PostgresStore(application_url.replace("/memories?", "/template1?"))
-    assert "docs/postgres.md" in told.value.hint
+    assert "docs/deployment.md" in told.value.hint
 
 
 def test_the_fence_keeps_no_index_from_being_used(application_url: str) -> None:

@@ -6,7 +6,7 @@ library's scanner finds where each value ends.
 OpenAI: memories become a message directly before the user's last one, with role ``developer`` if the client uses it
 (o1 and newer), else ``system``; ``[proxy] role`` overrides that for templates that accept neither there. Anthropic:
 memories become the last block of ``system``, so that tools and the client's blocks with ``cache_control`` stay cached
-(docs/proxy.md). A response passes unchanged and undelayed; what cannot be parsed is not stored.
+(docs/context.md). A response passes unchanged and undelayed; what cannot be parsed is not stored.
 """
 
 from __future__ import annotations

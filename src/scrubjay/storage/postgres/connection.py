@@ -169,7 +169,7 @@ def translate_errors(url: str) -> Iterator[None]:
     except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction) as error:
         raise StoreError(
             f"{hide_password(url)} does not allow it ({_one_line(error)}). Nothing was written.",
-            hint=f"give this user its rights in the schema {SCHEMA}: docs/postgres.md",
+            hint=f"give this user its rights in the schema {SCHEMA}: docs/deployment.md",
         ) from error
     except errors.QueryCanceled as error:
         raise StoreError(

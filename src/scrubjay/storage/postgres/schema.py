@@ -272,7 +272,7 @@ def _busy_error(url: str) -> StoreBusyError:
 
 
 def _version_error(url: str, done: int, wanted: int) -> StoreError:
-    hint = "run `scrubjay status --store URL` once as the user who owns the schema: docs/postgres.md"
+    hint = "run `scrubjay status --store URL` once as the user who owns the schema: docs/deployment.md"
     if not done:
         return StoreError(
             f"{hide_password(url)} does not allow it: there is no schema {SCHEMA} yet, and this user may not make "

@@ -368,7 +368,7 @@ class PostgresStore:
     def backup(self, file: Path) -> None:
         raise InputError(
             "The store is a PostgreSQL database, and a server has its own backups. Nothing was written.",
-            hint="use pg_dump --format=custom --schema=scrubjay (docs/postgres.md), or `scrubjay export`",
+            hint="use pg_dump --format=custom --schema=scrubjay (docs/deployment.md), or `scrubjay export`",
         )
 
     def vacuum(self) -> None:
