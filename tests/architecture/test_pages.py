@@ -12,6 +12,7 @@ from tree import PACKAGE, ROOT
 from scrubjay.cli.main import COMMON_OPTIONS, cli
 from scrubjay.search import pipeline
 from scrubjay.search.request import CHANNELS, FUSIONS, STAGES
+from scrubjay.text.markdown import heading_slug
 
 RANKING = (ROOT / "docs" / "ranking.md").read_text("utf-8")
 
@@ -33,12 +34,36 @@ def test_the_page_names_every_stage_channel_and_fusion_that_can_be_chosen() -> N
     assert set(FUSIONS) - rows == set()
 
 
-def test_the_index_leads_to_every_page() -> None:
+def test_the_index_and_the_navigation_of_the_site_lead_to_every_page() -> None:
     index = (ROOT / "docs" / "index.md").read_text("utf-8")
-    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {
-        "index.md"
-    }
-    assert {page for page in pages if f"({page})" not in index} == set()
+    site = re.findall(r"\bdocs/([\w/-]+\.md)", (ROOT / "mkdocs.yml").read_text("utf-8"))
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert {page for page in pages - {"index.md"} if f"({page})" not in index} == set()
+    assert set(site) == pages
+
+
+LINKED = [
+    ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
+]
+FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+
+
+def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it() -> None:
+    broken = []
+    for page in [*LINKED, *sorted((ROOT / "docs").rglob("*.md"))]:
+        for link in re.findall(r"\]\(([^)\s]+)\)", FENCED.sub("", page.read_text("utf-8"))):
+            place, _, anchor = link.partition("#")
+            target = (page.parent / place).resolve() if place else page
+            if re.match(r"https?:", link):
+                continue
+            if not target.exists():
+                broken.append((page.name, link))
+            elif anchor:
+                text = FENCED.sub("", target.read_text("utf-8"))
+                headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+                if anchor not in map(heading_slug, headings):
+                    broken.append((page.name, link))
+    assert broken == []
 
 
 def test_every_file_and_folder_that_the_architecture_names_exists() -> None:
