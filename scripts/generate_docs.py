@@ -55,18 +55,16 @@ def main() -> int:
 def command_line() -> Iterator[str]:
     """The page of the commands."""
     yield "# Command line\n"
-    yield "Every command takes these, before or after its name; after it they win.\n"
+    yield "Every command takes these options, before or after its name; those after it take precedence.\n"
     yield from options([each for each in cli.params if each.name in COMMON_OPTIONS])
     yield "Exit codes\n\n| code | meaning |\n| --- | --- |"
     yield "| 0 | Done; also when a search found nothing. |"
     for kind in (errors.InputError, errors.SourceError, errors.StoreError, errors.ProviderError):
         yield f"| {kind.exit_code} | {first(kind)} |"
-    yield f"| {INTERRUPTED} | Interrupted. |\n| {BROKEN_PIPE} | Nobody read the output any more. |\n"
+    yield f"| {INTERRUPTED} | Interrupted. |\n| {BROKEN_PIPE} | The reader of the output ended early. |\n"
     yield prose(
-        "An error is `error: …` and mostly `hint: …` on standard error. With `--json` it is one "
-        "line on "
-        'standard output, `{"error": {"type", "message", "hint", "exit_code"}}`, and the exit code '
-        "is the same. "
+        "An error is `error: …` and usually `hint: …` on standard error. With `--json` it is one line on standard "
+        'output, `{"error": {"type", "message", "hint", "exit_code"}}`, with the same exit code. '
     )
     yield "## Commands\n"
     for path, command in commands(cli, ""):
@@ -110,17 +108,12 @@ def configuration() -> Iterator[str]:
     """The page of the settings."""
     yield "# Configuration\n"
     yield prose(
-        "Settings come from the defaults, then the settings file, then the environment, then flags; "
-        "the later "
-        "wins. The file is `scrubjay/config.toml` in the user's configuration folder (`~/.config` "
-        "on Linux), "
-        "or what `SCRUBJAY_CONFIG` names. `scrubjay config` shows every setting, its value and "
-        "where that came "
-        "from. A name that is no setting is an error, in the file and in the environment; an empty "
-        "variable "
-        "counts as not set. Paths in the file are relative to the file. In the environment a list "
-        "has commas "
-        "between its texts; `none` empties a list of choices. "
+        "Settings come from the defaults, the settings file, the environment and flags; the later take precedence. The "
+        "file is `scrubjay/config.toml` in the user's configuration folder (`~/.config` on Linux), or the file that "
+        "`SCRUBJAY_CONFIG` names. `scrubjay config` shows every setting, its value and its origin. An unknown name is "
+        "an error, in the file and in the environment; an empty variable counts as not set. Paths in the file are "
+        "relative to the file. In the environment, commas separate the texts of a list, and `none` empties a list of "
+        "choices. "
     )
     yield '```toml\nuser = "ann"\n\n[recall]\nlimit = 8\n\n[notes]\ndir = "~/notes/days"\n```\n'
     yield "## Without a section\n"
@@ -172,14 +165,13 @@ def mcp() -> Iterator[str]:
     yield "`scrubjay mcp` serves one client over standard input and output ([MCP](../mcp.md)). A client's entry:\n"
     entry = {"mcpServers": {"scrubjay": {"command": "scrubjay", "args": ["mcp"]}}}
     yield f"```json\n{json.dumps(entry, indent=2)}\n```\n"
-    yield "What the server tells the client's model:\n"
+    yield "The server's instructions to the client's model:\n"
     yield f"> {INSTRUCTIONS}\n"
     yield prose(
-        "A tool that reads returns a text; one that writes returns structured content, too, in which fields that are "
-        "empty or as usual are left out. An id is whole or short: its first six digits or more. What goes wrong is a "
-        "tool error whose structured content is "
-        '`{"error": {"type", "message", "hint", "exit_code"}}`; the server goes on. What an agent adds has the origin '
-        "`agent`. "
+        "A tool that reads returns a text. A tool that writes also returns structured content, without empty fields "
+        "and defaults. An id is whole or short: its first six digits or more. An error is a tool error whose "
+        'structured content is `{"error": {"type", "message", "hint", "exit_code"}}`; the server continues. Memories '
+        "that an agent adds have the origin `agent`. "
     )
     for tool in TOOLS:
         yield f"## {tool.name}\n\n{tool.description}\n"
@@ -197,8 +189,8 @@ def http() -> Iterator[str]:
     schemas = openapi["components"]["schemas"]
     yield "# HTTP\n"
     yield prose(
-        "`scrubjay serve` serves this ([server](../server.md)); as OpenAPI, with examples: `/openapi.json`. "
-        "Every error is one shape. "
+        "`scrubjay serve` serves this interface ([server](../server.md)); as OpenAPI, with examples: `/openapi.json`. "
+        "Every error has one form. "
     )
     yield "```json"
     yield json.dumps({"error": {"type": "InputError", "message": "...", "hint": "...", "exit_code": 2}})

@@ -170,7 +170,7 @@ NAME_WIDTH = 26
 
 @command("doctor")
 @click.argument("names", nargs=-1, metavar="[AGENT]...")
-@click.option("--fix", is_flag=True, help="Fix what is safe to fix: file permissions and leftovers.")
+@click.option("--fix", is_flag=True, help="Make safe repairs: file permissions and leftovers.")
 def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
     """Check the installation, and test each agent end to end.
 

@@ -322,7 +322,7 @@ def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -
 def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
     """Record that memories were used, useful or wrong; wrong ones rank lower, within bounds.
 
-    "never-inject" keeps them out of what hooks and the proxy add; search still finds them. "not-wrong" and "inject"
+    "never-inject" keeps them out of hooks and the proxy; search still finds them. "not-wrong" and "inject"
     take "wrong" and "never-inject" back.
     """
     word = "marked used" if verdict == "used" else EVENT_PHRASES[verdict].removeprefix("was ")

@@ -341,7 +341,7 @@ def proxy(
 def token() -> None:
     """Create, list and revoke tokens for `scrubjay serve` and `scrubjay mcp --http`.
 
-    A token stands for a user and groups: its bearer sees exactly what they may see.
+    A token identifies a user and groups: its bearer sees exactly their visible memories.
     """
 
 
@@ -349,7 +349,7 @@ def token() -> None:
 @click.argument("name")
 @click.option("--tenant", help="Tenant.  [default: the settings' tenant]")
 @click.option("--group", "groups", metavar="NAME", multiple=True, help="Group of the user; repeatable.")
-@click.option("--agent", default="", metavar="NAME", help="Agent name recorded with what it adds.")
+@click.option("--agent", default="", metavar="NAME", help="Agent name recorded with added memories.")
 @click.option(
     "--scope",
     "scopes",
@@ -377,7 +377,7 @@ def create_token(
 ) -> None:
     """Create a token and print it once: only its hash is stored.
 
-    It stands for --user, by default you, and only for the groups given here.
+    It identifies --user, by default you, and only the groups given here.
     """
     settings = call.settings
     lasts = None if expires == "never" else parse_duration(expires) // SECOND

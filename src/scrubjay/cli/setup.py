@@ -45,7 +45,7 @@ MAX_LISTED: Final = 10
 
 @command("setup")
 @click.option(
-    "--undo", is_flag=True, help="Take back what setup did: agents' files exactly, and the sources it added."
+    "--undo", is_flag=True, help="Undo setup: restore agents' files exactly and remove the added sources."
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be done; do nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")

@@ -102,7 +102,7 @@ def _export_markdown(call: Call, folder: str) -> None:
 def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
     """Import a scrubjay export or the memories of another tool.
 
-    Running it again adds only what is missing. Memories that you changed or forgot stay that way.
+    Running it again adds only missing memories. Memories that you changed or forgot stay that way.
     """
     with call.open(cold=True, new=True) as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.import_(path, dry_run=dry_run, progress=report, **options)

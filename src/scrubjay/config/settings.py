@@ -347,7 +347,7 @@ class HookSettings:
     )
     prompt_tokens: int = integer(400, "Maximum tokens injected before a later prompt.", 50, 100_000)
     leave_out_amended: bool = switch(
-        True, "Whether what a later document seems to change is not injected when a session begins."
+        True, "Leave out memories that a later document seems to change when a session begins."
     )
     own_project: bool = switch(
         True, "Whether only memories of the agent's current project, or of no project, are injected."
@@ -364,7 +364,7 @@ class DaemonSettings:
 
 @frozen
 class LogSettings:
-    """[log]: the log of what happens in the background."""
+    """[log]: the log of background events."""
 
     level: str = option("info", "Minimum level that is logged.", choices=LEVELS)
     most_kb: int = integer(1_000, "Size at which the file is rotated to `log.1`, in kB.", 1, 1_000_000)
@@ -657,7 +657,7 @@ class LinkingSettings:
 
 @frozen
 class FactSettings:
-    """[facts]: which facts are extracted from what is written."""
+    """[facts]: extraction of facts from conversations and additions."""
 
     stages: tuple[str, ...] = option(
         FACT_STAGES,
@@ -710,7 +710,9 @@ class Settings:
         lambda: Path(cache_folder()), "Folder of files that can be made again.", kind="path",
         shown="the cache folder",
     )  # fmt: skip
-    user: str = option(_login_name, "Who asks, and who owns what is written.", shown="the login name")
+    user: str = option(
+        _login_name, "The user of every call, and the owner of new memories.", shown="the login name"
+    )
     groups: tuple[str, ...] = option(
         (), "Groups that the user belongs to, whose memories they see.", kind="list", shown="none"
     )
