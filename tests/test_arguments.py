@@ -77,14 +77,3 @@ def test_an_asynchronous_memory_is_opened_in_an_async_with_or_awaited(tmp_path: 
         await memory.close()
 
     asyncio.run(run())
-
-
-def test_methods_still_answer_to_their_former_names_with_a_warning() -> None:
-    with Memory.open("memory://", user="ann", embedders=[HashEmbedder()]) as memory:
-        for old, new in (("enlarge", "build_index"), ("reduce", "drop_index")):
-            with (
-                pytest.warns(FutureWarning, match=f"Memory.{old} is called {new} now") as warned,
-                pytest.raises(InputError),
-            ):
-                getattr(memory, old)()
-            assert warned[0].filename == __file__

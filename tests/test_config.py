@@ -233,29 +233,3 @@ def test_a_language_model_is_named_with_its_address_or_not_at_all(file) -> None:
 def test_a_key_in_the_environment_names_no_language_model(file) -> None:
     environ = {"OPENAI_API_KEY": "sk-1", "OPENAI_BASE_URL": "https://api.openai.com/v1"}
     assert load_settings(file(""), environ).llm == load_settings(file(""), {}).llm
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line"),
-    [
-        ("night", "consolidation", "after_days = 7"),
-        ("connect", "linking", "links = 7"),
-        ("learn", "facts", 'stages = ["changes"]'),
-    ],
-)
-def test_a_section_is_read_by_its_former_name_with_one_warning(
-    tmp_path: Path, old: str, new: str, line: str
-) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text(f"[{old}]\n{line}\n")
-    with pytest.warns(FutureWarning) as warned:
-        found = load_settings(file, environ={})
-    assert [str(one.message) for one in warned] == [
-        f"{file}:1: [{old}] is called [{new}] now. The old name is read for this release only."
-    ]
-    setting, value = line.partition(" =")[0], line.partition("= ")[2].strip('[]"')
-    file.write_text("")
-    variable = f"SCRUBJAY_{old}_{setting}".upper()
-    with pytest.warns(FutureWarning, match=f"SCRUBJAY_{new}_{setting}".upper()) as warned:
-        assert load_settings(file, environ={variable: value}) == found
-    assert len(warned) == 1

@@ -199,8 +199,6 @@ class AsyncMemory:
     rebuild = _in_thread(Memory.rebuild)
     build_index = _in_thread(Memory.build_index)
     drop_index = _in_thread(Memory.drop_index)
-    enlarge = _in_thread(Memory.enlarge)
-    reduce = _in_thread(Memory.reduce)
     models = _in_thread(Memory.models)
     add_model = _in_thread(Memory.add_model)
     use_model = _in_thread(Memory.use_model)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -79,14 +78,6 @@ if TYPE_CHECKING:
     from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
     from scrubjay.services.totals import StoredUsers, StoreTotals, TenantCounts
-
-
-def _warn_former_name(old: str, new: str) -> None:
-    warnings.warn(
-        f"Memory.{old} is called {new} now. The old name works for this release only.",
-        FutureWarning,
-        stacklevel=4,  # this function, the method, its argument check
-    )
 
 
 @check_calls
@@ -512,16 +503,6 @@ class Memory:
             StoreError: The database's user may not.
         """
         self._workspace.store.drop_index(self._workspace.scope)
-
-    def enlarge(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
-        """Former name of `build_index`; calling it warns."""
-        _warn_former_name("enlarge", "build_index")
-        return self.build_index(progress=progress)
-
-    def reduce(self) -> None:
-        """Former name of `drop_index`; calling it warns."""
-        _warn_former_name("reduce", "drop_index")
-        self.drop_index()
 
     def models(self) -> list[ModelStatus]:
         """Return the embedding models and how many memories each covers, the base model first."""

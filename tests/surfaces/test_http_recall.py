@@ -74,8 +74,6 @@ LEFT_OUT = {
     "forget_everything": "an operator's: scrubjay forget --everything on the machine",
     "build_index": "an operator's: what the owner of the tables makes",
     "drop_index": "an operator's",
-    "enlarge": "the old name of build_index",
-    "reduce": "the old name of drop_index",
     "add_file": "add_many takes the same rows; a server reads no file that a client names",
 }
 """Methods of the facade that no route has, and why."""

@@ -15,7 +15,6 @@ import itertools
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -53,15 +52,9 @@ class Call:
     @cached_property
     def settings(self) -> Settings:
         """The settings, with the flags on top."""
-        from scrubjay.cli.output import write_error
         from scrubjay.config.loader import load_settings
 
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", FutureWarning)
-            found = load_settings(overrides={"store": self.store, "user": self.user})
-        for one in caught:
-            write_error(str(one.message))
-        return found
+        return load_settings(overrides={"store": self.store, "user": self.user})
 
     def print_json(self, value: object) -> bool:
         """Print a value as JSON if ``--json`` was given, and return whether it was."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import Any, Final, NamedTuple
 from scrubjay.config.paths import CONFIG_VARIABLE, OFF_VARIABLE, PREFIX, config_file
 from scrubjay.config.settings import (
     EMBEDDING_PROVIDERS,
-    RENAMED_SECTIONS,
     SECTIONS,
     ExtraModelSettings,
     LlmSettings,
@@ -137,11 +135,6 @@ def _from_file(path: Path, known: Mapping[str, SettingRule], *, required: bool) 
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"Settings file {path} is not TOML: {error}.") from error
     path = path.absolute()
-    for old, new in RENAMED_SECTIONS.items():
-        if old in table:
-            _warn_renamed(_position(path, text, old), f"[{old}]", f"[{new}]")
-            table[new] = {**table.pop(old), **table.get(new, {})}
-            text = text.replace(f"[{old}]", f"[{new}]")
     of_model = setting_rules(ExtraModelSettings)
     for name, value in _flatten(table, known, path, text):
         above, _, setting = name.rpartition(".")
@@ -192,12 +185,6 @@ def _from_environment(
 ) -> Iterator[GivenValue]:
     names = sorted(name for name in environ if name.startswith(PREFIX))
     variables = {variable_name(name): (name, rule) for name, rule in known.items()}
-    for former, section in RENAMED_SECTIONS.items():
-        for setting, rule in setting_rules(SECTIONS[section]).items():
-            old, name = variable_name(f"{former}.{setting}"), f"{section}.{setting}"
-            variables[old] = (name, rule)
-            if old in environ:
-                _warn_renamed(f"environment {old}", old, variable_name(name))
     # A variable can change a model that the file describes; it cannot describe one, for its name tells no
     # dash from an underscore.
     variables |= {
@@ -223,11 +210,6 @@ def _from_overrides(
             raise _unknown_setting(name, list(known), "the call")
         if value is not None:
             yield GivenValue(name, known[name], value, "flag", Path.cwd())
-
-
-def _warn_renamed(where: str, old: str, new: str) -> None:
-    message = f"{where}: {old} is called {new} now. The old name is read for this release only."
-    warnings.warn(message, FutureWarning, stacklevel=2)
 
 
 def _unknown_setting(name: str, known: list[str], where: str) -> ConfigError:

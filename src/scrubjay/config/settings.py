@@ -748,13 +748,6 @@ SECTIONS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 """Name of each section to its class."""
 
-RENAMED_SECTIONS: Final[Mapping[str, str]] = {
-    "connect": "linking",
-    "learn": "facts",
-    "night": "consolidation",
-}
-"""Former name of a section, read for this release with a warning, to its name."""
-
 
 def setting_rules(section: Any) -> dict[str, SettingRule]:
     """Return the rules of a section's settings (or of those of `Settings` in no section), by name."""

@@ -1,1 +1,0 @@
-"""Old import path, kept for one release: see `scrubjay.search`."""
