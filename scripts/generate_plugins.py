@@ -35,8 +35,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import scrubjay
-from scrubjay.agents import texts
-from scrubjay.agents.base import SERVER_NAME, Home, Options, find_agent
+from scrubjay.agents.base import SERVER_NAME, Home, Options, find_agent, instructions, skill
 from scrubjay.api.tools import TOOLS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -166,7 +165,7 @@ def codex() -> dict[str, bytes]:
         ".mcp.json": encoded({"mcpServers": servers}),
         "hooks/hooks.json": files["hooks.json"],
         "hook.sh": hook_script("codex", '"${CODEX_HOME:-$HOME/.codex}/hooks.json"', project),
-        "skills/scrubjay/SKILL.md": texts.skill().encode(),
+        "skills/scrubjay/SKILL.md": skill().encode(),
     }
 
 
@@ -193,7 +192,7 @@ def gemini() -> dict[str, bytes]:
         "gemini-extension.json": encoded(manifest),
         "hooks/hooks.json": encoded({"hooks": settings["hooks"]}),
         "hook.sh": hook_script("gemini", own, '"${GEMINI_PROJECT_DIR:-.}/.gemini/settings.json"'),
-        "GEMINI.md": f"{texts.block()}\n".encode(),
+        "GEMINI.md": f"{instructions()}\n".encode(),
     }
 
 
@@ -205,7 +204,7 @@ def agent_plugin() -> dict[str, bytes]:
     return {
         "plugin.json": encoded({"$schema": f"{schemas}/plugin.schema.json", **about()}),
         "mcp.json": encoded({"$schema": f"{schemas}/mcp.schema.json", "mcpServers": {SERVER_NAME: server}}),
-        "skills/scrubjay/SKILL.md": texts.skill().encode(),
+        "skills/scrubjay/SKILL.md": skill().encode(),
     }
 
 

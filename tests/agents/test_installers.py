@@ -29,7 +29,7 @@ from installing import (
     uninstall,
 )
 
-from scrubjay.agents import installation, json_edit, texts
+from scrubjay.agents import base, installation, json_edit
 from scrubjay.agents.base import AGENTS, Home, Options, find_agent
 from scrubjay.errors import InputError
 
@@ -288,7 +288,7 @@ def test_a_person_keeps_what_they_added_to_our_entry_and_to_our_skill(home: Home
     uninstall("claude-code", home)
     assert skill.read_text() == "My own way.\n"
     install("claude-code", home)
-    assert skill.read_text() == texts.skill()
+    assert skill.read_text() == base.skill()
     uninstall("claude-code", home)
     assert skill.read_text() == "My own way.\n"
 
@@ -334,13 +334,13 @@ def test_an_agent_that_nobody_knows_is_named_with_the_nearest() -> None:
 
 
 def test_what_an_agent_always_reads_is_short_and_the_skill_is_not_long() -> None:
-    assert len(texts.block().split()) < 110
-    assert len(texts.skill().split()) < 400
-    first = texts.skill().split("---")[1]
+    assert len(base.instructions().split()) < 110
+    assert len(base.skill().split()) < 400
+    first = base.skill().split("---")[1]
     assert len(first) < 400
     assert first.splitlines()[1] == "name: scrubjay"
     for tool in ("search", "get", "thread", "context", "add", "update", "feedback", "forget"):
-        assert f"memory_{tool}" in texts.skill()
+        assert f"memory_{tool}" in base.skill()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-r"""The installer protocol, the registry of agents, hook entries, and the marked block in an instruction file.
+r"""The installer protocol, the registry of agents, and the parts of installers: texts, hook entries, marked blocks.
 
 An installer writes nothing: it reads an agent's files and returns what each should hold. `agents.installation` shows
 the difference, writes it and reverts it. Text outside the two marks of a block is not touched.
@@ -18,6 +18,7 @@ import difflib
 import importlib
 import re
 import shlex
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +144,43 @@ class Agent(Protocol):
         scrubjay's plugin enabled, and alone where nothing else is installed.
         """
         ...
+
+
+def skill() -> str:
+    """Return the skill that tells an agent how to use the memory."""
+    return (Path(__file__).parent / "texts" / "SKILL.md").read_text("utf-8")
+
+
+def instructions() -> str:
+    """Return the lines for an agent's own instruction file, without a trailing line end."""
+    return (Path(__file__).parent / "texts" / "block.md").read_text("utf-8").rstrip("\n")
+
+
+def plugin_files(agent: str) -> dict[str, bytes]:
+    """Return the files of a plugin in an agent's own language: name to content."""
+    folder = Path(__file__).parent / "plugins" / agent
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def on_this_machine(folder: Path, program: str, home: Home) -> bool:
+    """Return whether an agent's folder or its program is there."""
+    return folder.is_dir() or bool(shutil.which(program, path=home.env.get("PATH")))
+
+
+def captures_nothing(title: str) -> str:
+    """Return the sentence for an agent without hooks."""
+    return f"Nothing by itself: {title} can search, add and forget memories when it decides to."
+
+
+def captures_transcripts(title: str, folder: Path, *, compacts: str = "compacts") -> tuple[str, str]:
+    """Return the sentences for an agent whose hooks name its transcripts."""
+    return (
+        f"Your sessions with {title}: what you and it say is captured from its transcripts ({folder}) after each "
+        f"answer, before it {compacts} and at the end. Sessions from before that still exist are captured when the "
+        "next one begins.",
+        "When a session starts, and before it answers you, memories that fit are put into its context, each time "
+        "with a line that says so.",
+    )
 
 
 def edit_file(path: Path, edit: Callable[[bytes | None], bytes | None], *, mode: int = SHARED_MODE) -> Change:

@@ -9,11 +9,10 @@ JSON: with a comment in it, ``settings.json`` is ignored and ``.claude.json`` is
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import base, json_edit, texts
+from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -44,7 +43,7 @@ class ClaudeCode:
     title = "Claude Code"
 
     def found(self, home: Home) -> bool:
-        return _folder(home).is_dir() or bool(shutil.which("claude", path=home.env.get("PATH")))
+        return base.on_this_machine(_folder(home), "claude", home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         places = _places(home, options)
@@ -62,10 +61,10 @@ class ClaudeCode:
                 lambda data: base.put_hooks(data, self.name, hooks, home, places["hooks"]),
                 mode=mode,
             ),
-            edit_file(places["skill"], lambda _: texts.skill().encode("utf-8")),
+            edit_file(places["skill"], lambda _: base.skill().encode("utf-8")),
         ]
         if "block" in places:
-            changes.append(edit_file(places["block"], lambda data: base.put_block(data, texts.block())))
+            changes.append(edit_file(places["block"], lambda data: base.put_block(data, base.instructions())))
         return changes
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
@@ -74,7 +73,7 @@ class ClaudeCode:
             edit_file(places["mcp"], lambda data: json_edit.remove_value(data, SERVER_PATH, places["mcp"])),
             edit_file(places["hooks"], lambda data: base.remove_hooks(data, self.name, places["hooks"])),
             # Somebody who has rewritten the skill keeps it.
-            edit_file(places["skill"], lambda data: None if data == texts.skill().encode("utf-8") else data),
+            edit_file(places["skill"], lambda data: None if data == base.skill().encode("utf-8") else data),
         ]
         if "block" in places:
             changes.append(edit_file(places["block"], base.remove_block))
@@ -84,15 +83,11 @@ class ClaudeCode:
         besides = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
         if not options.hooks:
             return (
-                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+                base.captures_nothing(self.title),
                 *besides,
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
-            f"({_folder(home) / 'projects'}) after each answer, before it compacts and at the end. Sessions from "
-            "before that still exist are captured when the next one begins.",
-            "When a session starts, and before it answers you, memories that fit are put into its context, each "
-            "time with a line that says so.",
+            *base.captures_transcripts(self.title, _folder(home) / "projects"),
             *base.plain_json_warning(_places(home, options)["hooks"], self.title),
             *besides,
         )

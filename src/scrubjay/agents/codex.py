@@ -15,11 +15,10 @@ import hashlib
 import json
 import os
 import re
-import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import base, texts, toml_edit
+from scrubjay.agents import base, toml_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -49,7 +48,7 @@ class Codex:
     title = "Codex"
 
     def found(self, home: Home) -> bool:
-        return _folder(home).is_dir() or bool(shutil.which("codex", path=home.env.get("PATH")))
+        return base.on_this_machine(_folder(home), "codex", home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         config, hooks, instructions = _places(home, options)
@@ -65,7 +64,7 @@ class Codex:
                 lambda data: base.put_hooks(data, self.name, events, home, hooks),
                 mode=mode,
             ),
-            edit_file(instructions, lambda data: base.put_block(data, texts.block())),
+            edit_file(instructions, lambda data: base.put_block(data, base.instructions())),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
@@ -80,15 +79,11 @@ class Codex:
         besides = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
         if not options.hooks:
             return (
-                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+                base.captures_nothing(self.title),
                 *besides,
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
-            f"({_folder(home) / 'sessions'}) after each answer, before it compacts and at the end. Sessions from "
-            "before that still exist are captured when the next one begins.",
-            "When a session starts, and before it answers you, memories that fit are put into its context, each "
-            "time with a line that says so.",
+            *base.captures_transcripts(self.title, _folder(home) / "sessions"),
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
             *base.plain_json_warning(_places(home, options)[1], self.title),
             *besides,

@@ -9,11 +9,10 @@ return context, and Cursor's transcripts have no published form: so there is no 
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import json_edit, texts
+from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -46,7 +45,7 @@ class Cursor:
     title = "Cursor"
 
     def found(self, home: Home) -> bool:
-        return (home.root / ".cursor").is_dir() or bool(shutil.which("cursor", path=home.env.get("PATH")))
+        return base.on_this_machine((home.root / ".cursor"), "cursor", home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         mcp, hooks, instructions = _places(home, options)
@@ -75,7 +74,7 @@ class Cursor:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        nothing = f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
+        nothing = base.captures_nothing(self.title)
         if not options.hooks:
             return (nothing,)
         return (
@@ -116,7 +115,9 @@ def _is_ours(hook: Any) -> bool:
 
 
 def _instructions(options: Options) -> bytes:
-    return f"{RULE_HEADER}{texts.block()}\n".encode() if options.project else texts.skill().encode("utf-8")
+    return (
+        f"{RULE_HEADER}{base.instructions()}\n".encode() if options.project else base.skill().encode("utf-8")
+    )
 
 
 def _places(home: Home, options: Options) -> Places:

@@ -9,11 +9,10 @@ reference, cli/gemini-md, cli/trusted-folders; geminicli.com/docs) and as that v
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Final
 
-from scrubjay.agents import base, json_edit, texts
+from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -46,7 +45,7 @@ class Gemini:
     title = "Gemini CLI"
 
     def found(self, home: Home) -> bool:
-        return _folder(home).is_dir() or bool(shutil.which("gemini", path=home.env.get("PATH")))
+        return base.on_this_machine(_folder(home), "gemini", home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         settings, instructions = _places(home, options)
@@ -63,7 +62,7 @@ class Gemini:
 
         return [
             edit_file(settings, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
-            edit_file(instructions, lambda data: base.put_block(data, texts.block())),
+            edit_file(instructions, lambda data: base.put_block(data, base.instructions())),
         ]
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
@@ -87,7 +86,7 @@ class Gemini:
             warnings += kept_out
         if not options.hooks:
             return (
-                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+                base.captures_nothing(self.title),
                 *warnings,
             )
         if json_edit.get_value(read_file(settings), ("hooksConfig", "enabled"), settings) is False:
@@ -96,11 +95,7 @@ class Gemini:
                 f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run.",
             )
         return (
-            f"Your sessions with {self.title}: what you and it say is captured from its transcripts "
-            f"({_folder(home) / 'tmp'}) after each answer, before it compresses and at the end. Sessions from "
-            "before that still exist are captured when the next one begins.",
-            "When a session starts, and before it answers you, memories that fit are put into its context, each "
-            "time with a line that says so.",
+            *base.captures_transcripts(self.title, _folder(home) / "tmp", compacts="compresses"),
             *warnings,
         )
 

@@ -84,7 +84,7 @@ class HookEvent:
 
 
 def text_field(message: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> str:
-    """Return a text field of at most ``limit`` characters; empty for any other value."""
+    """Return a text field of at most ``most`` characters; empty for any other value."""
     value = message.get(name)
     return value if isinstance(value, str) and len(value) <= most and "\0" not in value else ""
 

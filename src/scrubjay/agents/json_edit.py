@@ -21,6 +21,17 @@ from typing import Any, Final, NoReturn
 
 from scrubjay.errors import InputError
 
+
+def decode_config(data: bytes | None, where: Path) -> str:
+    try:
+        return (data or b"").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{where} is not UTF-8 at byte {error.start}. Nothing was changed.",
+            hint="save it as UTF-8, then try again",
+        ) from error
+
+
 MAX_DEPTH: Final = 200
 """Objects and arrays within each other: far more than any configuration has, few enough for Python's stack."""
 MAX_DIGITS: Final = 4_000
@@ -238,14 +249,9 @@ class JsonText:
 
     def __init__(self, data: bytes | None, where: Path) -> None:
         self._where = where
+        self._text = decode_config(data, where)
         try:
-            self._text = (data or b"").decode("utf-8")
             self.root = parse_spans(self._text)
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{where} is not UTF-8 at byte {error.start}. Nothing was changed.",
-                hint="save it as UTF-8, then try again",
-            ) from error
         except JsonSyntaxError as error:
             self._refuse(error.at, f"{error}", error)
         self._eol = "\r\n" if "\r\n" in self._text else "\n"

@@ -18,14 +18,13 @@ Formats as published in November 2026; not tried with the programs themselves.
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import base, json_edit, texts, yaml_edit
+from scrubjay.agents import base, json_edit, yaml_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -87,7 +86,7 @@ class McpClient:
     limit: int = 0
 
     def found(self, home: Home) -> bool:
-        return self.folder(home).is_dir() or bool(shutil.which(self.program, path=home.env.get("PATH")))
+        return base.on_this_machine(self.folder(home), self.program, home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         config, instructions = self._places(home, options)
@@ -101,7 +100,7 @@ class McpClient:
             ),
             edit_file(
                 instructions,
-                lambda data: text().encode("utf-8") if text else base.put_block(data, texts.block()),
+                lambda data: text().encode("utf-8") if text else base.put_block(data, base.instructions()),
             ),
         ]
 
@@ -117,9 +116,9 @@ class McpClient:
         ]
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        nothing = f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
+        nothing = base.captures_nothing(self.title)
         _, instructions = self._places(home, options)
-        after = base.put_block(read_file(instructions), texts.block()).decode("utf-8", "replace")
+        after = base.put_block(read_file(instructions), base.instructions()).decode("utf-8", "replace")
         if self.limit and len(after) > self.limit:
             return (
                 nothing,
@@ -163,7 +162,7 @@ def _vscode_data(home: Home) -> Path:
 
 
 def _vscode_text() -> str:
-    return f'---\nname: scrubjay\ndescription: How to use the memory\napplyTo: "**"\n---\n\n{texts.block()}\n'
+    return f'---\nname: scrubjay\ndescription: How to use the memory\napplyTo: "**"\n---\n\n{base.instructions()}\n'
 
 
 def _zed(home: Home) -> Path:
@@ -200,7 +199,7 @@ CLINE: Final = McpClient(
         "CLINE_MCP_SETTINGS_PATH", ".cline", "data", "settings", "cline_mcp_settings.json"
     ),
     instructions=lambda home: home.root / ".cline" / "rules" / "scrubjay.md",
-    text=lambda: f"{texts.block()}\n",
+    text=lambda: f"{base.instructions()}\n",
 )
 ZED: Final = McpClient(
     "zed",
@@ -229,6 +228,6 @@ HERMES: Final = McpClient(
     folder=_hermes,
     config=lambda home: _hermes(home) / "config.yaml",
     instructions=lambda home: _hermes(home) / "skills" / SERVER_NAME / "SKILL.md",
-    text=texts.skill,
+    text=base.skill,
     editor=YAML,
 )

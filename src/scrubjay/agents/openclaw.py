@@ -15,11 +15,10 @@ edited the file.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any, Final
 
-from scrubjay.agents import json_edit, plugins, texts
+from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import PRIVATE_MODE, SERVER_NAME, Change, Home, Options, edit_file, read_file
 from scrubjay.errors import InputError
 
@@ -40,12 +39,12 @@ class OpenClaw:
     title = "OpenClaw"
 
     def found(self, home: Home) -> bool:
-        return _state(home).is_dir() or bool(shutil.which("openclaw", path=home.env.get("PATH")))
+        return base.on_this_machine(_state(home), "openclaw", home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         _only_a_person(options)
         config, folder = _config(home), _folder(home)
-        shipped = {**plugins.files(self.name), **_plugin_files()}
+        shipped = {**base.plugin_files(self.name), **_plugin_files()}
         return [
             edit_file(
                 config, lambda data: _put_plugin(data, config, folder, home, options), mode=PRIVATE_MODE
@@ -59,7 +58,7 @@ class OpenClaw:
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         _only_a_person(options)
         config, folder = _config(home), _folder(home)
-        names = (*plugins.files(self.name), *_plugin_files())
+        names = (*base.plugin_files(self.name), *_plugin_files())
         return [
             edit_file(config, lambda data: _remove_plugin(data, config, folder)),
             *(edit_file(folder / name, lambda _: None) for name in dict.fromkeys(names)),
@@ -72,7 +71,7 @@ class OpenClaw:
         )
         if not options.hooks:
             return (
-                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
+                base.captures_nothing(self.title),
                 replaced,
             )
         return (
@@ -191,7 +190,7 @@ def _plugin_files() -> dict[str, bytes]:
 
     from scrubjay.api.tools import TOOLS
 
-    shipped = plugins.files("openclaw")
+    shipped = base.plugin_files("openclaw")
     manifest = json.loads(shipped["openclaw.plugin.json"])
     manifest["contracts"] = {"tools": [tool.name for tool in TOOLS]}
     manifest["toolMetadata"] = {
@@ -199,7 +198,7 @@ def _plugin_files() -> dict[str, bytes]:
         for tool in TOOLS
     }
     verbs = {
-        "instructions": texts.block().splitlines(),
+        "instructions": base.instructions().splitlines(),
         "tools": [
             {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
             for tool in TOOLS

@@ -12,11 +12,10 @@ The instructions are a file of their own: an ``AGENTS.md`` that is new would kee
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from scrubjay.agents import json_edit, plugins, texts
+from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import (
     PRIVATE_MODE,
     SERVER_NAME,
@@ -49,7 +48,7 @@ class OpenCode:
     title = "OpenCode"
 
     def found(self, home: Home) -> bool:
-        return _folder(home).is_dir() or bool(shutil.which("opencode", path=home.env.get("PATH")))
+        return base.on_this_machine(_folder(home), "opencode", home)
 
     def install(self, home: Home, options: Options) -> list[Change]:
         config, plugin, instructions = _places(home, options)
@@ -64,7 +63,7 @@ class OpenCode:
 
         return [
             edit_file(config, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
-            edit_file(instructions, lambda _: f"{texts.block()}\n".encode()),
+            edit_file(instructions, lambda _: f"{base.instructions()}\n".encode()),
             edit_file(plugin, lambda _: code),
         ]
 
@@ -83,9 +82,7 @@ class OpenCode:
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
         if not options.hooks:
-            return (
-                f"Nothing by itself: {self.title} can search, add and forget memories when it decides to.",
-            )
+            return (base.captures_nothing(self.title),)
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
             f"Your sessions with {self.title}: what you and it say is captured from its database ({data}) after "
@@ -108,7 +105,7 @@ class OpenCode:
 
 
 def _plugin(home: Home) -> bytes:
-    shipped = plugins.files("opencode")[PLUGIN_FILE].decode("utf-8")
+    shipped = base.plugin_files("opencode")[PLUGIN_FILE].decode("utf-8")
     command = f"const COMMAND = {json.dumps(home.command, ensure_ascii=False)};"
     return shipped.replace(COMMAND_LINE, command, 1).encode("utf-8")
 

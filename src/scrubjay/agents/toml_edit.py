@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from scrubjay.agents.json_edit import decode_config
 from scrubjay.errors import InputError
 
 _BOM: Final = "\ufeff"
@@ -28,7 +29,7 @@ def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
     """
     import tomllib
 
-    text = _decode(data, where)
+    text = decode_config(data, where)
     try:
         return tomllib.loads(text.removeprefix(_BOM))
     except tomllib.TOMLDecodeError as error:
@@ -65,7 +66,7 @@ def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any
     known = get_value(data, keys, where)
     if isinstance(known, Mapping) and all(known.get(name) == value for name, value in members.items()):
         return data or b""
-    text = _decode(data, where)
+    text = decode_config(data, where)
     new = _append_table(text, keys, members) if known is None else _change_table(text, keys, members)
     target = copy.deepcopy(parse_toml(data, where))
     table: Any = target
@@ -84,7 +85,7 @@ def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes 
     """
     if data is None or get_value(data, keys, where) is None:
         return data
-    text = _decode(data, where)
+    text = decode_config(data, where)
     target = copy.deepcopy(parse_toml(data, where))
     holder: Any = target
     for key in keys[:-1]:
@@ -163,13 +164,3 @@ def _prune(value: object) -> object:
 
 def _line_end(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
-
-
-def _decode(data: bytes | None, where: Path) -> str:
-    try:
-        return (data or b"").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where} is not UTF-8 at byte {error.start}. Nothing was changed.",
-            hint="save it as UTF-8, then try again",
-        ) from error

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from scrubjay.agents.json_edit import decode_config
 from scrubjay.errors import InputError
 
 Keys = tuple[str, str]
@@ -28,7 +29,7 @@ def parse_yaml(data: bytes | None, where: Path) -> Any:
     """
     import yaml
 
-    text = _decode(data, where)
+    text = decode_config(data, where)
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError) as error:
@@ -66,7 +67,7 @@ def put_entry(data: bytes | None, keys: Keys, members: Mapping[str, Any], where:
         # New ones: an alias elsewhere in the document may stand for the same.
         entry = {**(known if isinstance(known, dict) else {}), **members}
         wanted = {**wanted, keys[0]: {**above, keys[1]: entry}}
-    text = _decode(data, where)
+    text = decode_config(data, where)
     return _verify(_put(text, keys, members, known), wanted, (keys, members), where)
 
 
@@ -82,7 +83,7 @@ def remove_entry(data: bytes | None, keys: Keys, where: Path) -> bytes | None:
     wanted[keys[0]] = {name: value for name, value in wanted[keys[0]].items() if name != keys[1]}
     if not wanted[keys[0]]:
         del wanted[keys[0]]
-    text = _decode(data, where)
+    text = decode_config(data, where)
     root = _compose(text)
     below = _value(root, keys[0])
     if below is None or _value(below, keys[1]) is None:  # merged in from elsewhere
@@ -194,13 +195,3 @@ def _verify(text: str, wanted: Any, put: tuple[Keys, Mapping[str, Any]], where: 
             hint=f"{what}, by hand",
         )
     return text.encode("utf-8")
-
-
-def _decode(data: bytes | None, where: Path) -> str:
-    try:
-        return (data or b"").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{where} is not UTF-8 at byte {error.start}. Nothing was changed.",
-            hint="save it as UTF-8, then try again",
-        ) from error
