@@ -112,8 +112,8 @@ STATE_TIMEOUT = 2.0
 """Seconds to wait for a daemon's state."""
 
 
-def daemon_state(path: str | None, fingerprint: str, seconds: float = STATE_TIMEOUT) -> dict[str, Any] | None:
-    return ask_daemon(path, fingerprint, "state", {}, seconds)
+def daemon_state(path: str | None, fingerprint: str) -> dict[str, Any] | None:
+    return ask_daemon(path, fingerprint, "state", {}, STATE_TIMEOUT)
 
 
 def stop_daemon(path: str | None, fingerprint: str) -> dict[str, Any] | None:

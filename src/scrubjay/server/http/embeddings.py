@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Request
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from scrubjay.api.tools import MAX_INTEGER
@@ -42,12 +42,11 @@ CLIENT_CLOSED: Final = 499
 TokenId = Annotated[int, Field(ge=-MAX_INTEGER, le=MAX_INTEGER)]
 
 
-class Texts(RequestModel):
+class Texts(
+    RequestModel,
+    json_schema_extra={"examples": [{"model": "bge", "input": ["The engine is a Volvo D1-30."]}]},
+):
     """Texts to embed."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"model": "bge", "input": ["The engine is a Volvo D1-30."]}]}
-    )
 
     input: Annotated[
         str | list[str] | list[TokenId] | list[list[TokenId]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Path, Query
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
@@ -14,7 +14,6 @@ from scrubjay.memory import Memory
 from scrubjay.models.graph import CATEGORY_KINDS
 from scrubjay.models.views import CategoryPage, CategorySummary, DictionaryReport, EntityPage, EntitySummary
 from scrubjay.server.http.schemas import (
-    LAX_CONFIG,
     CompactJSONResponse,
     Count,
     RequestModel,
@@ -45,10 +44,8 @@ CategoryName = Annotated[
 
 
 @document_fields(Concepts.list)
-class ConceptsQuery(RequestModel):
+class ConceptsQuery(RequestModel, strict=False):
     """Selects the concepts to list."""
-
-    model_config = LAX_CONFIG
 
     query: str = ""
     limit: Annotated[int, Field(ge=1, le=MAX_ITEMS)] = 100
@@ -58,10 +55,8 @@ class ConceptsQuery(RequestModel):
 
 
 @document_fields(Concepts.add)
-class Term(RequestModel):
+class Term(RequestModel, json_schema_extra={"examples": [{"name": "Kubernetes", "aliases": ["k8s"]}]}):
     """A concept or aliases of one."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Kubernetes", "aliases": ["k8s"]}]})
 
     name: str
     aliases: Strings = []
@@ -70,10 +65,8 @@ class Term(RequestModel):
 
 
 @document_fields(Concepts.add)
-class Terms(RequestModel):
+class Terms(RequestModel, json_schema_extra={"examples": [{"rows": [["Kubernetes", "k8s"], ["Volvo"]]}]}):
     """Several concepts; invalid names are skipped and reported."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"rows": [["Kubernetes", "k8s"], ["Volvo"]]}]})
 
     rows: Annotated[
         list[Annotated[Strings, Field(min_length=1)]],
@@ -83,27 +76,21 @@ class Terms(RequestModel):
     group: str | None = None
 
 
-class Into(RequestModel):
+class Into(RequestModel, json_schema_extra={"examples": [{"into": "Kubernetes"}]}):
     """Target of a merge."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"into": "Kubernetes"}]})
 
     into: Annotated[str, Field(description="The concept to merge it into, by name, alias or id.")]
 
 
-class Rename(RequestModel):
+class Rename(RequestModel, json_schema_extra={"examples": [{"name": "Kubernetes"}]}):
     """New name of a concept."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "Kubernetes"}]})
 
     name: Annotated[str, Field(description="Its new name; the old one becomes an alias.")]
 
 
 @document_fields(Categories.list)
-class CategoriesQuery(RequestModel):
+class CategoriesQuery(RequestModel, strict=False):
     """Selects the categories to list."""
-
-    model_config = LAX_CONFIG
 
     kind: Annotated[str, enum(CATEGORY_KINDS)] | None = None
     depth: Annotated[int, Field(ge=1, le=100)] | None = None

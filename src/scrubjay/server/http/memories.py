@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from fastapi import APIRouter, Path, Query
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
@@ -20,7 +20,6 @@ from scrubjay.models.reports import AddReport, FetchReport, ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryHistory, MemoryLink, UpdateReport
 from scrubjay.search.browse import MAX_IDS
 from scrubjay.server.http.schemas import (
-    LAX_CONFIG,
     CompactJSONResponse,
     Count,
     Fraction,
@@ -64,12 +63,11 @@ PositiveInt = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 
 
 @document_fields(NewMemory, Memory.add, Record)
-class New(RequestModel):
+class New(
+    RequestModel,
+    json_schema_extra={"examples": [{"content": "The launch moved to 3 May.", "tags": ["launch"]}]},
+):
     """A memory to add."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"content": "The launch moved to 3 May.", "tags": ["launch"]}]}
-    )
 
     content: Annotated[str, Field(description="Its text, understandable on its own.")]
     tier: Tier = "observation"
@@ -95,23 +93,20 @@ class New(RequestModel):
     pinned: bool = False
 
 
-class Several(RequestModel):
+class Several(
+    RequestModel,
+    json_schema_extra={
+        "examples": [{"memories": [{"content": "Ann is on call."}, {"content": "Bo cooks."}]}]
+    },
+):
     """Memories to add together; all are validated before the first is written."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "examples": [{"memories": [{"content": "Ann is on call."}, {"content": "Bo cooks."}]}]
-        }
-    )
 
     memories: Annotated[list[New], Field(min_length=1, max_length=MAX_ADDED, description="The memories.")]
 
 
 @document_fields(Memory.update)
-class Change(RequestModel):
+class Change(RequestModel, json_schema_extra={"examples": [{"content": "The launch moved to 5 May."}]}):
     """Changes to a memory; omitted fields stay, and null clears a date."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"content": "The launch moved to 5 May."}]})
 
     content: str = ""
     title: str = ""
@@ -125,10 +120,8 @@ class Change(RequestModel):
 
 
 @document_fields(Memory.get)
-class GetOptions(RequestModel):
+class GetOptions(RequestModel, strict=False):
     """How much to return of a memory and its neighbours."""
-
-    model_config = LAX_CONFIG
 
     neighbours: Annotated[int, Field(ge=0, le=100)] = 0
     limit: PositiveInt = 20_000
@@ -137,29 +130,25 @@ class GetOptions(RequestModel):
 
 
 @document_fields(Memory.get)
-class Get(GetOptions):
+class Get(
+    GetOptions,
+    strict=True,
+    json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "neighbours": 1}]},
+):
     """Memories by id, or a file's passages by path and lines."""
-
-    model_config = ConfigDict(
-        strict=True, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "neighbours": 1}]}
-    )
 
     ids: Annotated[list[str], Field(max_length=MAX_IDS)] = []
     path: str | None = None
     lines: Annotated[list[PositiveInt], Field(min_length=2, max_length=2)] | None = None
 
 
-class GetQuery(Get):
+class GetQuery(Get, strict=False):
     """The same in a URL."""
-
-    model_config = LAX_CONFIG
 
 
 @document_fields(Memory.page, Memory.search)
-class ListQuery(Filters):
+class ListQuery(Filters, strict=False):
     """Selects the memories to list and the start of the page."""
-
-    model_config = LAX_CONFIG
 
     after: str = ""
     limit: Annotated[int, Field(ge=1, le=MAX_LISTED)] = 50
@@ -295,32 +284,24 @@ OtherMemoryId = Annotated[str, Path(description="The other memory's id, or its s
 LinkKind = Annotated[str, enum(LINK_KINDS, "Kind of the link.")]
 
 
-class Named(RequestModel):
+class Named(RequestModel, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"]}]}):
     """Memories by id."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"]}]})
 
     ids: Annotated[Ids, Field(description="Ids, or their shortest unique beginnings.")]
 
 
-class Judged(Named):
+class Judged(Named, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}):
     """Feedback on memories."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}
-    )
 
     verdict: Annotated[
         str, enum(VERDICTS, "What is said of them; not-wrong and inject take wrong and never-inject back.")
     ]
 
 
-class Joined(RequestModel):
+class Joined(
+    RequestModel, json_schema_extra={"examples": [{"kind": "supersedes", "rule": "said in the meeting"}]}
+):
     """A link to another memory."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"kind": "supersedes", "rule": "said in the meeting"}]}
-    )
 
     kind: LinkKind = "links"
     weight: Annotated[Fraction, Field(description="Weight of the link.")] = 1.0
@@ -328,10 +309,8 @@ class Joined(RequestModel):
 
 
 @document_fields(Memory.unlink)
-class Parted(RequestModel):
+class Parted(RequestModel, strict=False):
     """Selects the link to remove."""
-
-    model_config = LAX_CONFIG
 
     kind: LinkKind = "links"
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from scrubjay.models.reports import StoreStatus
-    from scrubjay.services.totals import StoreTotals
+    from scrubjay.services.inspection import StoreTotals
 
 
 router = APIRouter(tags=["health"])

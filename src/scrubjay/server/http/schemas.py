@@ -34,18 +34,12 @@ _DOC_ITEM: Final = re.compile(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", re.MULTILINE)
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class RequestModel(BaseModel):
-    """A JSON body: unknown fields and wrong types are rejected."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+class RequestModel(BaseModel, extra="forbid", strict=True, allow_inf_nan=False):
+    """A JSON body: unknown fields and wrong types are rejected. In a URL numbers come as text: ``strict=False``."""
 
     def given(self) -> dict[str, Any]:
         """Return the fields that were sent."""
         return self.model_dump(exclude_unset=True)
-
-
-LAX_CONFIG: Final = ConfigDict(strict=False)
-"""For URLs, where numbers come as text."""
 
 
 def _not_a_path(project: str) -> str:
@@ -277,8 +271,8 @@ class CompactJSONResponse(JSONResponse):
         return text.encode("utf-8", "replace")
 
 
-async def plain_json(result: Awaitable[Any], status: int = 200) -> CompactJSONResponse:
-    return CompactJSONResponse(serializers.to_plain(await result), status)
+async def plain_json(result: Awaitable[Any]) -> CompactJSONResponse:
+    return CompactJSONResponse(serializers.to_plain(await result))
 
 
 def describe_responses(

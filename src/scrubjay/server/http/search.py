@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
 from scrubjay.api.serializers import OPTIONAL_RESULT_FIELDS
@@ -27,7 +27,6 @@ from scrubjay.models.results import (
 from scrubjay.search import request
 from scrubjay.search.request import Option, options_of
 from scrubjay.server.http.schemas import (
-    LAX_CONFIG,
     OptionalDate,
     Project,
     RequestModel,
@@ -116,20 +115,16 @@ class SearchOptions(Filters):
 
 
 @document_fields(Memory.search)
-class Search(SearchOptions):
+class Search(
+    SearchOptions, json_schema_extra={"examples": [{"query": "who is on call?", "limit": 3, "tags": ["ops"]}]}
+):
     """A question."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"query": "who is on call?", "limit": 3, "tags": ["ops"]}]}
-    )
 
     weights: dict[str, float] | None = None
 
 
-class SearchQuery(SearchOptions):
+class SearchQuery(SearchOptions, strict=False):
     """A query in a URL; repeat a parameter to give several values (`tags=a&tags=b`)."""
-
-    model_config = LAX_CONFIG
 
     weights: Annotated[
         list[Annotated[str, Field(pattern=r"^\w+=[0-9.eE+-]+$")]],
@@ -138,28 +133,20 @@ class SearchQuery(SearchOptions):
 
 
 @declared_fields(request.ThreadOptions, Memory.thread)
-class Thread(Filters):
+class Thread(Filters, json_schema_extra={"examples": [{"query": "why did we change the engine?"}]}):
     """A query for a timeline."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"query": "why did we change the engine?"}]})
 
     query: str
     statuses: Annotated[list[Status], Field(max_length=MAX_ITEMS)] = ["active", "superseded"]
 
 
-class ThreadQuery(Thread):
+class ThreadQuery(Thread, strict=False):
     """The same in a URL."""
-
-    model_config = LAX_CONFIG
 
 
 @document_fields(Memory.context)
-class Wanted(RequestModel):
+class Wanted(RequestModel, json_schema_extra={"examples": [{"query": "the boat's engine", "budget": 1500}]}):
     """A request for context."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"query": "the boat's engine", "budget": 1500}]}
-    )
 
     query: str | None = None
     budget: Annotated[int, Field(ge=50, le=100_000)] | None = None
@@ -178,10 +165,8 @@ class Wanted(RequestModel):
     now: OptionalDate = None
 
 
-class WantedQuery(Wanted):
+class WantedQuery(Wanted, strict=False):
     """The same in a URL."""
-
-    model_config = LAX_CONFIG
 
 
 _Part: Final = model_of(Contribution, plus=(("amount", float),))

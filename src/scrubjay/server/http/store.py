@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import StreamingResponse
-from pydantic import ConfigDict, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from scrubjay.api import serializers
@@ -44,7 +44,6 @@ from scrubjay.models.views import ChangeReport
 from scrubjay.server.http.schemas import (
     COMMON_ERRORS,
     ERROR_DESCRIPTIONS,
-    LAX_CONFIG,
     CompactJSONResponse,
     Count,
     Failure,
@@ -210,12 +209,10 @@ ModelName = Annotated[str, Path(description="Its name.", examples=["bge"])]
 
 
 @document_fields(Memory.sync)
-class Sync(RequestModel):
+class Sync(
+    RequestModel, json_schema_extra={"examples": [{"path": "/srv/notes", "description": "the crew's notes"}]}
+):
     """What to sync."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"examples": [{"path": "/srv/notes", "description": "the crew's notes"}]}
-    )
 
     path: str | None = None
     only: str | None = None
@@ -243,10 +240,8 @@ class Rebuild(RequestModel):
 
 
 @document_fields(Memory.consolidate)
-class Consolidate(RequestModel):
+class Consolidate(RequestModel, json_schema_extra={"examples": [{"if_due": "4h"}]}):
     """What to consolidate and archive."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"if_due": "4h"}]})
 
     if_due: str | None = None
     after_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
@@ -256,10 +251,8 @@ class Consolidate(RequestModel):
 
 
 @document_fields(Memory.audit)
-class Look(RequestModel):
+class Look(RequestModel, json_schema_extra={"examples": [{"fix": ["junk"], "dry_run": True}]}):
     """What to audit and fix."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"fix": ["junk"], "dry_run": True}]})
 
     fix: Strings = []
     limit: Count = 20
@@ -434,10 +427,8 @@ UPLOAD_FORMATS: Final = tuple(each for each in IMPORT_FORMATS if each not in FOL
 
 
 @document_fields(Memory.import_)
-class ImportQuery(RequestModel):
+class ImportQuery(RequestModel, strict=False):
     """What to import and how."""
-
-    model_config = LAX_CONFIG
 
     format: Annotated[
         str, enum(UPLOAD_FORMATS, "Format of the file; `auto` detects it. See docs/conversations.md.")
@@ -450,10 +441,8 @@ class ImportQuery(RequestModel):
 
 
 @document_fields(Memory.backup)
-class Backup(RequestModel):
+class Backup(RequestModel, json_schema_extra={"examples": [{"path": "/srv/backups/memory.db"}]}):
     """Target of a backup."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"path": "/srv/backups/memory.db"}]})
 
     path: Annotated[str, Field(description="The file on the server; created atomically with mode 0600.")]
     overwrite: bool = False
