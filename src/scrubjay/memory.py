@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from scrubjay.rerankers.base import Reranker
     from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
-    from scrubjay.services.totals import StoredUsers, StoreTotals, TenantCounts
+    from scrubjay.services.inspection import StoredUsers, StoreTotals, TenantCounts
 
 
 @check_calls
@@ -926,7 +926,7 @@ class Memory:
         Raises:
             InputError: A number is out of range.
         """
-        from scrubjay.services.conversations import list_conversations
+        from scrubjay.services.inspection import list_conversations
 
         return list_conversations(self._workspace, limit, skip)
 
@@ -942,7 +942,7 @@ class Memory:
             InputError: A number is out of range.
             NotFoundError: No visible memory belongs to such a conversation.
         """
-        from scrubjay.services.conversations import read_conversation
+        from scrubjay.services.inspection import read_conversation
 
         return read_conversation(self._workspace, session, limit, skip)
 
@@ -1112,7 +1112,7 @@ class Memory:
         Raises:
             InputError: The project is a path that is no project.
         """
-        from scrubjay.services.skills import list_skills
+        from scrubjay.services.consolidation import list_skills
 
         return list_skills(self._workspace, project)
 
@@ -1439,21 +1439,21 @@ def pending_work(memory: Memory) -> int:
 
 def stored_users(memory: Memory, tenants: Iterable[str]) -> dict[str, StoredUsers]:
     """Return who has memories, by tenant: of these tenants, and of all others that the store may name."""
-    from scrubjay.services.totals import stored_users
+    from scrubjay.services.inspection import stored_users
 
     return stored_users(memory._workspace.store, tenants)
 
 
 def tenant_counts(memory: Memory, tenants: Iterable[str]) -> TenantCounts:
     """Return the numbers of memories by user: of these tenants, and of all others that the store may name."""
-    from scrubjay.services.totals import tenant_counts
+    from scrubjay.services.inspection import tenant_counts
 
     return tenant_counts(memory._workspace.store, tenants)
 
 
 def store_totals(memory: Memory, tenants: Iterable[str]) -> StoreTotals:
     """Return sums over all users: of these tenants, and of all others that the store may name."""
-    from scrubjay.services.totals import store_totals
+    from scrubjay.services.inspection import store_totals
 
     return store_totals(memory._workspace.store, tenants)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrubjay.entities.dictionary import EntityMatcher
 from scrubjay.entities.discovery import DiscoveryPassage, discover_names
-from scrubjay.entities.matcher import EntityMatcher
 from scrubjay.models.graph import Entity
 
 FILLER = "we looked at the weather and then all of us went home to have some tea with the others. " * 20

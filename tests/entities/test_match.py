@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.entities.matcher import EntityMatcher, Mention, NameIndex, _owner_of, name_owners
+from scrubjay.entities.dictionary import EntityMatcher, Mention, NameIndex, _owner_of, name_owners
 from scrubjay.entities.normalization import (
     level_text,
     number_stem,
@@ -242,8 +242,8 @@ def test_a_full_word_cache_changes_no_result(monkeypatch):
     names.learn((word, "con_1") for word in words[::3])
     text = f" {' '.join(words + words)} "
     whole = names.places(text)
-    monkeypatch.setattr("scrubjay.entities.matcher.MAX_CACHED_WORDS", 4)
-    monkeypatch.setattr("scrubjay.entities.matcher.MAX_CACHED_WORD", 5)
+    monkeypatch.setattr("scrubjay.entities.dictionary.MAX_CACHED_WORDS", 4)
+    monkeypatch.setattr("scrubjay.entities.dictionary.MAX_CACHED_WORD", 5)
     assert len(whole) == 40
     assert names.copy().places(text) == whole
 

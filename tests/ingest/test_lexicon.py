@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.entities.dictionary import DictionaryCache, EntityDictionary, cached_dictionary
-from scrubjay.entities.matcher import EntityMatcher
+from scrubjay.entities.dictionary import DictionaryCache, EntityDictionary, EntityMatcher, cached_dictionary
 from scrubjay.entities.normalization import normalize_name
 from scrubjay.models.graph import Entity, entity_to_row, merge_entities
 from scrubjay.models.records import Record, Scope

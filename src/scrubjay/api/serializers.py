@@ -12,10 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import record_date, to_datetime
 from scrubjay.models.records import TIER_PREFIXES
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, position
 from scrubjay.text.display import prefix_lines, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -160,7 +159,7 @@ def record_fields(record: Record, path: str | None) -> dict[str, Any]:
 
 
 def record_citation(record: Record, path: str | None) -> str:
-    """Return path and position of a passage (`models.citations`), else the id."""
+    """Return path and position of a passage (`models.results`), else the id."""
     if path is None or record.place is None:
         return record.id
     return path + position(record)

@@ -290,8 +290,6 @@ def _unpack(body: bytes) -> BpeTable:
 
 if TYPE_CHECKING:
     Ids: TypeAlias = "NDArray[np.integer] | list[int]"
-
-if TYPE_CHECKING:
     TableAndTokenizer: TypeAlias = "tuple[NDArray[Any], Callable[[Sequence[str]], Sequence[Ids]]]"
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"

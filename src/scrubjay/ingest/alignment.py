@@ -17,9 +17,9 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from scrubjay.ingest.embedder import prepare_memory
-from scrubjay.models.citations import PositionUnit
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.records import NEVER_INJECT, Document, EventTime, Record, SourcePlace
+from scrubjay.models.results import PositionUnit
 from scrubjay.storage.changes import PreparedMemory, UnchangedPassage
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import normalize_newlines, parse_blocks

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from scrubjay.models.citations import position
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Category, category_path
 from scrubjay.models.ids import forgotten_prefix
 from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ForgetReport
+from scrubjay.models.results import position
 from scrubjay.storage.changes import (
     Change,
     DropCategory,

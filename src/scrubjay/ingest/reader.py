@@ -21,9 +21,9 @@ from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
 from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, Passage, chunk_text
 from scrubjay.ingest.files import FileText
 from scrubjay.ingest.vaults import VaultNote
-from scrubjay.models.citations import PositionUnit, is_paged, position_unit
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Document, SourcePlace, StageVersions
+from scrubjay.models.results import PositionUnit, is_paged, position_unit
 from scrubjay.redaction import REDACTOR_VERSION
 from scrubjay.text.markdown import (
     Block,

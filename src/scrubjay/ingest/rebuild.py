@@ -22,7 +22,6 @@ from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
 from scrubjay.ingest.reader import draft_passages, stage_versions
-from scrubjay.models.citations import position_unit
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
@@ -38,6 +37,7 @@ from scrubjay.models.records import (
     due_mark,
 )
 from scrubjay.models.reports import Progress
+from scrubjay.models.results import position_unit
 from scrubjay.storage.changes import PreparedMemory, PutDocument, PutMemory, PutVersions
 from scrubjay.storage.interface import Rebuild, Store
 

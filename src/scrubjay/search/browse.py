@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.models.citations import is_at, line_range, position
 from scrubjay.models.dates import record_date
 from scrubjay.models.graph import (
     MEMORY_EDGE_KINDS,
@@ -32,6 +31,7 @@ from scrubjay.models.graph import (
 from scrubjay.models.ids import SHORT_ID_DIGITS, parse_id
 from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
 from scrubjay.models.reports import FetchReport, MemoryPage
+from scrubjay.models.results import is_at, line_range, position
 from scrubjay.models.sources import commit_path, expand_path, repository_of
 from scrubjay.models.views import (
     CategoryPage,

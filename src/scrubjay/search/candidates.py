@@ -1,4 +1,7 @@
-"""Candidates: run the retrieval channels (BM25, vectors, respelled terms) and the archived fallback.
+"""Candidates: run the retrieval channels (BM25, vectors, respelled terms, MaxSim) and the archived fallback.
+
+Late interaction scores the memories that the other channels nominate by MaxSim. Codes are read for these, never for
+the whole store, so mean and deviation are those of the nominated.
 
 Archived memories take part where they hold an identifier or number that no active memory holds; where no active
 memory answers at all, the archive is searched (``pipeline.run_search``).
@@ -11,11 +14,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from scrubjay.embeddings.base import TokenEmbedder
+from scrubjay.embeddings.late_interaction import max_sim
 from scrubjay.errors import ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Record, RecordFilter
-from scrubjay.models.results import Hit
+from scrubjay.models.results import Hit, round_score
 from scrubjay.search.plan import QueryPlan
 from scrubjay.storage.interface import ChannelScores, Reader, WordScores
 from scrubjay.storage.scoring import idf
@@ -25,7 +31,58 @@ from scrubjay.text.tokenizer import TermGroup, query_groups
 from scrubjay.tracing import span, traced
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from scrubjay.embeddings.base import AnyEmbedder
+
+
+class LateInteractionScores:
+    """MaxSim by one model, computed for each memory when it is first asked for; a `ChannelScores`.
+
+    Args:
+        reader: Where the codes are read.
+        embedder: Decodes them.
+        query: The question's token vectors, shape (tokens, dimensions).
+        nominated: Ids of the memories that are ranked.
+    """
+
+    def __init__(
+        self,
+        reader: Reader,
+        embedder: TokenEmbedder,
+        query: NDArray[np.float32],
+        nominated: Sequence[str],
+    ) -> None:
+        self._reader = reader
+        self._embedder = embedder
+        self._query = query
+        self._scores: dict[str, float | None] = {}
+        found = self.by_id(nominated)
+        known = [(memory, score) for memory, score in zip(nominated, found, strict=True) if score is not None]
+        self._hits = [
+            Hit(memory, score) for memory, score in sorted(known, key=lambda one: (-one[1], one[0]))
+        ]
+        amounts = np.array([score for _, score in known], np.float64)
+        self.mean = float(amounts.mean()) if known else 0.0
+        self.deviation = float(amounts.std()) if known else 0.0
+        self.covered = len(known)
+
+    def top(self, limit: int) -> list[Hit]:
+        return self._hits[:limit]
+
+    def by_id(self, ids: Sequence[str]) -> list[float | None]:
+        missing = sorted({memory for memory in ids if memory not in self._scores})
+        if missing:
+            codes = self._reader.vectors(self._embedder.model.fingerprint, missing)
+            self._scores |= dict.fromkeys(missing)
+            if codes:
+                rows = self._embedder.decode(np.concatenate([own.data for own in codes.values()]))
+                starts = np.cumsum([0, *(len(own.data) for own in codes.values())])[:-1]
+                scores = max_sim(self._query, rows, starts).tolist()
+                self._scores |= {
+                    memory: round_score(score) for memory, score in zip(codes, scores, strict=True)
+                }
+        return [self._scores[memory] for memory in ids]
 
 
 @frozen
@@ -200,7 +257,6 @@ def rank_by_late_interaction(
             if not reader.windows(model.fingerprint):  # nothing is loaded for it then
                 notes.append(f"{name} covers no memory so far and was left out.")
                 continue
-            from scrubjay.search.late_interaction import LateInteractionScores
 
             query = embedder.query(plan.query.text)
             if not len(query):

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
-from scrubjay.models.citations import position
 from scrubjay.models.dates import record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
 from scrubjay.models.records import JOINT, NEVER_INJECT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
@@ -26,6 +25,7 @@ from scrubjay.models.results import (
     Context,
     ContextItem,
     OmittedItem,
+    position,
 )
 from scrubjay.models.sources import authorship
 from scrubjay.search.amendments import DIGEST_TIERS, find_amended, stated_at

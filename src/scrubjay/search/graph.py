@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from scrubjay.frozen import frozen
 from scrubjay.models.graph import merge_entities
@@ -24,10 +24,6 @@ from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.text.language import detect_language
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import query_groups
-
-if TYPE_CHECKING:
-    pass
-
 
 EDGE_WEIGHTS: Final[Mapping[str, float]] = {
     "supersedes": 1.0,

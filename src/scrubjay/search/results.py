@@ -8,10 +8,17 @@ from datetime import time
 from pathlib import Path
 from typing import Final
 
-from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import record_date, to_datetime, to_local
 from scrubjay.models.records import Record, Source
-from scrubjay.models.results import Candidate, Contribution, Explanation, NearbyTurn, Result
+from scrubjay.models.results import (
+    Candidate,
+    Contribution,
+    Explanation,
+    NearbyTurn,
+    Result,
+    line_range,
+    position,
+)
 from scrubjay.models.sources import repository_of
 from scrubjay.search.candidates import TermRanking
 from scrubjay.search.plan import QueryPlan

@@ -24,11 +24,11 @@ from scrubjay.consolidation.audit import (
 from scrubjay.consolidation.audit import run_audit as look
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest.deletion import revert_status_events, status_changes
-from scrubjay.models.citations import position
 from scrubjay.models.dates import DAY, now_micros, record_date
 from scrubjay.models.lifecycle import Event, LifecycleChange, new_run_id
 from scrubjay.models.records import STATUSES, Record, RecordFilter
 from scrubjay.models.reports import AuditReport, FaultExample, FaultRate, MemoryLine, RetentionReport
+from scrubjay.models.results import position
 from scrubjay.models.views import ChangeReport
 from scrubjay.services import inspection
 from scrubjay.services.curation import forget_memories

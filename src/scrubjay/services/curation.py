@@ -21,7 +21,6 @@ from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_mar
 from scrubjay.ingest.deletion import status_changes, withheld_ids
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
-from scrubjay.models.citations import line_range, position
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import SHORT_ID_DIGITS, may_be_id, tombstone_hashes
@@ -43,6 +42,7 @@ from scrubjay.models.records import (
     SourcePlace,
 )
 from scrubjay.models.reports import AddReport, ForgetReport
+from scrubjay.models.results import line_range, position
 from scrubjay.models.sources import repository_of
 from scrubjay.models.views import ChangeReport, MemoryLink, RewriteReport, UpdateReport
 from scrubjay.redaction.redactor import redact_text

@@ -1,18 +1,21 @@
-"""Inspection service: status, sources and redactions of a store; history, links and surroundings of a memory."""
+"""Inspection service: what a store holds, conversations included, and what surrounds a memory.
+
+The totals of a whole store, over all users and tenants, are for its worker and its operators, never for a caller.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError
-from scrubjay.models.citations import line_range
-from scrubjay.models.dates import to_datetime
+from scrubjay.errors import InputError, NotFoundError, StoreError
+from scrubjay.frozen import frozen
+from scrubjay.models.dates import record_date, to_datetime
 from scrubjay.models.records import (
     DUE_LINKS,
     FOREIGN,
@@ -23,22 +26,33 @@ from scrubjay.models.records import (
     Document,
     Record,
     Source,
+    UnrestrictedScope,
     due_since,
     said_at,
 )
 from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
+from scrubjay.models.results import line_range
 from scrubjay.models.sources import authorship, repository_of, source_location
 from scrubjay.models.sources import find_source as sources_find_source
-from scrubjay.models.views import Conflict, MemoryHistory, TimelinePage
+from scrubjay.models.views import (
+    Conflict,
+    Conversation,
+    ConversationList,
+    ConversationPage,
+    MemoryHistory,
+    TimelinePage,
+)
 from scrubjay.search import browse
+from scrubjay.search.browse import memory_phrase
 from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_projects
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import BATCH_ROWS, Reader
 from scrubjay.storage.quota import used_allowances
 
 if TYPE_CHECKING:
     from scrubjay.ingest.projects import ProjectResolver
+    from scrubjay.storage.interface import Store
 
 
 def list_sources(workspace: Workspace) -> list[SourceStatus]:
@@ -244,3 +258,163 @@ def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
         superseded_by=tuple(joined["supersedes", True]),
         contradicts=tuple(sorted({*joined["contradicts", False], *joined["contradicts", True]})),
     )
+
+
+OPENING_TURNS: Final = 8
+"""First turns among which a person's words are looked for: an agent's instructions may come first."""
+MAX_PAGE: Final = 200
+
+
+def list_conversations(workspace: Workspace, limit: int, skip: int) -> ConversationList:
+    _check_range("limit", limit, 1)
+    _check_range("skip", skip, 0)
+    with workspace.store.reader(workspace.scope) as reader:
+        found = reader.sessions(limit + 1, skip)
+        described = (_describe(reader, session) for session in found[:limit])
+        return ConversationList(tuple(filter(None, described)), len(found) > limit)
+
+
+def read_conversation(workspace: Workspace, session: str, limit: int, skip: int) -> ConversationPage:
+    _check_range("limit", limit, 1)
+    _check_range("skip", skip, 0)
+    with workspace.store.reader(workspace.scope) as reader:
+        conversation = _describe(reader, session)
+        if conversation is None:
+            raise NotFoundError(
+                f"There is no conversation {session!r:.80}.", hint="it may have been forgotten"
+            )
+        first = reader.turns(session, skip, skip + limit - 1)
+        last = reader.last_turn(session) or 0
+        return ConversationPage(
+            conversation, tuple(first), full_paths(first, reader.sources()), last >= skip + limit
+        )
+
+
+def _check_range(name: str, number: int, least: int) -> None:
+    if number < least or (name == "limit" and number > MAX_PAGE):
+        bound = f"{least} to {MAX_PAGE}" if name == "limit" else f"at least {least}"
+        raise InputError(f"{name} is {number}; it must be {bound}.")
+
+
+def _describe(reader: Reader, session: str) -> Conversation | None:
+    last = reader.last_turn(session)
+    if last is None:
+        return None
+    opening = reader.turns(session, 0, OPENING_TURNS - 1)
+    closing = reader.turns(session, last, last)
+    turns = opening or closing
+    first = next((one for one in turns if one.role == "user" and _is_said(one)), turns[0])
+    return Conversation(
+        session=session,
+        opening=memory_phrase(first),
+        started=record_date(turns[0]),
+        ended=record_date(closing[-1]),
+        turns=last + 1,
+        agent=next((one.agent for one in turns if one.agent), None),
+        project=next((one.project for one in turns if one.project), None),
+    )
+
+
+def _is_said(record: Record) -> bool:
+    """Return whether a memory is a turn itself, and not learned from one."""
+    return record.tier == "observation" and bool(record.content.strip())
+
+
+@frozen
+class StoredUsers:
+    """Who has memories in a tenant.
+
+    Attributes:
+        users: Each user, with the groups of their memories that enrichment is due for.
+        groups: Each group.
+        public: Whether there are memories for everybody.
+    """
+
+    users: Mapping[str, frozenset[str]]
+    groups: frozenset[str]
+    public: bool
+
+
+def known_tenants(store: Store, named: Iterable[str]) -> list[str]:
+    """Return all tenants, or only those that are named where row-level security hides the others."""
+    try:
+        return sorted({*named, *store.tenants()})
+    except StoreError:  # one that cannot be read at all raises again at the first tenant
+        return sorted(set(named))
+
+
+@frozen
+class TenantCounts:
+    """Numbers of memories by tenant and by visibility key (``user:NAME``, ``group:NAME``, ``public``).
+
+    Attributes:
+        hidden: Why there may be other tenants; empty where these are all.
+    """
+
+    tenants: Mapping[str, Mapping[str, int]]
+    hidden: str
+
+
+def tenant_counts(store: Store, named: Iterable[str]) -> TenantCounts:
+    tenants = {
+        tenant: {key: count for key, count in sorted(store.memory_counts(tenant).items()) if count}
+        for tenant in known_tenants(store, named)
+    }
+    try:
+        store.tenants()
+    except StoreError as error:
+        return TenantCounts(tenants, str(error).removesuffix(" Nothing was read."))
+    return TenantCounts(tenants, "")
+
+
+def stored_users(store: Store, named: Iterable[str]) -> dict[str, StoredUsers]:
+    return {tenant: _users_of(store, tenant) for tenant in known_tenants(store, named)}
+
+
+def _users_of(store: Store, tenant: str) -> StoredUsers:
+    keys = sorted(key for key, count in store.memory_counts(tenant).items() if count)
+    named = [key.partition(":")[::2] for key in keys]
+    users: dict[str, set[str]] = {name: set() for kind, name in named if kind == "user"}
+    groups = frozenset(name for kind, name in named if kind == "group")
+    if groups:
+        with store.reader(UnrestrictedScope(tenant, "", (), tuple(keys))) as reader:
+            due = [one.id for one in reader.due(DUE_LINKS) if one.key.startswith("group:")]
+            for record in reader.get(due[:BATCH_ROWS]).values():
+                users.setdefault(record.owner, set()).add(record.key.partition(":")[2])
+    return StoredUsers({name: frozenset(found) for name, found in users.items()}, groups, "public" in keys)
+
+
+@frozen
+class StoreTotals:
+    """Sums over all users of all known tenants.
+
+    Attributes:
+        tiers: Memories by tier.
+        due: Memories that enrichment is due for.
+        waiting: Memories pending embedding, by the model's name.
+        oldest: Since when the oldest of both has been pending (UTC microseconds), None if nothing is.
+    """
+
+    tiers: Mapping[str, int]
+    due: int
+    waiting: Mapping[str, int]
+    oldest: int | None
+
+
+def store_totals(store: Store, named: Iterable[str]) -> StoreTotals:
+    tiers: Counter[str] = Counter()
+    waiting: Counter[str] = Counter()
+    due, since = 0, list[int]()
+    for tenant in known_tenants(store, named):
+        everyone = UnrestrictedScope(tenant, "", (), tuple(sorted(store.memory_counts(tenant))))
+        with store.reader(everyone) as reader:
+            tiers.update(reader.counts().tiers)
+            marks = [one.mark for one in reader.due(DUE_LINKS)]
+            due += len(marks)
+            since.extend(map(due_since, marks))
+            for state in reader.models():
+                fingerprint = state.model.fingerprint
+                waiting[state.model.name] += reader.coverage(fingerprint).waiting
+                oldest = reader.oldest_pending(fingerprint)
+                since.extend(() if oldest is None else (oldest,))
+    return StoreTotals(tiers, due, waiting, min(since, default=None))

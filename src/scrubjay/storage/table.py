@@ -22,8 +22,6 @@ from scrubjay.models.records import STATUSES, TIERS, Record, RecordFilter
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
     SortedKeys: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.uint64]]"
 
 

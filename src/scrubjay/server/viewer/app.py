@@ -21,7 +21,7 @@ from scrubjay.models.reports import AuditReport
 from scrubjay.server.auth import PRINCIPAL_KEY, LoginStore, has_stale_cookie
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, is_operator, server_warnings
 from scrubjay.server.session import MAX_PRINCIPALS, Session
-from scrubjay.server.viewer import conversations, graph, memories, overview, page, sessions
+from scrubjay.server.viewer import graph, memories, overview, page, sessions
 from scrubjay.server.viewer.page import (
     FormFields,
     PageNumber,
@@ -193,10 +193,8 @@ PUBLIC_PATHS: Final = (LOGIN_PATH, "/logout", "/assets/", "/favicon.ico")
 
 for part in (
     page.assets_router,
-    conversations.router,
     graph.router,
     memories.router,
-    memories.search_router,
     overview.router,
     sessions.router,
 ):

@@ -42,7 +42,7 @@ from scrubjay.server.viewer.page import (
 )
 from scrubjay.services.curation import edit_refusal, split_passage
 
-search_router = APIRouter(include_in_schema=False, route_class=PageRoute)
+router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 PAGE_SIZE: Final = 10
 MAX_RESULTS: Final = 100
@@ -59,7 +59,7 @@ class ScorePart:
     how: str
 
 
-@search_router.get("/")
+@router.get("/")
 async def search(
     request: Request,
     who: ReadPrincipal,
@@ -222,7 +222,7 @@ def score_parts(explanation: Explanation | None) -> list[ScorePart]:
 TIMELINE_PAGE_SIZE: Final = 40
 
 
-@search_router.get("/timeline")
+@router.get("/timeline")
 async def timeline(
     request: Request,
     who: ReadPrincipal,
@@ -237,21 +237,11 @@ async def timeline(
     number: PageNumber = 1,
 ) -> Response:
     parameters = {
-        "until": until,
-        "since": since,
-        "tier": tier,
-        "status": status,
-        "tag": tag,
-        "project": project,
-    }
-    parameters["category"] = category
+        "until": until, "since": since, "tier": tier, "status": status, "tag": tag, "project": project,
+        "category": category,
+    }  # fmt: skip
     shown: dict[str, Any] = {"given": parameters, "number": number, "tiers": TIERS, "statuses": STATUSES}
-    lists = {
-        "tiers": tier,
-        "tags": tag,
-        "projects": project,
-        "categories": category,
-    }
+    lists = {"tiers": tier, "tags": tag, "projects": project, "categories": category}
     options: dict[str, Any] = {name: [value] for name, value in lists.items() if value}
     options |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
     options |= {"limit": TIMELINE_PAGE_SIZE, "skip": (number - 1) * TIMELINE_PAGE_SIZE}
@@ -265,8 +255,6 @@ async def timeline(
     ]
     return render_page(request, "timeline", days=days, more=found.more, error=None, **shown)
 
-
-router = APIRouter(include_in_schema=False, route_class=PageRoute)
 
 MAX_EVENTS: Final = 30
 NEIGHBOURS: Final = 2

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import psycopg
     from psycopg.abc import Buffer
 
-
-if TYPE_CHECKING:
     Database = psycopg.Connection[tuple[Any, ...]]
 
 SCHEMA: Final = "scrubjay"

@@ -169,8 +169,6 @@ def _sample_statistics(table: MemoryTable, query: SpanQuery, covered: int) -> ND
 
 if TYPE_CHECKING:
     Rows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]"
-
-if TYPE_CHECKING:
     Kept: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]"
 
 QUERIES_AT_ONCE: Final = 256
