@@ -72,6 +72,22 @@ def lock_file(descriptor: int) -> None:
     fcntl.flock(descriptor, fcntl.LOCK_EX)
 
 
+def try_lock(descriptor: int) -> bool:
+    """Lock an open file without waiting; the lock ends when the file is closed."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # the latter is how Windows says it
+        return False
+    return True
+
+
 def make_folder(folder: Path, mode: int = 0o700) -> None:
     """Create a folder and its parents durably."""
     missing = []

@@ -21,18 +21,16 @@ from tree import ROOT, imported, modules
 SCRIPT = ROOT / "tests" / "windows_script.py"
 POSIX_MODULES = frozenset({"fcntl", "grp", "pty", "pwd", "resource", "syslog", "termios", "tty"})
 IMPORTERS = {
-    "api/jobs.py": "try_lock; msvcrt on Windows",
-    "atomic_files.py": "lock_file; msvcrt on Windows",
+    "atomic_files.py": "lock_file and try_lock; msvcrt on Windows",
     "config/settings.py": "the name of the account; ImportError is caught",
     "ingest/documents/worker.py": "the limit of memory; none on Windows",
     "server/run.py": "which open servers were killed; not told on Windows",
-    "storage/sqlite/lock.py": "the turn of writers; msvcrt on Windows",
+    "storage/sqlite/lock.py": "the turn of writers; none on Windows",
 }
 USERS = {
     "agents/installation.py": {"os.chown", "os.getgid", "os.getuid"},
     "cli/entry.py": {"os.nice"},
-    "config/paths.py": {"os.getuid"},
-    "config/pauses.py": {"os.pread"},
+    "config/paths.py": {"os.getuid", "os.pread"},
     "config/settings.py": {"os.getuid"},
     "agents/setup.py": {"os.getuid"},
     "daemon/client.py": {"os.getuid", "os.posix_spawn", "socket.AF_UNIX"},

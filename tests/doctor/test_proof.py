@@ -16,8 +16,7 @@ import pytest
 
 from scrubjay.agents import installation
 from scrubjay.agents.base import Options, find_agent
-from scrubjay.config.paths import runtime_folder, settings_fingerprint
-from scrubjay.config.pauses import Pauses
+from scrubjay.config.paths import Pauses, runtime_folder, settings_fingerprint
 from scrubjay.daemon import client
 from scrubjay.daemon.client import socket_path
 from scrubjay.daemon.server import host_daemon

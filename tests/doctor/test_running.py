@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay.api.jobs import JobQueue
-from scrubjay.config.paths import runtime_folder, settings_fingerprint
-from scrubjay.config.pauses import Pauses
+from scrubjay.config.paths import Pauses, runtime_folder, settings_fingerprint
 from scrubjay.daemon import client
 from scrubjay.daemon.client import socket_path
 from scrubjay.daemon.server import host_daemon

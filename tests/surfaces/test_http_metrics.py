@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from scrubjay import Memory
 from scrubjay.api.auth import Principal, TokenStore
-from scrubjay.api.jobs import try_lock
+from scrubjay.atomic_files import try_lock
 from scrubjay.config.loader import load_settings
 from scrubjay.server.proxy.turn_queue import TurnQueue
 

@@ -16,7 +16,7 @@ from scripted_model import DONE, STREAM, Model, Reply, chunk, completion
 
 from scrubjay import Memory
 from scrubjay.api.auth import Principal, TokenStore
-from scrubjay.config.pauses import Pauses
+from scrubjay.config.paths import Pauses
 from scrubjay.errors import ConfigError
 
 SAID: Any = [{"role": "user", "content": "The ferry to Bornholm leaves at nine."}]

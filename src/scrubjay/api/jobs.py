@@ -60,6 +60,8 @@ class JobQueue:
     @contextmanager
     def exclusive(self) -> Iterator[bool]:
         """Yield whether this process holds the queue's lock; never wait for it."""
+        from scrubjay.atomic_files import try_lock
+
         make_private(self.folder)
         descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -127,24 +129,6 @@ class JobQueue:
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
-
-
-def try_lock(descriptor: int) -> bool:
-    """Lock an open file without waiting; the lock ends with the process."""
-    import sys
-
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        return False
-    return True
 
 
 def run_job(memory: Memory, job: Mapping[str, str]) -> dict[str, int]:

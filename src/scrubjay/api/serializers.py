@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.models.dates import record_date, to_datetime
+from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import TIER_PREFIXES
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, position
 from scrubjay.text.display import prefix_lines, single_line, strip_control
@@ -194,7 +194,7 @@ def error_fields(error: ScrubjayError) -> dict[str, Any]:
 
 
 def _iso_time(micros: int | None) -> str | None:
-    return None if micros is None else to_datetime(micros).isoformat(timespec="seconds")
+    return None if micros is None else iso_seconds(micros)
 
 
 DEFAULT_VALUES: Final[Mapping[str, Any]] = {

@@ -14,7 +14,7 @@ from scrubjay.cli.agents import agent_home
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_json
 from scrubjay.config.loader import config_path, known_settings, variable_name
-from scrubjay.config.pauses import Pauses
+from scrubjay.config.paths import Pauses
 from scrubjay.config.settings import Settings, data_dir, setting_rules
 from scrubjay.daemon.embedding import embedding_summary
 from scrubjay.doctor.checks import last_log_entries

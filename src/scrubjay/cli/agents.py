@@ -19,8 +19,14 @@ from scrubjay.agents.hooks import HOOK_FORMATS
 from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import DIM, format_duration, paint, table, write, write_error, write_json
 from scrubjay.config.loader import config_path, environment_copy, load_settings
-from scrubjay.config.paths import data_folder, environment, runtime_folder, settings_fingerprint
-from scrubjay.config.pauses import ALL_AGENTS, Pauses
+from scrubjay.config.paths import (
+    ALL_AGENTS,
+    Pauses,
+    data_folder,
+    environment,
+    runtime_folder,
+    settings_fingerprint,
+)
 from scrubjay.config.settings import Settings, data_dir
 from scrubjay.daemon import client
 from scrubjay.daemon.client import socket_path

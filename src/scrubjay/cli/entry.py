@@ -99,8 +99,7 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         queue_jobs,
         report_damage,
     )
-    from scrubjay.config.paths import HOOK_EVENTS, environment, event_budget_ms, hooks_disabled
-    from scrubjay.config.pauses import Pauses
+    from scrubjay.config.paths import HOOK_EVENTS, Pauses, environment, event_budget_ms, hooks_disabled
 
     agent, name = args
     if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:

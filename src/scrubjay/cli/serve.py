@@ -18,7 +18,7 @@ from scrubjay.cli.output import format_count, table, write, write_error, write_j
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, ProviderError
-from scrubjay.models.dates import SECOND, parse_duration, to_datetime
+from scrubjay.models.dates import SECOND, iso_seconds, parse_duration
 from scrubjay.text.display import single_line, strip_control
 
 if TYPE_CHECKING:
@@ -441,11 +441,7 @@ def _token_fields(each: Token) -> dict[str, object]:
         "groups": list(each.groups),
         "agent": each.agent,
         "scopes": list(each.scopes),
-        "created": _format_time(each.created),
-        "expires": None if each.expires is None else _format_time(each.expires),
+        "created": iso_seconds(each.created * SECOND),
+        "expires": None if each.expires is None else iso_seconds(each.expires * SECOND),
         "expired": each.expired(time.time()),
     }
-
-
-def _format_time(seconds: int) -> str:
-    return to_datetime(seconds * SECOND).isoformat(timespec="seconds")

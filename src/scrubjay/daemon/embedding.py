@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.api.jobs import try_lock
+from scrubjay.atomic_files import try_lock
 from scrubjay.config.paths import data_folder, make_private, settings_fingerprint
 from scrubjay.daemon.client import spawn_detached
 from scrubjay.errors import ScrubjayError

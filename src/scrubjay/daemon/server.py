@@ -22,9 +22,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
-from scrubjay.api.jobs import JobQueue, try_lock
+from scrubjay.api.jobs import JobQueue
 from scrubjay.api.queries import event_context
 from scrubjay.api.tools import TOOLS, call_tool, find_tool
+from scrubjay.atomic_files import try_lock
 from scrubjay.config.paths import data_folder, runtime_folder, settings_fingerprint
 from scrubjay.daemon.client import make_private_folder, socket_path
 from scrubjay.errors import InputError, ScrubjayError, StoreBusyError

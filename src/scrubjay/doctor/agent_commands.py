@@ -107,7 +107,7 @@ def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[st
         words = json.loads(found[1])
     except ValueError:
         return {}
-    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
+    return _hook_commands(agent, words)
 
 
 def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, str]:
@@ -115,11 +115,11 @@ def _plugin_config_commands(agent: str, entry: Mapping[str, Any]) -> dict[str, s
     if not isinstance(plugin, dict) or not plugin.get("log"):
         return {}
     words = _as_list(plugin.get("command"))
-    return (
-        {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
-        if words
-        else {}
-    )
+    return _hook_commands(agent, words) if words else {}
+
+
+def _hook_commands(agent: str, words: list[Any]) -> dict[str, str]:
+    return {event: shlex.join([*map(str, words), "hook", agent, event]) for event in HOOK_EVENTS}
 
 
 def _as_list(value: object) -> list[Any]:

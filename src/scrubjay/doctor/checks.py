@@ -19,17 +19,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.api.jobs import JobQueue, try_lock
+from scrubjay.api.jobs import JobQueue
+from scrubjay.atomic_files import try_lock
 from scrubjay.config.loader import api_key
-from scrubjay.config.paths import hooks_disabled, runtime_folder, settings_fingerprint
-from scrubjay.config.pauses import ALL_AGENTS, Pauses
+from scrubjay.config.paths import ALL_AGENTS, Pauses, hooks_disabled, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
 from scrubjay.daemon.embedding import EmbeddingJob, embedding_summary
 from scrubjay.errors import ConfigError, ScrubjayError, StoreError
 from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
-from scrubjay.models.dates import now_micros, to_datetime
+from scrubjay.models.dates import iso_seconds, now_micros, to_datetime
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
 from scrubjay.models.sources import source_location
 from scrubjay.storage.urls import store_file, store_key
@@ -375,15 +375,15 @@ def _source_problem(source: SourceStatus) -> str:
 
 def _check_clock(installation: Installation, found: StoreStatus) -> Check:
     """Warn of a clock that was set back: new memories would be older than existing ones."""
-    from scrubjay.models.dates import now_micros, to_datetime
+    from scrubjay.models.dates import now_micros
 
     now = now_micros()
     latest = max((source.synced for source in found.sources if source.synced), default="")
-    ahead = latest > to_datetime(now + round(CLOCK_TOLERANCE * 1e6)).isoformat(timespec="seconds")
+    ahead = latest > iso_seconds(now + round(CLOCK_TOLERANCE * 1e6))
     if installation.file is not None and installation.file.exists():
         ahead = ahead or installation.file.stat().st_mtime > time.time() + CLOCK_TOLERANCE
     if ahead:
-        when = to_datetime(now).isoformat(timespec="seconds")
+        when = iso_seconds(now)
         return check_warning(
             "clock",
             f"it shows {when}, but the store was written after that",

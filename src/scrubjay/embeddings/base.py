@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
 import re
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeAlias
 
 import numpy as np
 
+from scrubjay.atomic_files import write_file
 from scrubjay.errors import ConfigError, NotFoundError, ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
@@ -81,19 +81,9 @@ def package_file(file: str) -> Path | None:
 
 def write_cache(path: Path, data: bytes) -> None:
     """Write a rebuildable file atomically, for its owner alone (0600, folder 0700); a failure is only logged."""
-    import tempfile  # 5 ms that a cold search need not pay
-
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        # mkstemp makes the file 0600 from its first moment.
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(data)
-            Path(draft).replace(path)
-        except OSError:
-            Path(draft).unlink(missing_ok=True)
-            raise
+        write_file(path, data, durable=False)
     except OSError as exc:
         import logging
 

@@ -53,6 +53,15 @@ def load_zone(name: str | None) -> tzinfo | None:
         ) from error
 
 
+def iso_seconds(micros: int) -> str:
+    """Return a moment as ISO text in UTC, to the second.
+
+    >>> iso_seconds(1000000)
+    '1970-01-01T00:00:01+00:00'
+    """
+    return to_datetime(micros).isoformat(timespec="seconds")
+
+
 def to_local(at: int, place: tzinfo | None = None) -> datetime:
     """Return naive local time in ``zone``; None is this machine's zone.
 
@@ -147,9 +156,9 @@ def format_event(event: EventTime | None, recorded_at: int) -> str:
     ('2026-03', '0999')
     """
     if event is None:
-        return to_datetime(recorded_at).isoformat(timespec="seconds")
+        return iso_seconds(recorded_at)
     if event.precision == "second":
-        return to_datetime(event.start).isoformat(timespec="seconds")
+        return iso_seconds(event.start)
     local = to_datetime(event.start).astimezone()
     # Not strftime, which writes the year 999 in three digits on some systems.
     return local.date().isoformat()[: {"day": 10, "month": 7, "year": 4}[event.precision]]

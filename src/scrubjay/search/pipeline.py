@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import to_datetime
+from scrubjay.models.dates import iso_seconds
 from scrubjay.models.records import GENERIC_ROLES, Record
 from scrubjay.models.results import Answer, Candidate, Contribution, count_strong
 from scrubjay.search import fusion, relevance, results, validity
@@ -185,7 +185,7 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
         notes=notes,
         hidden=fusion.count_displaced_by_age(selection.candidates, plan.limit) if counts_age else 0,
         silence=selection.abstained,
-        as_of=to_datetime(plan.as_of).isoformat(timespec="seconds") if plan.as_of is not None else None,
+        as_of=iso_seconds(plan.as_of) if plan.as_of is not None else None,
     )
 
 

@@ -8,7 +8,7 @@ from datetime import time
 from pathlib import Path
 from typing import Final
 
-from scrubjay.models.dates import record_date, to_datetime, to_local
+from scrubjay.models.dates import iso_seconds, record_date, to_local
 from scrubjay.models.records import Record, Source
 from scrubjay.models.results import (
     Candidate,
@@ -264,7 +264,7 @@ def _iso_time(at: int | None) -> str | None:
     if at is None:
         return None
     here = to_local(at)
-    return here.date().isoformat() if here.time() == time() else to_datetime(at).isoformat(timespec="seconds")
+    return here.date().isoformat() if here.time() == time() else iso_seconds(at)
 
 
 def turn_title(record: Record) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, NotFoundError, StoreError
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import record_date, to_datetime
+from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import (
     DUE_LINKS,
     FOREIGN,
@@ -77,7 +77,7 @@ def _known_projects(workspace: Workspace) -> ProjectResolver:
 
 
 def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:
-    synced = _iso_time(source.synced_at) if source.synced_at is not None else None
+    synced = iso_seconds(source.synced_at) if source.synced_at is not None else None
     place = source_location(source)
     documents = reader.documents(source.id)
     work = _ownership_counts(source, documents)
@@ -98,10 +98,6 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         commits=len(documents) - left_out if repository else 0,
         left_out=left_out,
     )
-
-
-def _iso_time(at: int) -> str:
-    return to_datetime(at).isoformat(timespec="seconds")
 
 
 def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str]:
@@ -153,7 +149,7 @@ def store_status(workspace: Workspace) -> StoreStatus:
         archived=archived,
         unread=troubles,
         unenriched=len({(one.source, one.path or one.id) for one in due}),
-        unenriched_since=None if not due else _iso_time(min(due_since(one.mark) for one in due)),
+        unenriched_since=None if not due else iso_seconds(min(due_since(one.mark) for one in due)),
     )
 
 

@@ -20,8 +20,7 @@ from scrubjay.categories.topics import (
     lack_finer_model,
     organise_topics,
 )
-from scrubjay.config.paths import environment
-from scrubjay.config.pauses import Pauses
+from scrubjay.config.paths import Pauses, environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest import pipeline

@@ -25,8 +25,7 @@ from scrubjay import tracing
 from scrubjay.api.auth import TOKEN_PREFIX
 from scrubjay.api.oauth import oauth_verifier
 from scrubjay.config.loader import key_from_variable
-from scrubjay.config.paths import data_folder, environment
-from scrubjay.config.pauses import Pauses
+from scrubjay.config.paths import Pauses, data_folder, environment
 from scrubjay.errors import ConfigError, InputError, ScrubjayError
 from scrubjay.server.auth import LOCAL_NAMES, PRINCIPAL_KEY, AuthMiddleware
 from scrubjay.server.middleware import (

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.api.auth import DEFAULT_SCOPES, Principal
-from scrubjay.api.jobs import try_lock
+from scrubjay.atomic_files import try_lock
 from scrubjay.config.paths import make_private
 from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest.turns import redact_turns

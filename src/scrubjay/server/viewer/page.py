@@ -25,7 +25,7 @@ from markupsafe import Markup
 from scrubjay.api.auth import Principal
 from scrubjay.api.serializers import record_citation
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
-from scrubjay.models.dates import record_date, to_datetime
+from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import Record
 from scrubjay.models.results import WEAK_RELEVANCE
 from scrubjay.models.views import TimelinePage
@@ -176,7 +176,7 @@ def format_number(number: float) -> str:
 
 
 def iso_time(micros: int | None) -> str:
-    return "" if micros is None else to_datetime(micros).isoformat(timespec="seconds")
+    return "" if micros is None else iso_seconds(micros)
 
 
 def page_of(items: Sequence[Item], number: int, size: int) -> dict[str, Any]:

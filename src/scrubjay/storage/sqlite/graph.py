@@ -282,24 +282,20 @@ class SQLiteGraph:
         return found
 
     def _has_edges(self, kind: str) -> bool:
-        one = f"SELECT 1 FROM edge e {BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ? LIMIT 1"
-        values = (self._tenant, KIND_CODE[kind])
-        return self._snapshot.cached(
-            ("edges", kind), lambda: self._db.execute(one, values).fetchone() is not None
-        )
+        condition = f"edge e {BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ?"
+        return self._exists(("edges", kind), condition, KIND_CODE[kind])
 
     def _has_made(self, rule: str) -> bool:
-        one = "SELECT 1 FROM maker WHERE tenant = ? AND rule = ? LIMIT 1"
-        values = (self._tenant, rule)
-        return self._snapshot.cached(
-            ("made", rule), lambda: self._db.execute(one, values).fetchone() is not None
-        )
+        return self._exists(("made", rule), "maker WHERE tenant = ? AND rule = ?", rule)
 
     def _any(self, kind: str) -> bool:
-        one = f"SELECT 1 FROM {kind} WHERE tenant = ? AND key IN ({self._marks}) LIMIT 1"
-        values = (self._tenant, *self._bound)
+        condition = f"{kind} WHERE tenant = ? AND key IN ({self._marks})"
+        return self._exists(("any", kind), condition, *self._bound)
+
+    def _exists(self, name: tuple[str, str], condition: str, *values: object) -> bool:
+        statement = f"SELECT 1 FROM {condition} LIMIT 1"
         return self._snapshot.cached(
-            ("any", kind), lambda: self._db.execute(one, values).fetchone() is not None
+            name, lambda: self._db.execute(statement, (self._tenant, *values)).fetchone() is not None
         )
 
     def _outward(

@@ -17,11 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from scrubjay.atomic_files import try_lock
 from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 
-if sys.platform == "win32":
-    import msvcrt
-else:
+if sys.platform != "win32":
     import fcntl
 
 POLL_S: Final = 0.001
@@ -59,20 +58,9 @@ def try_exclusive(store: Path, tenant: str, name: str) -> Iterator[bool]:
     digest = hashlib.sha256(f"{tenant}\x1f{name}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
     descriptor = _open_lock_file(store.with_name(f"{store.name}.lock-{digest}"), store)
     try:
-        yield _try_lock(descriptor)
+        yield try_lock(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        if sys.platform == "win32":
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # the latter is how Windows says it
-        return False
-    return True
 
 
 def _open_lock_file(path: Path, store: Path) -> int:
@@ -87,14 +75,10 @@ def _open_lock_file(path: Path, store: Path) -> int:
 
 
 def _wait_for_lock(descriptor: int, end: float, patience: float, store: Path) -> None:
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() >= end:
-                raise StoreBusyError(
-                    f"Another writer has held {store} for {patience:g} seconds. Nothing was written.",
-                    hint="try again; `scrubjay status` shows what the store is doing",
-                ) from None
-            time.sleep(POLL_S)
+    while not try_lock(descriptor):
+        if time.monotonic() >= end:
+            raise StoreBusyError(
+                f"Another writer has held {store} for {patience:g} seconds. Nothing was written.",
+                hint="try again; `scrubjay status` shows what the store is doing",
+            )
+        time.sleep(POLL_S)
