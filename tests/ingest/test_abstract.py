@@ -3,7 +3,7 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.text.summaries import L0_TOKENS, L1_TOKENS, summarise_text
+from scrubjay.text.summaries import L0_TOKENS, L1_TOKENS, abstract_of, overview_of
 from scrubjay.text.tokenizer import index_terms
 
 PROSE = (
@@ -70,6 +70,12 @@ SCRIPTS = (
     "👩\u200d👩\u200d👧 ",
 )
 PIECES = st.sampled_from((*WORDS, *MARKS, *SCRIPTS))
+
+
+def summarise_text(
+    title: str, content: str, heading_path: tuple[str, ...] = ()
+) -> tuple[str | None, str | None]:
+    return abstract_of(title, content, heading_path), overview_of(title, content, heading_path)
 
 
 def size(text: str | None) -> int:

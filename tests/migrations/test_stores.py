@@ -169,6 +169,16 @@ def test_an_older_store_opens_and_answers(kept: Path, tmp_path: Path) -> None:
     answers_as_made(path)
 
 
+def test_summaries_that_an_older_store_kept_leave_no_readable_trace(tmp_path: Path) -> None:
+    path = tmp_path / "memories.db"
+    path.write_bytes(gzip.decompress((KEPT / "schema_7.db.gz").read_bytes()))
+    assert b"quokkas in short" in path.read_bytes()
+    SQLiteStore(path).close()
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert b"quokkas" not in held
+    assert b"wombats" not in held
+
+
 def test_a_migration_that_fails_leaves_the_store_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

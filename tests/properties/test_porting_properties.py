@@ -62,9 +62,8 @@ def facade(store: Store, scope: Scope, settings: Settings) -> Memory:
 def bare(file: Path) -> list[str]:
     """What an export says, with everything named by what it is instead of by its id."""
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()[1:-1]]
-    for row in rows:  # what is made of a text is made again, and whoever imports it owns it
-        for made in ("abstract", "overview", "owner"):
-            row.pop(made, None)
+    for row in rows:  # whoever imports it owns it
+        row.pop("owner", None)
     names: dict[str, str] = {}
     for kind in ("source", "concept", "memory"):
         for row in (row for row in rows if row["line"] == kind):

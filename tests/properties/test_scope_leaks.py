@@ -20,6 +20,7 @@ from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.entities import edits
 from scrubjay.models.records import Scope
 from scrubjay.models.reports import Progress
+from scrubjay.search.browse import memory_phrase
 from scrubjay.services.models import ModelRegistry, caller_catalog
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import DropEdges
@@ -264,7 +265,7 @@ def _diary(folder: Path, settings: Settings, private: str, rebuilt: bool) -> obj
         models = [state.model.fingerprint for state in reader.models()]
         vectors = [reader.vectors(model, [shared.id])[shared.id].data.tolist() for model in models]
         assert record.place is not None
-        return vectors, reader.languages(), [reader.similar_terms("harbuor")], record.abstract
+        return vectors, reader.languages(), [reader.similar_terms("harbuor")], memory_phrase(record)
 
 
 def test_pieces_of_one_section_and_one_key_still_lend_to_each_other(

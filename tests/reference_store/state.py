@@ -320,7 +320,7 @@ class TenantState:
         check_key(scope, record.key, f"Memory {record.id}")
         check_record(record)
         check_place(record.id, record.place, document)
-        check_text(record.content, record.title, record.abstract, record.overview)
+        check_text(record.content, record.title)
         check_text(*record.heading_path, *record.tags, *memory.terms.counts)
         for fingerprint, codes in memory.vectors.items():
             check_vectors(self._model(fingerprint), codes, f"Memory {record.id}")

@@ -277,9 +277,10 @@ def test_a_link_to_what_the_reader_does_not_see_is_not_shown(store) -> None:
 def test_a_phrase_is_the_abstract_else_the_beginning_cut_between_words(store) -> None:
     with store.reader(ANN) as reader:
         (record,) = reader.get(IDS[:1]).values()
-    assert browse.memory_phrase(replace(record, abstract="A short\nphrase.")) == "A short phrase."
-    short = replace(record, abstract=None, content="# Trip\n\n## Day 1\n\n- #1 is wet\n")
+    said = replace(record, content="A short\nphrase. " + "One two three four five six seven. " * 6)
+    assert browse.memory_phrase(said).startswith("A short phrase. One two")
+    short = replace(record, content="# Trip\n\n## Day 1\n\n- #1 is wet\n")
     assert browse.memory_phrase(short) == "Trip Day 1 #1 is wet"
-    long = browse.memory_phrase(replace(record, abstract=None, content="word " * 60))
+    long = browse.memory_phrase(replace(record, content="word " * 60))
     assert long.endswith(" word…")
     assert len(long) <= browse.PHRASE_LENGTH

@@ -395,8 +395,6 @@ class StoreHistory:
             "role": chance.choice((None, "user", "assistant")),
             "project": chance.choice((None, None, "jay", "nut")),
             "agent": chance.choice((None, "codex", "claude-code")),
-            "abstract": chance.choice((None, text[:9])),
-            "overview": chance.choice((None, text[:20])),
             "vectors": self._vectors(text),
         }
 

@@ -75,7 +75,7 @@ class HostileContract:
         """And is found by it as a tag and as a term."""
         written = sample_memory(
             text, "user:ann", name="m", title=text, heading_path=(text, "h"), tags=(text,), project=text,
-            agent=text, session=text, role=text, owner=text, abstract=text, overview=text, turn=0,
+            agent=text, session=text, role=text, owner=text, turn=0,
             event=EventTime(1, 2, "day", text), language=text[:9],
             counted=Terms({text: 2, "jay": 1}, 3),
         )  # fmt: skip
@@ -180,8 +180,6 @@ class HostileContract:
         for bad in (
             PutMemory(sample_memory(half, "user:ann", counted=Terms({"half": 1}, 1))),
             PutMemory(sample_memory("x", "user:ann", tags=(half,))),
-            PutMemory(sample_memory("x", "user:ann", abstract=half)),
-            PutMemory(sample_memory("x", "user:ann", overview=half)),
             PutMemory(sample_memory("x", "user:ann", heading_path=(half,))),
             PutMemory(sample_memory("x", "user:ann", counted=Terms({half: 1}, 1))),
             PutSource(sample_source(half, "user:ann")),
@@ -224,8 +222,6 @@ FULL_RECORD = Record(
     valid_from=-1,
     valid_until=4_102_444_800_000_000,
     last_used=1_700_000_000_000_003,
-    abstract="Deploys on Thursday …",
-    overview="",
 )
 
 

@@ -30,7 +30,7 @@ from scrubjay.storage.scoring import mean_directions, unit_rows
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import normalize_newlines
 from scrubjay.text.normalize import has_unspaced, split_scripts
-from scrubjay.text.summaries import text_units
+from scrubjay.text.summaries import overview_of, text_units
 from scrubjay.text.tokenizer import index_terms
 
 if TYPE_CHECKING:
@@ -308,7 +308,8 @@ def gather_members(
     languages = reader.languages()
     members = []
     for record in records:
-        text = record.overview or plain_sentences(record.content)
+        overview = overview_of(record.title, record.content, record.heading_path)
+        text = overview or plain_sentences(record.content)
         language = languages[0] if len(languages) == 1 else detect_language(text)
         terms = index_terms(text, language).counts
         members.append(TopicMember(record.id, record.title, text, terms, language))

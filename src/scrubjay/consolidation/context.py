@@ -183,8 +183,6 @@ def _without_text(record: Record) -> Record:
         record,
         content="",
         content_hash="",
-        abstract=None,
-        overview=None,
         title=intern(record.title),
         key=intern(record.key),
         owner=intern(record.owner),

@@ -225,8 +225,6 @@ class Record:
         recorded_at: UTC microseconds of the first write.
         updated_at: UTC microseconds of the last write.
         last_used: UTC microseconds of the last use, or None.
-        abstract: L0: a phrase of at most 30 tokens, or None where ``content`` is no longer than that.
-        overview: L1: at most 120 tokens, or None where ``content`` is no longer than that.
         due: What enrichment is still to do (`due_mark`), 0 for nothing.
     """
 
@@ -256,8 +254,6 @@ class Record:
     valid_from: int | None = None
     valid_until: int | None = None
     last_used: int | None = None
-    abstract: str | None = None
-    overview: str | None = None
     due: int = 0
 
 

@@ -51,6 +51,7 @@ from scrubjay.search.plan import resolve_filters
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path, full_paths
 from scrubjay.storage.interface import Reader
+from scrubjay.text.summaries import abstract_of
 
 MAX_EVIDENCE = 20
 """Most pieces of evidence shown with a memory."""
@@ -509,7 +510,8 @@ def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
 
 def memory_phrase(record: Record) -> str:
     """Return a memory's abstract, else its beginning on one line."""
-    text = " ".join((record.abstract or _LINE_MARK.sub("", record.content)).split())
+    abstract = abstract_of(record.title, record.content, record.heading_path)
+    text = " ".join((abstract or _LINE_MARK.sub("", record.content)).split())
     return text if len(text) <= PHRASE_LENGTH else text[:PHRASE_LENGTH].rsplit(" ", 1)[0] + "…"
 
 

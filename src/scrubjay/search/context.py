@@ -40,6 +40,7 @@ from scrubjay.text.dialogue import is_small_talk, only_asks
 from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
 from scrubjay.text.paraphrase import content_vocabulary
 from scrubjay.text.snippets import best_snippet
+from scrubjay.text.summaries import abstract_of, overview_of
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
@@ -506,7 +507,7 @@ def _drop_untold(reader: Reader, known: Sequence[Record], roots: dict[str, set[s
     """Drop from the sources of the known memories those that these did not tell: a digest leaves most words out."""
     evidence = reader.get(sorted(set().union(*(roots[one.id] for one in known)))) if known else {}
     for record in known:
-        told = content_vocabulary(" ".join((*record.heading_path, _shown_forms(record)[0])))
+        told = content_vocabulary(" ".join((*record.heading_path, _shown_text(record))))
         roots[record.id] = {
             memory
             for memory in roots[record.id] & evidence.keys()
@@ -577,12 +578,18 @@ def _is_loaded(record: Record, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path if "/" in one else name, one) for one in folded)
 
 
-def _shown_forms(record: Record) -> tuple[str, str]:
-    """Return a memory's text as it is shown where it answers no question, and its phrase."""
+def _shown_text(record: Record) -> str:
+    """Return a memory's text as it is shown where it answers no question."""
     content = record.content
-    if estimate_tokens(content) > MAX_WHOLE_TOKENS:
-        content = record.overview or best_snippet(content, (), ANSWER_SNIPPET).text
-    return content, record.abstract or best_snippet(record.content, (), PHRASE_LENGTH).text
+    if estimate_tokens(content) <= MAX_WHOLE_TOKENS:
+        return content
+    overview = overview_of(record.title, content, record.heading_path)
+    return overview or best_snippet(content, (), ANSWER_SNIPPET).text
+
+
+def _shown_phrase(record: Record) -> str:
+    abstract = abstract_of(record.title, record.content, record.heading_path)
+    return abstract or best_snippet(record.content, (), PHRASE_LENGTH).text
 
 
 def _context_item(
@@ -600,9 +607,9 @@ def _context_item(
         if most > ANSWER_SNIPPET < len(first):
             second = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
     else:
-        first = _shown_forms(record)[0]
-    short = _shown_forms(record)[1]
-    texts = tuple(dict.fromkeys(text for text in map(escape_markup, (first, second, short)) if text))
+        first = _shown_text(record)
+    forms = (first, second, _shown_phrase(record))
+    texts = tuple(dict.fromkeys(text for text in map(escape_markup, forms) if text))
     where = position(record)
     # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.
     length = SHOWN_ID if request.hook else None

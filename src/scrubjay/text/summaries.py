@@ -1,7 +1,7 @@
 """Extractive summaries: the abstract (L0) and overview (L1) of a text, in its own sentences.
 
-`text_units` reads sentences, headings, table rows and code lines in one pass, without a tree: every written memory is
-read this way. Units are taken from the top; repetitive ones are skipped, and further code lines, table rows and
+They are made when a memory is shown. `text_units` reads sentences, headings, table rows and code lines in one pass,
+without a tree. Units are taken from the top; repetitive ones are skipped, and further code lines, table rows and
 exclamations fill the remaining room. Lengths count source words as the tokenizer does.
 """
 
@@ -180,7 +180,7 @@ CHARACTERS: Final = 12
 SHORTEST: Final = 2
 """Least characters a word and the space behind it have."""
 FEW: Final = 7
-"""Characters a token: of a content with fewer for all of L1, words are counted before sentences are read."""
+"""Characters a token: of a content with fewer for all of the room, words are counted before sentences are read."""
 READ: Final = 8_000
 """Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
 NEW: Final = 0.34
@@ -206,26 +206,31 @@ class _Unit(NamedTuple):
     size: int
 
 
-def summarise_text(
-    title: str, content: str, heading_path: Sequence[str] = ()
-) -> tuple[str | None, str | None]:
-    """Return L0, of at most 30 tokens, and L1, of at most 120; None where the content is no longer.
+def abstract_of(title: str, content: str, heading_path: Sequence[str] = ()) -> str | None:
+    """Return L0, of at most 30 tokens; None where the content is no longer.
 
     Headings that repeat the title or the heading path are skipped.
     """
-    if content.isascii() and len(content) < L0_TOKENS * SHORTEST:
-        return None, None
-    size = _count(content) if len(content) < L1_TOKENS * FEW else L1_TOKENS + 1
-    if size <= L0_TOKENS:
-        return None, None
-    known = {name.casefold() for name in (title, *heading_path)}
-    units, read = _read(content, known, L1_TOKENS if size > L1_TOKENS else L0_TOKENS)
-    if size > L1_TOKENS >= read:  # all was read; what was passed over counts too
-        size = _count(content)
-    return (
-        _chosen(units, L0_TOKENS) if size > L0_TOKENS else None,
-        _chosen(units, L1_TOKENS) if size > L1_TOKENS else None,
-    )
+    return _summary(title, content, heading_path, L0_TOKENS)
+
+
+def overview_of(title: str, content: str, heading_path: Sequence[str] = ()) -> str | None:
+    """Return L1, of at most 120 tokens; as `abstract_of`."""
+    return _summary(title, content, heading_path, L1_TOKENS)
+
+
+def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -> str | None:
+    if content.isascii() and len(content) < room * SHORTEST:
+        return None
+    counted = len(content) < room * FEW
+    if counted and _count(content) <= room:
+        return None
+    units, read = _read(content, {name.casefold() for name in (title, *heading_path)}, room)
+    if (
+        read <= room and not counted and _count(content) <= room
+    ):  # all was read; what was passed over counts too
+        return None
+    return _chosen(units, room)
 
 
 def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:

@@ -204,8 +204,7 @@ def test_what_changes_hands_is_seen_by_who_sees_it_now(store: SQLiteStore, tmp_p
 
 def test_a_forgotten_memory_leaves_no_readable_trace(tmp_path: Path) -> None:
     path = tmp_path / "memories.db"
-    levels = {"abstract": "quokkas in short", "overview": "wombats at length"}
-    gone = sample_memory("numbats in full", MINE, name="gone", **levels)
+    gone = sample_memory("numbats in full", MINE, name="gone", title="quokkas", heading_path=("wombats",))
     said = Edge(gone.record.id, "links", sample_id("kept"), MINE, rule="echidna", run="bilbies")
     with closing(SQLiteStore(path, b"k")) as store:
         write_changes(

@@ -163,7 +163,7 @@ _EVIDENCE: Final = object_model(
 Kept: Final = model_of(
     Record, "Kept",
     without=("content_hash", "heading_path", "key", "owner", "place", "strength", "event", "updated_at", "last_used",
-             "abstract", "overview", "due"),
+             "due"),
     optional=("evidence",),
     plus=(
         ("path", str | None), ("line_start", int | None), ("line_end", int | None), ("citation", str),

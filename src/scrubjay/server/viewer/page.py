@@ -35,6 +35,7 @@ from scrubjay.server.requests import http_status, is_owner, log_error
 from scrubjay.server.viewer.markdown import plain_text, split_front_matter
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.snippets import find_highlights
+from scrubjay.text.summaries import abstract_of
 from scrubjay.text.tokenizer import query_groups
 
 Item = TypeVar("Item")
@@ -409,7 +410,8 @@ def without_headings(text: str) -> str:
 
 
 def memory_row(record: Record, path: str | None) -> MemoryRow:
-    text = excerpt(record.abstract or plain_text(without_headings(split_front_matter(record.content)[1])))
+    abstract = abstract_of(record.title, record.content, record.heading_path)
+    text = excerpt(abstract or plain_text(without_headings(split_front_matter(record.content)[1])))
     return MemoryRow(record, record.title, text, record_date(record) or "", record_citation(record, path))
 
 

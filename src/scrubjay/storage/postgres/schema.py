@@ -202,6 +202,11 @@ ALTER TABLE memory ADD COLUMN due bigint NOT NULL DEFAULT 0;
 CREATE INDEX memory_due ON memory (tenant, num) WHERE due > 0;
 """
 
+M012: Final = """
+-- They are made of a text when they are shown.
+ALTER TABLE memory DROP COLUMN abstract, DROP COLUMN overview;
+"""
+
 Migration = tuple[int, str, str]
 MIGRATIONS: Final[tuple[Migration, ...]] = (
     (1, "first", M001),
@@ -215,6 +220,7 @@ MIGRATIONS: Final[tuple[Migration, ...]] = (
     (9, "enlarged", M009),
     (10, "trusted", M010),
     (11, "enriched", M011),
+    (12, "shortened", M012),
 )
 
 

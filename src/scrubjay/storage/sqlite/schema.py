@@ -190,6 +190,12 @@ ALTER TABLE memory ADD COLUMN due INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX memory_due ON memory (tenant, num) WHERE due > 0;
 """
 
+M008: Final = """
+-- They are made of a text when they are shown.
+ALTER TABLE memory DROP COLUMN abstract;
+ALTER TABLE memory DROP COLUMN overview;
+"""
+
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (1, "first", M001),
     (2, "connected", M002),
@@ -198,6 +204,7 @@ MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
     (5, "read", M005),
     (6, "trusted", M006),
     (7, "enriched", M007),
+    (8, "shortened", M008),
 )
 
 
