@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scrubjay.redaction import REDACTOR_VERSION
 from scrubjay.redaction.patterns import SECRET_PATTERNS
-from scrubjay.redaction.redactor import redact_text
+from scrubjay.redaction.redactor import redact_text, redact_texts
 
 HEX = "9f86d081884c7d65" + "9a2feaa0c55ad015"
 MIXED = "q7Rz2LkV" + "9pXw4TnB6mYc"
@@ -241,6 +241,22 @@ def test_counts_are_by_kind_and_offsets_hold_after_other_scripts() -> None:
     got = redact_text(f"π𝄞 пароль İ\npassword = 'kx92mQp'\n密码 password='kx92mQz' api_key={HEX}")
     assert got.counts == {"api-key": 1, "password": 2}
     assert got.text.startswith("π𝄞 пароль İ\npassword = '[secret:password]'\n密码 password='")
+
+
+def test_several_texts_are_redacted_as_each_alone() -> None:
+    texts = [
+        *(text for _, text, _ in CONTEXTS),
+        "a <private password='kx92<mQp7>d'> e",
+        "",
+        "Device;Unlock PIN\nPrinter;387984\nScanner;4410",
+        "The wifi here?\nIt is mauve-otter-42, ask Kim for the code to the cellar: 4410.",
+        "Nothing of note.",
+        "π пароль İ\npassword = 'kx92mQp'",
+    ]
+    alone = [redact_text(text, ("tr0ub4dor&3",)) for text in texts]
+    assert redact_texts(texts, ("tr0ub4dor&3",)) == alone
+    assert any("[secret:" in one.text for one in alone[len(CONTEXTS) :])
+    assert redact_texts([]) == []
 
 
 def test_the_version_rises_with_the_patterns() -> None:

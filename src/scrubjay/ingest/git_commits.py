@@ -19,7 +19,7 @@ from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.deletion import REREAD_HASH, status_changes
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.git import MAX_FIELD_BYTES, Commit, Repository
-from scrubjay.ingest.reader import redact_in_pieces, stage_versions
+from scrubjay.ingest.reader import redact_documents, stage_versions
 from scrubjay.ingest.scanner import head_stamp
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, SyncRun, SyncTally
 from scrubjay.models.dates import SECOND, now_micros
@@ -245,8 +245,9 @@ def _prepare(
         message = f"Its message has more than the {MAX_FIELD_BYTES:,} bytes that are read; it was left out."
         run.tally.notices.append(FileError(os.path.join(source.root, path), message))
         return PreparedDocument(replace(document, versions=replace(versions, extractor=LEFT_OUT)))
-    text, counts = redact_in_pieces(commit_text(commit), run.chunks.allow)
-    run.tally.scrubbed.update(counts)
+    (clean,) = redact_documents([commit_text(commit)], run.chunks.allow)
+    text = clean.text
+    run.tally.scrubbed.update(clean.counts)
     author = " ".join(redact_text(commit.author[:MAX_NAME], run.chunks.allow).text.split()) or "nobody"
     subject = split_message(text)[0][:MAX_SUBJECT]
     records = []

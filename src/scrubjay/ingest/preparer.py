@@ -1,7 +1,7 @@
 """Preparer: turn changed files into documents that are ready to be written.
 
-Files are read and drafted without a view of the store; then a group of drafts is planned in one view: which passages
-are new, which stay, which were forgotten.
+Files are read, redacted and drafted by groups without a view of the store; then a group is planned in one view: which
+passages are new, which stay, which were forgotten.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from scrubjay.ingest.alignment import (
 )
 from scrubjay.ingest.deletion import REREAD_HASH, remaining_title, withheld_ids
 from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError, file_text, read_bytes
-from scrubjay.ingest.reader import DraftDocument, draft_document
+from scrubjay.ingest.reader import DraftDocument, draft_document, redact_documents
 from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.models.dates import now_micros, parse_when
@@ -42,6 +42,8 @@ from scrubjay.storage.quota import check_planned_writes
 if TYPE_CHECKING:
     from scrubjay.ingest.documents.converter import DocumentConverter
 
+GROUP_CHARACTERS: Final = 200_000
+"""Characters of files that are redacted and planned together."""
 LARGE_DOCUMENT: Final = 1_000_000
 """Bytes from which a file is marked in the store before it is read."""
 SECOND_NS: Final = 1_000_000_000
@@ -52,9 +54,9 @@ COARSE_TICK_NS: Final = 2 * SECOND_NS
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class _ReadFile:
     state: FileState
-    drafted: DraftDocument
+    text: FileText
     stored: Document | None
     moved_from: str | None
 
@@ -79,8 +81,8 @@ def prepare_documents(
         moved: Content hash to path of notes whose file is gone; a note found under another path is removed from it.
         gone_logs: Paths of transcripts whose file is gone; one found under another path is removed.
     """
-    group: list[_Draft | PreparedDocument] = []
-    passages = 0
+    group: list[_ReadFile | PreparedDocument] = []
+    characters = 0
     with ExitStack() as stack:
         reader = _FileReader(stack)
         for state in changed:
@@ -92,13 +94,13 @@ def prepare_documents(
 
                 turns = import_transcript(run, source, state, known, gone_logs)
             if turns is None:
-                draft = _draft(run, source, state, known.get(state.path), moved, reader)
-                group.append(draft)
-                passages += len(draft.drafted.drafts) if isinstance(draft, _Draft) else 0
-                if len(group) < MAX_BATCH_DOCUMENTS and passages < MAX_BATCH_PASSAGES:
+                file = _read(run, source, state, known.get(state.path), moved, reader)
+                group.append(file)
+                characters += len(file.text.text) if isinstance(file, _ReadFile) else 0
+                if len(group) < MAX_BATCH_DOCUMENTS and characters < GROUP_CHARACTERS:
                     continue
             yield from _planned(run, source, group, first_sync=not known)
-            group, passages = [], 0
+            group, characters = [], 0
             if turns is not None:
                 yield from turns
         yield from _planned(run, source, group, first_sync=not known)
@@ -128,15 +130,15 @@ class _FileReader:
         return self._converter.convert(path, file)
 
 
-def _draft(
+def _read(
     run: SyncRun,
     source: Source,
     state: FileState,
     stored: Document | None,
     moved: dict[str, str],
     reader: _FileReader,
-) -> _Draft | PreparedDocument:
-    """Read and cut a file.
+) -> _ReadFile | PreparedDocument:
+    """Read a file.
 
     What is stored of an unreadable file stays, and it is not read again before it changes or a person syncs.
     """
@@ -158,8 +160,7 @@ def _draft(
             run.stored_or_new(source, state.path, stored), content_hash=UNFINISHED, mtime_ns=0, size=file.size
         )
         run.write([PutDocument(unfinished)])
-    note = run.vault_note(source, state.path)
-    return _Draft(state, draft_document(source.id, state.path, file, run.chunks, note), stored, moved_from)
+    return _ReadFile(state, file, stored, moved_from)
 
 
 def is_mtime_settled(changed: int, now: int) -> bool:
@@ -174,19 +175,23 @@ def is_mtime_settled(changed: int, now: int) -> bool:
 
 
 def _planned(
-    run: SyncRun, source: Source, group: Sequence[_Draft | PreparedDocument], *, first_sync: bool
+    run: SyncRun, source: Source, group: Sequence[_ReadFile | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
-    plans: dict[int, PlannedDocument] = {}
-    if any(isinstance(one, _Draft) for one in group):
+    files = [one for one in group if isinstance(one, _ReadFile)]
+    plans: list[PlannedDocument] = []
+    if files:
+        drafts = _draft(run, source, files)
         with run.store.reader(run.scope) as reader:
-            for place, one in enumerate(group):
-                if isinstance(one, _Draft):
-                    plans[place] = _plan(run, reader, source, one, first_sync=first_sync)
-    for place, one in enumerate(group):
+            plans = [
+                _plan(run, reader, source, file, drafted, first_sync=first_sync)
+                for file, drafted in zip(files, drafts, strict=True)
+            ]
+    following = iter(plans)
+    for one in group:
         if isinstance(one, PreparedDocument):
             yield one
             continue
-        planned = plans.pop(place)
+        planned = next(following)
         try:
             yield from _parts(run, planned)
         except QuotaError as error:
@@ -196,6 +201,17 @@ def _planned(
             run.tally.updated -= len(planned.renewed)
             run.tally.removed -= len(planned.dropped)
             yield run.unreadable(source, one.state, one.stored, message)
+
+
+def _draft(run: SyncRun, source: Source, files: Sequence[_ReadFile]) -> list[DraftDocument]:
+    """Redact files together, and cut them into passages."""
+    cleaned = redact_documents([file.text.text for file in files], run.chunks.allow)
+    return [
+        draft_document(
+            source.id, one.state.path, one.text, clean, run.chunks, run.vault_note(source, one.state.path)
+        )
+        for one, clean in zip(files, cleaned, strict=True)
+    ]
 
 
 def _parts(run: SyncRun, planned: PlannedDocument) -> Iterator[PreparedDocument]:
@@ -222,9 +238,15 @@ def _parts(run: SyncRun, planned: PlannedDocument) -> Iterator[PreparedDocument]
 
 
 def _plan(
-    run: SyncRun, reader: Reader, source: Source, draft: _Draft, *, first_sync: bool
+    run: SyncRun,
+    reader: Reader,
+    source: Source,
+    file: _ReadFile,
+    drafted: DraftDocument,
+    *,
+    first_sync: bool,
 ) -> PlannedDocument:
-    drafted, moved_from, tally = draft.drafted, draft.moved_from, run.tally
+    moved_from, tally = file.moved_from, run.tally
     document = drafted.document
     own = authorship(source, document.path) == OWN
     old = [] if first_sync else reader.passages(source.id, moved_from or document.path)
@@ -256,7 +278,7 @@ def _plan(
     for problem in drafted.metadata.problems:
         run.report_problem(source, document.path, problem)
 
-    before = draft.stored
+    before = file.stored
     same_name = before is not None and before.title == document.title and moved_from is None
     stays = {kept.id for kept in planned.kept} if same_name else set()
     keys = {record.key for record, _ in planned.fresh} | {

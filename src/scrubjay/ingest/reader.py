@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
 from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, Passage, chunk_text
@@ -35,6 +35,9 @@ from scrubjay.text.markdown import (
 )
 from scrubjay.text.pages import PAGE_END, page_blocks, pages_of
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
+
+if TYPE_CHECKING:
+    from scrubjay.redaction.redactor import RedactedText
 
 MAX_FRONT_MATTER = 64 * 1024
 
@@ -391,9 +394,15 @@ def stage_versions(settings: ChunkSettings) -> StageVersions:
 
 
 def draft_document(
-    source: str, path: str, file: FileText, settings: ChunkSettings, note: VaultNote | None = None
+    source: str,
+    path: str,
+    file: FileText,
+    clean: RedactedText,
+    settings: ChunkSettings,
+    note: VaultNote | None = None,
 ) -> DraftDocument:
-    text, counts = redact_in_pieces(file.text, settings.allow)
+    """Cut the redacted text of a file into passages."""
+    text = clean.text
     unit: PositionUnit = "heading" if file.converted and not is_paged(path) else position_unit(path)
     found = document_blocks(text, path, unit)
     if file.converted:
@@ -411,7 +420,7 @@ def draft_document(
         versions=stage_versions(settings),
     )
     return DraftDocument(
-        document, draft_passages(source, path, text, settings, title, unit, found), metadata, counts
+        document, draft_passages(source, path, text, settings, title, unit, found), metadata, clean.counts
     )
 
 
@@ -420,7 +429,7 @@ def _document_metadata(
 ) -> DocumentMetadata:
     """Read a converted document's metadata; its text has no front matter, properties or tags, whatever it holds."""
     date, precision = _path_date(path)
-    title = redact_in_pieces(file.title, allow)[0] if file.title else ""
+    title = redact_documents([file.title], allow)[0].text if file.title else ""
     return DocumentMetadata(
         title=title or _heading(found), date=date, precision=precision, problems=file.problems
     )
@@ -430,16 +439,20 @@ def document_blocks(text: str, path: str, unit: PositionUnit) -> list[Block]:
     return page_blocks(text) if unit == "page" else parse_blocks(text, markdown=not is_code_file(path))
 
 
-def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str, int]]:
-    """Redact a text and count what was replaced; a large text in pieces, since redaction takes 35 times its size.
+def redact_documents(texts: Sequence[str], allow: Sequence[str]) -> list[RedactedText]:
+    """Redact texts, small ones together, a large one in pieces: redaction takes 35 times the size of a text."""
+    from scrubjay.redaction.redactor import redact_texts  # a sync that reads no file has no use for it
 
-    A piece ends at the coarsest break there is, never inside a private span.
-    """
-    from scrubjay.redaction.redactor import redact_text  # a sync that reads no file has no use for it
+    small = iter(redact_texts([text for text in texts if len(text) <= PIECE_CHARACTERS], allow))
+    return [
+        next(small) if len(text) <= PIECE_CHARACTERS else _redact_in_pieces(text, allow) for text in texts
+    ]
 
-    if len(text) <= PIECE_CHARACTERS:
-        clean = redact_text(text, allow)
-        return clean.text, clean.counts
+
+def _redact_in_pieces(text: str, allow: Sequence[str]) -> RedactedText:
+    """A piece ends at the coarsest break there is, never inside a private span."""
+    from scrubjay.redaction.redactor import RedactedText, redact_text
+
     parts: list[str] = []
     counts: Counter[str] = Counter()
     start = 0
@@ -448,7 +461,7 @@ def redact_in_pieces(text: str, allow: Sequence[str]) -> tuple[str, Mapping[str,
         parts.append(clean.text)
         counts.update(clean.counts)
         start = end
-    return "".join(parts), dict(sorted(counts.items()))
+    return RedactedText("".join(parts), dict(sorted(counts.items())))
 
 
 def _piece_ends(text: str) -> Iterator[int]:

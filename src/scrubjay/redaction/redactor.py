@@ -61,22 +61,48 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
     >>> redact_text("host db, password = 'tr0ub4dor&3'").text
     "host db, password = '[secret:password]'"
     """
-    counts: Counter[str] = Counter()
+    return redact_texts([text], allow, before)[0]
+
+
+def redact_texts(
+    texts: Sequence[str], allow: Sequence[str] = (), before: Sequence[str] = ()
+) -> list[RedactedText]:
+    """Do what `redact_text` does for several texts, with the same turns before each: faster than one by one."""
+    clean = list(texts)
+    counts: list[Counter[str]] = [Counter() for _ in texts]
+    changed = list(range(len(clean)))
     for _ in range(MAX_ROUNDS):
-        data = text.encode("latin-1", "replace")
-        # In every round: a secret inside a tag can have hidden it.
-        spans = list(private_spans(text)) if b"<private" in data.lower() else []
-        if not spans:
-            found = chain(_find_secrets(text), _find_answers(text, before))
-            spans = [
-                span
-                for span in _merge(_outside_marks(data, found))
-                if not is_allowed(text[span.start : span.end], allow)
-            ]
-        if not spans:
+        found = _find_spans([clean[at] for at in changed], allow, before)
+        replaced = [(at, spans) for at, spans in zip(changed, found, strict=True) if spans]
+        for at, spans in replaced:
+            clean[at] = _replace(clean[at], spans, counts[at])
+        changed = [at for at, _ in replaced]
+        if not changed:
             break
-        text = _replace(text, spans, counts)
-    return RedactedText(text, MappingProxyType(dict(sorted(counts.items()))))
+    return [
+        RedactedText(text, MappingProxyType(dict(sorted(own.items()))))
+        for text, own in zip(clean, counts, strict=True)
+    ]
+
+
+def _find_spans(texts: Sequence[str], allow: Sequence[str], before: Sequence[str]) -> list[list[SecretSpan]]:
+    """Return the private spans of each text, else its secrets: one inside a tag can have hidden the tag."""
+    data = [text.encode("latin-1", "replace") for text in texts]
+    found = [
+        list(private_spans(text)) if b"<private" in own.lower() else []
+        for text, own in zip(texts, data, strict=True)
+    ]
+    public = [at for at, spans in enumerate(found) if not spans]
+    for number, span in _find_secrets([texts[at] for at in public]):
+        found[public[number]].append(span)
+    for at in public:
+        spans = chain(found[at], _find_answers(texts[at], before))
+        found[at] = [
+            span
+            for span in _merge(_outside_marks(data[at], spans))
+            if not is_allowed(texts[at][span.start : span.end], allow)
+        ]
+    return found
 
 
 def is_allowed(value: str, allow: Sequence[str]) -> bool:
@@ -153,13 +179,16 @@ def private_spans(text: str) -> Iterator[SecretSpan]:
         yield SecretSpan(start, len(text), "private", True)
 
 
-def _find_secrets(text: str) -> Iterator[SecretSpan]:
-    tables = list(find_tables(text))
-    for number, span in _find_in([text, *(table.text for table in tables)]):
-        if not number:
-            yield span
-        elif place := tables[number - 1].place(span.start, span.end):
-            yield SecretSpan(*place, span.kind, False)
+def _find_secrets(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
+    """Yield the secrets of some texts and their tables, each with the number of its text."""
+    tables = [(number, table) for number, text in enumerate(texts) for table in find_tables(text)]
+    for at, span in _find_in([*texts, *(table.text for _, table in tables)]):
+        if at < len(texts):
+            yield at, span
+            continue
+        number, table = tables[at - len(texts)]
+        if place := table.place(span.start, span.end):
+            yield number, SecretSpan(*place, span.kind, False)
 
 
 def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
