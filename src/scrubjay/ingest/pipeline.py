@@ -12,23 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.ingest.finalizer import linking_passages
-from scrubjay.ingest.git import Repository
-from scrubjay.ingest.git_commits import (
-    UNREAD_COMMITS,
-    compare_history,
-    count_commits,
-    names_of_others,
-    prepare_commits,
-    status_updates,
-    superseded_by,
-    superseding_edges,
-)
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
@@ -71,6 +61,9 @@ from scrubjay.storage.changes import (
     PutSource,
 )
 from scrubjay.tracing import traced, traced_items
+
+if TYPE_CHECKING:
+    from scrubjay.ingest.git import Repository
 
 
 def sync_source(
@@ -178,6 +171,17 @@ def sync_history(
         project: The person's choice of project (`project_changes`).
         most: Commits above which only a notice is left; None for any number.
     """
+    from scrubjay.ingest.git_commits import (  # a sync of notes needs none of it
+        UNREAD_COMMITS,
+        compare_history,
+        count_commits,
+        names_of_others,
+        prepare_commits,
+        status_updates,
+        superseded_by,
+        superseding_edges,
+    )
+
     with run.store.reader(run.scope) as reader:
         known = reader.documents(registered.id)
         changes = project_changes(run.projects, reader, registered, known, project)

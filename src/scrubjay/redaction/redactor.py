@@ -18,14 +18,6 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from scrubjay.redaction.classifier import Reading, find_by_classifier, kind_of_value, token_log_odds
-from scrubjay.redaction.dialogue import (
-    HEAD_CHARACTERS,
-    asked_secret,
-    asks_question,
-    find_answers,
-    names_secret,
-    turn_tails,
-)
 from scrubjay.redaction.patterns import is_public_key
 from scrubjay.redaction.values import SecretSpan
 
@@ -193,6 +185,17 @@ def _find_secrets(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
 
 def _find_answers(text: str, before: Sequence[str]) -> Iterator[SecretSpan]:
     """Find secrets in a turn by reading it with the ends of the turns before it."""
+    if not before:
+        return
+    from scrubjay.redaction.dialogue import (  # a sync of notes needs none of it
+        HEAD_CHARACTERS,
+        asked_secret,
+        asks_question,
+        find_answers,
+        names_secret,
+        turn_tails,
+    )
+
     tails = turn_tails(before)
     if not tails or not (names_secret(tails[-1]) or names_secret(tails[0])):
         return

@@ -29,7 +29,6 @@ from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.embedder import backfill_vectors, count_pending
 from scrubjay.ingest.enrichment import EnrichmentRun, due_memories
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.git import Repository
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
@@ -486,6 +485,8 @@ def sync_each(
     for source in chosen:
         repository = repository_of(source)
         if repository is not None:
+            from scrubjay.ingest.git import Repository  # a sync of notes needs none of it
+
             most = None if inline is None else MAX_INLINE_FILES
             pipeline.sync_history(run, source, Repository(repository, run.variables), choice, project, most)
             continue
