@@ -12,7 +12,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.alignment import PASSAGE_TIER, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
@@ -43,6 +43,9 @@ from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship, commit_path, repository_of
 from scrubjay.storage.changes import Change, UnchangedPassage
 from scrubjay.storage.interface import Reader
+
+if TYPE_CHECKING:
+    from scrubjay.redaction.redactor import RedactedText
 
 WHOLE_CHARACTERS: Final = 8_000
 """A longer message is cut into passages."""
@@ -217,10 +220,15 @@ def prepare_commits(
     project = run.projects.within(source.id, repository_of(source) or source.root)
     stream = iter(commits)
     while group := list(islice(stream, MAX_BATCH_DOCUMENTS)):
+        # A message that is cut off or left out is not stored.
+        texts = [commit_text(one) if one.whole and not left_out(one) else "" for one in group]
+        cleaned = redact_documents(texts, run.chunks.allow)
         with run.store.reader(run.scope) as reader:
             prepared = [
-                _prepare(run, reader, source, commit, project, commit_path(source, commit.sha) in known)
-                for commit in group
+                _prepare(
+                    run, reader, source, commit, clean, project, commit_path(source, commit.sha) in known
+                )
+                for commit, clean in zip(group, cleaned, strict=True)
             ]
         naming += [
             one.record.id for document in prepared for one in document.fresh if _names_another(one.record)
@@ -229,7 +237,13 @@ def prepare_commits(
 
 
 def _prepare(
-    run: SyncRun, reader: Reader, source: Source, commit: Commit, project: str | None, stored: bool
+    run: SyncRun,
+    reader: Reader,
+    source: Source,
+    commit: Commit,
+    clean: RedactedText,
+    project: str | None,
+    stored: bool,
 ) -> PreparedDocument:
     from scrubjay.redaction.redactor import redact_text
 
@@ -245,7 +259,6 @@ def _prepare(
         message = f"Its message has more than the {MAX_FIELD_BYTES:,} bytes that are read; it was left out."
         run.tally.notices.append(FileError(os.path.join(source.root, path), message))
         return PreparedDocument(replace(document, versions=replace(versions, extractor=LEFT_OUT)))
-    (clean,) = redact_documents([commit_text(commit)], run.chunks.allow)
     text = clean.text
     run.tally.scrubbed.update(clean.counts)
     author = " ".join(redact_text(commit.author[:MAX_NAME], run.chunks.allow).text.split()) or "nobody"

@@ -443,10 +443,20 @@ def redact_documents(texts: Sequence[str], allow: Sequence[str]) -> list[Redacte
     """Redact texts, small ones together, a large one in pieces: redaction takes 35 times the size of a text."""
     from scrubjay.redaction.redactor import redact_texts  # a sync that reads no file has no use for it
 
-    small = iter(redact_texts([text for text in texts if len(text) <= PIECE_CHARACTERS], allow))
-    return [
-        next(small) if len(text) <= PIECE_CHARACTERS else _redact_in_pieces(text, allow) for text in texts
-    ]
+    clean: list[RedactedText] = []
+    batch: list[str] = []
+    room = PIECE_CHARACTERS
+    for text in texts:
+        room -= len(text)
+        if room < 0:
+            clean += redact_texts(batch, allow)
+            batch, room = [], PIECE_CHARACTERS - len(text)
+        if room < 0:
+            clean.append(_redact_in_pieces(text, allow))
+            room = PIECE_CHARACTERS
+        else:
+            batch.append(text)
+    return [*clean, *redact_texts(batch, allow)]
 
 
 def _redact_in_pieces(text: str, allow: Sequence[str]) -> RedactedText:
