@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from scrubjay import Memory
 from scrubjay.config.settings import ChunkingSettings, Settings
+from scrubjay.ingest.reader import PIECE_CHARACTERS, redact_documents
 from scrubjay.models.records import Record
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -190,3 +191,13 @@ def test_a_large_file_is_synced_in_twenty_times_its_size_and_200_mb(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     peak = int(done.stdout.split()[-1]) * 1024
     assert peak < 20 * file.stat().st_size + 200_000_000
+
+
+def test_texts_are_redacted_together_in_their_order_whatever_their_sizes() -> None:
+    secret = "password = 'tr0ub4dor&3'\n"
+    sizes = (0, 3, PIECE_CHARACTERS // 10, PIECE_CHARACTERS // 5 + 1, 1)
+    texts = [f"{number}\n" + "word " * size + secret for number, size in enumerate(sizes)]
+    assert len(texts[3]) > PIECE_CHARACTERS
+    clean = redact_documents(texts, ())
+    assert [one.text for one in clean] == [one.replace("tr0ub4dor&3", "[secret:password]") for one in texts]
+    assert [one.counts for one in clean] == [{"password": 1}] * len(texts)
