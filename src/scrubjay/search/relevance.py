@@ -88,9 +88,9 @@ TURN_SHARE: Final = 0.5
 """Share of the threshold that applies to turns: an answer about somebody's life often shares no word with the question.
 Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
 PLAUSIBLE: Final[Mapping[str, float]] = {"words": 0.03, "base": 0.0225, "both": 0.02}
-"""By family, the relevance from which a search that somebody asked for answers an English question. Those in other words
-than the notes are hardly more relevant than off-topic ones: in five vaults of 65 notes .74 of 200 questions and .08 of
-75 off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
+"""By family, the relevance from which a search that somebody asked for answers an English question. Notes in other words
+are hardly more relevant than those of another field: in five vaults of 65 notes .74 of 200 questions and .08 of 75
+off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines were calibrated."""
 LATE_CHANNEL: Final = "late:answerai-colbert-small-v1"
