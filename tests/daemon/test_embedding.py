@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -19,7 +20,14 @@ from scrubjay.config.loader import load_settings
 from scrubjay.config.paths import settings_fingerprint
 from scrubjay.config.settings import Settings
 from scrubjay.daemon import embedding
-from scrubjay.daemon.embedding import EmbeddingJob, run_embedding, start_embedding, why_pause, why_stop
+from scrubjay.daemon.embedding import (
+    EmbeddingJob,
+    processor_and_wall_seconds,
+    run_embedding,
+    start_embedding,
+    why_pause,
+    why_stop,
+)
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
@@ -73,8 +81,14 @@ class Store:
         with self.open() as memory:
             return memory.models()[1].waiting
 
-    def run(self, *, pause: Callable[[], str] = lambda: "", stop: Callable[[], str] = lambda: "") -> bool:
-        return run_embedding(self.job, self.open, pause, stop, self.slept.append)
+    def run(
+        self,
+        *,
+        pause: Callable[[], str] = lambda: "",
+        stop: Callable[[], str] = lambda: "",
+        clock: Callable[[], tuple[float, float]] = processor_and_wall_seconds,
+    ) -> bool:
+        return run_embedding(self.job, self.open, pause, stop, self.slept.append, clock)
 
 
 @pytest.fixture
@@ -98,11 +112,17 @@ def test_only_one_process_embeds_for_a_store(store: Store) -> None:
     assert not store.job.running()
 
 
-def test_it_rests_between_two_batches(store: Store) -> None:
-    store.run()
+def test_it_rests_between_two_batches_for_as_long_as_it_used_the_processor(store: Store) -> None:
+    used = itertools.count(0.0, 3.0)  # of two looks at the clock, 3 seconds apart in both kinds of time
+    store.run(clock=lambda: (at := next(used), at))
     assert len(store.slept) > COUNT // BACKFILL_BATCH
-    assert min(store.slept) >= 0.0
-    assert max(store.slept) > 0.0
+    assert set(store.slept) == {3.0}
+
+
+def test_it_does_not_rest_where_it_waited_for_the_processor_anyway(store: Store) -> None:
+    used = itertools.count(0.0, 3.0)
+    store.run(clock=lambda: (at := next(used), 2 * at))
+    assert set(store.slept) == {0.0}
 
 
 def test_on_a_busy_machine_it_pauses_says_why_and_goes_on_later(store: Store) -> None:

@@ -110,6 +110,11 @@ def rest_seconds(used: float, took: float) -> float:
     return max(used / SHARE - took, 0.0)
 
 
+def processor_and_wall_seconds() -> tuple[float, float]:
+    """Return the seconds of processor time and of wall time that this process has counted so far."""
+    return time.process_time(), time.monotonic()
+
+
 LOOK_SECONDS: Final = 30.0
 """Seconds between two looks of a paused job at the machine."""
 START_SECONDS: Final = 0.2
@@ -220,6 +225,7 @@ def run_embedding(
     pause: Callable[[], str],
     stop: Callable[[], str],
     sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], tuple[float, float]] = processor_and_wall_seconds,
 ) -> bool:
     """Embed until nothing is pending; return False at once if another process is already embedding.
 
@@ -229,19 +235,21 @@ def run_embedding(
         pause: Returns why to pause, or an empty string; asked before each batch, and during a pause now and then.
         stop: Returns why to end before all is done, or an empty string.
         sleep: Waits for so many seconds.
+        clock: Returns the seconds of processor and of wall time so far.
 
     Raises:
         ScrubjayError: The store cannot be read, or a model failed. `EmbeddingJob.state` has the problem, of any kind.
     """
     from scrubjay.memory import background_pending, embed_background_models
 
-    rested = (time.process_time(), time.monotonic())
+    rested = clock()
     broken_off = True
 
     def proceed() -> bool:
         nonlocal rested, broken_off
-        sleep(rest_seconds(time.process_time() - rested[0], time.monotonic() - rested[1]))
-        rested = (time.process_time(), time.monotonic())
+        used, took = (now - before for now, before in zip(clock(), rested, strict=True))
+        sleep(rest_seconds(used, took))
+        rested = clock()
         broken_off = bool(stop() or pause())
         return not broken_off
 

@@ -18,6 +18,6 @@ def test_other_tags_and_halves_of_pairs_stay() -> None:
 
 def test_a_text_full_of_open_tags_takes_linear_time() -> None:
     text = "<note>" * 200_000
-    began = time.perf_counter()
+    began = time.process_time()
     assert strip_tags(text, NAMES) == text
-    assert time.perf_counter() - began < 2
+    assert time.process_time() - began < 2
