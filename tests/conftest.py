@@ -45,6 +45,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--seed", type=int, default=1, help="what the choices of fault tests are made of")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # the process that prints, and not one of xdist's workers
+        config.pluginmanager.register(FailureLog(config), "failure log")
+
+
+class FailureLog:
+    """Prints a failing test as soon as it fails, so that a run which is stopped has still said what failed."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and terminal is not None:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            problem = f" - {crash.message.splitlines()[0]}" if crash and crash.message else ""
+            terminal.write_line(f"\nfailed: {report.nodeid}{problem}", flush=True)
+
+
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest) -> int | None:
     """How many rounds a fault test was asked for, or None for its own small number."""
