@@ -9,12 +9,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "scrubjay"
 REFERENCE = re.compile(r"(?<![`\w])`([A-Za-z_][\w./-]*)(?:\(\))?`(?!`)")
-TREES = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
 
 
-def names() -> set[str]:
-    found = {part for path in TREES for part in path.relative_to(SOURCE).with_suffix("").parts}
-    for tree in TREES.values():
+def names(trees: dict[Path, ast.Module]) -> set[str]:
+    found = {part for path in trees for part in path.relative_to(SOURCE).with_suffix("").parts}
+    for tree in trees.values():
         for node in ast.walk(tree):
             match node:
                 case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
@@ -27,9 +26,10 @@ def names() -> set[str]:
 
 
 def test_every_name_that_a_docstring_refers_to_exists() -> None:
-    known = names()
+    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    known = names(trees)
     dead = []
-    for path, tree in TREES.items():
+    for path, tree in trees.items():
         for node in ast.walk(tree):
             if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                 continue
