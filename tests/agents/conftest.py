@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,9 @@ from scrubjay.agents.base import Home
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from hooking import Machine, machine
+from hooking import cache, here
+
+__all__ = ["cache", "here"]
 
 
 @pytest.fixture
@@ -21,17 +22,6 @@ def home(tmp_path: Path) -> Home:
     root = tmp_path / "home"
     root.mkdir()
     return Home(root, {"PATH": ""}, ("/opt/scrubjay/bin/scrubjay",), tmp_path / "data")
-
-
-@pytest.fixture(scope="session")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture
-def here(tmp_path: Path, cache: Path) -> Iterator[Machine]:
-    with machine(tmp_path, cache) as found:
-        yield found
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,8 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scrubjay.config.paths import runtime_folder, settings_fingerprint
 from scrubjay.daemon.client import socket_path
+from warm import SCRUBJAY, start
 
 PATIENCE = 60.0
 """Seconds that a test waits for what happens in another process."""
@@ -69,7 +71,7 @@ class Machine:
         return settings_fingerprint(self.env)
 
     def run(self, *args: str, stdin: bytes = b"", **env: str) -> Said:
-        command = [sys.executable, "-P", "-m", "scrubjay", *args]
+        command = [*SCRUBJAY, *args]
         done = subprocess.run(
             command,
             input=stdin,
@@ -128,6 +130,18 @@ class Machine:
         path = folder / f"{name}.jsonl"
         path.write_text("".join(lines))
         return path
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def here(tmp_path: Path, cache: Path) -> Iterator[Machine]:
+    start()
+    with machine(tmp_path, cache) as found:
+        yield found
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import pytest
 
 from scrubjay.api.auth import TokenStore
 from scrubjay.cli.main import run
+from warm import SCRUBJAY, start
 
 if TYPE_CHECKING:
     from proxied import Proxied
@@ -55,7 +56,7 @@ class Cli:
         return Said(code, done.out, done.err)
 
     def process(self, *args: str | Path, stdin: str = "") -> Said:
-        command = [sys.executable, "-m", "scrubjay", *map(str, args)]
+        command = [*SCRUBJAY, *map(str, args)]
         done = subprocess.run(
             command,
             input=stdin,
@@ -65,6 +66,12 @@ class Cli:
             env={**os.environ, **self.environ},
         )
         return Said(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def warm() -> None:
+    """What commands of these tests are forked from."""
+    start()
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-COMMAND = [sys.executable, "-m", "scrubjay", "serve"]
+from warm import SCRUBJAY
+
+COMMAND = [*SCRUBJAY, "serve"]
 
 
 @contextmanager
@@ -36,5 +37,6 @@ def started(command: Sequence[str], environ: Mapping[str, str], told: str) -> It
 def serving(
     environ: Mapping[str, str], *options: str, address: str = "127.0.0.1:0"
 ) -> AbstractContextManager[str]:
-    """Run `scrubjay serve`."""
-    return started([*COMMAND, address, *options], environ, r"Serving at (\S+);")
+    """Run `scrubjay serve`, without processes that answer queries unless the options ask for some."""
+    readers = () if "--readers" in options else ("--readers", "0")
+    return started([*COMMAND, address, *readers, *options], environ, r"Serving at (\S+);")

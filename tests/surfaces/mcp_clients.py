@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from importlib.resources import files
@@ -19,9 +18,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tokenizers import Tokenizer
 
+from warm import SCRUBJAY
+
 Use = Callable[[Client], Awaitable[None]]
 Server = Callable[[], AbstractAsyncContextManager[Client]]
-COMMAND = [sys.executable, "-m", "scrubjay", "mcp"]
+COMMAND = [*SCRUBJAY, "mcp"]
 EIGHT = (
     "memory_search",
     "memory_get",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -14,7 +13,9 @@ import openai
 from http_server import serving
 from scripted_model import Model, completion, modelling
 
-COMMAND = [sys.executable, "-m", "scrubjay", "proxy", "127.0.0.1:0"]
+from warm import SCRUBJAY
+
+COMMAND = [*SCRUBJAY, "proxy", "127.0.0.1:0"]
 
 
 @contextmanager

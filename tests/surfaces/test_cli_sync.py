@@ -15,6 +15,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.models.reports import SyncReport
+from warm import SCRUBJAY
 
 
 def test_sync_json_prints_the_summarys_fields(cli, notes) -> None:
@@ -46,9 +47,8 @@ def test_a_sync_left_after_its_summary_loses_nothing_and_the_next_one_goes_on(cl
             f"# Bay {number}\n\nAda Lovelace wrote of bay {number}.\n", "utf-8"
         )
     with subprocess.Popen(
-        [sys.executable, "-m", "scrubjay", "sync", str(notes)],
+        [*SCRUBJAY, "sync", str(notes)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert "304 passages: 304 added" in process.stdout.readline()
@@ -132,7 +132,7 @@ def test_status_tells_what_is_stored(cli, notes, tmp_path: Path) -> None:
 def test_on_a_terminal_sync_fills_the_larger_model_within_its_seconds(environ, notes) -> None:
     main, side = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay", "sync", str(notes)],
+        [*SCRUBJAY, "sync", str(notes)],
         stdin=side, stdout=side, stderr=side, env={**os.environ, **environ, "TERM": "xterm"},
     )  # fmt: skip
     os.close(side)
@@ -165,7 +165,7 @@ def test_watch_without_a_source_says_what_to_run(cli) -> None:
 def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: signal.Signals) -> None:
     cli("sync", notes)
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay", "watch", "--json"],
+        [*SCRUBJAY, "watch", "--json"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environ, "SCRUBJAY_SYNC_DEBOUNCE": "0.05"},
     )  # fmt: skip
@@ -189,7 +189,7 @@ def test_watch_takes_a_change_in_and_ends_when_told(cli, environ, notes, end: si
 def test_watch_prints_the_time_and_the_file_that_changed(cli, environ, notes) -> None:
     cli("sync", notes)
     process = subprocess.Popen(
-        [sys.executable, "-m", "scrubjay", "watch"],
+        [*SCRUBJAY, "watch"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **environ, "SCRUBJAY_SYNC_DEBOUNCE": "0.05", "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.config.loader import load_settings
 from scrubjay.daemon.embedding import EmbeddingJob
 from scrubjay.memory import enrich_and_embed, pending_work
+from warm import SCRUBJAY
 
 TEXT = "The kettle of the Tideline office is blue, and ask Mara Lindqvist about it."
 
@@ -27,7 +27,7 @@ class Running:
     """A worker as a process of its own; iterating gives what it reports."""
 
     def __init__(self, environ: dict[str, str], *options: str) -> None:
-        command = [sys.executable, "-m", "scrubjay", "worker", "--json", *options]
+        command = [*SCRUBJAY, "worker", "--json", *options]
         pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
         around = {
             **os.environ,

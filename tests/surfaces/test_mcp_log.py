@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from scrubjay.doctor import agent_proof
+from warm import SCRUBJAY
 
 
 def test_a_store_that_cannot_be_opened_is_told_in_the_log_and_wrong_use_is_no_error(
     environ: dict[str, str], tmp_path: Path
 ) -> None:
-    server = [sys.executable, "-m", "scrubjay", "mcp"]
+    server = [*SCRUBJAY, "mcp"]
     (tmp_path / "memory.db").write_bytes(b"heron " * 1000)
     for name, given in (
         ("memory_search", {"query": "heron"}),

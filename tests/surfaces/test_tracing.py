@@ -21,6 +21,7 @@ from scripted_model import Model
 from otlp_collector import Collector, collecting
 from scrubjay import Memory, tracing
 from scrubjay.errors import InputError
+from warm import SCRUBJAY
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{CALLER}-01"
@@ -205,7 +206,7 @@ def test_a_tool_call_over_http_continues_the_trace_of_its_request(environ, colle
 def test_a_proxied_request_has_its_search_and_its_upstreams_answer_in_one_trace(
     environ, collector: Collector, model: Model
 ) -> None:
-    command = [sys.executable, "-m", "scrubjay", "proxy", "127.0.0.1:0", "--openai", f"{model.url}/v1"]
+    command = [*SCRUBJAY, "proxy", "127.0.0.1:0", "--openai", f"{model.url}/v1"]
     body = {"model": "m", "messages": [{"role": "user", "content": "Where is the zeppelin of annabel?"}]}
     headers = {"traceparent": TRACEPARENT, "authorization": "Bearer sk-1"}
     with started(command, environ, r"OpenAI at (\S+)/openai/v1") as url:
