@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from recall_values import Noise
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.models.results import Result
 
 IDENTIFIERS = [
@@ -47,8 +47,7 @@ COMMON = "the service wrote a line about the request and went on with its work a
 
 @pytest.fixture
 def named(memory: Memory) -> Memory:
-    for name in IDENTIFIERS:
-        memory.add(f"On that day we saw {name} and wrote it down.")
+    memory.add_many([NewMemory(f"On that day we saw {name} and wrote it down.") for name in IDENTIFIERS])
     return memory
 
 
@@ -83,12 +82,13 @@ def test_a_model_of_noise_never_takes_the_first_place_from_an_exact_name(
         )
         for number in range(60)
     ]
+    texts = []
     for name in names:
         words = COMMON.split()
         words.insert(chance.randrange(len(words)), name)
-        memory.add(" ".join(words))
-    for _ in range(60):
-        memory.add(" ".join(chance.sample(COMMON.split(), 12)))
+        texts.append(" ".join(words))
+    texts += [" ".join(chance.sample(COMMON.split(), 12)) for _ in range(60)]
+    memory.add_many([NewMemory(text) for text in texts])
     hits = [
         name in first(memory, query)
         for name in names

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from scrubjay import Memory, NewMemory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.search import plan as planning
@@ -24,12 +27,13 @@ from scrubjay.storage.urls import open_store
 SCOPE = Scope("default", "ann")
 
 
-@pytest.fixture
-def reader(opened: Callable[..., Any], tmp_path) -> Iterator[Reader]:
-    memory = opened(tmp_path / "a.db")
-    for number in range(100):
-        memory.add(f"common word{number} " + "frequent " * (number % 2))
-    with open_store(str(tmp_path / "a.db")).reader(SCOPE) as view:
+@pytest.fixture(scope="module")
+def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
+    file = str(tmp_path_factory.mktemp("plan") / "a.db")
+    words = [f"common word{number} " + "frequent " * (number % 2) for number in range(100)]
+    with Memory.open(file, user="ann", embedders=[HashEmbedder(64)]) as memory:
+        memory.add_many([NewMemory(text) for text in words])
+    with closing(open_store(file)) as store, store.reader(SCOPE) as view:
         yield view
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.search.relevance import FEATURES, RelevanceFeatures, calibration
 
@@ -29,8 +29,7 @@ NOTES = (
 @pytest.fixture
 def notes(opened: Callable[..., Memory]) -> Memory:
     memory = opened(embedders=[StaticEmbedder()])
-    for note in NOTES:
-        memory.add(note)
+    memory.add_many([NewMemory(note) for note in NOTES])
     return memory
 
 

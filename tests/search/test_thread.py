@@ -50,8 +50,8 @@ def knot(thread: Thread, memory: str) -> ThreadEntry:
 
 def filler(memory: Memory, count: int = 30) -> None:
     """Write notes about something else, so that a search cannot show everything."""
-    for number in range(count):
-        memory.add(f"Quince and pear number {number} want water, said the gardener of bed {number % 7}.")
+    text = "Quince and pear number {} want water, said the gardener of bed {}."
+    memory.add_many([_new(text.format(number, number % 7)) for number in range(count)])
 
 
 def test_a_question_is_answered_with_what_led_there_and_what_came_of_it_in_order(memory: Memory) -> None:

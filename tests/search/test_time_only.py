@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 
 NOW = "2026-11-22T12:00:00+00:00"
@@ -24,8 +24,8 @@ def memory() -> Iterator[Memory]:
         found.add(CLUSTER, date="2026-11-21")
         found.add(ROTA, date="2026-11-21T15:00:00+00:00")
         found.add(COFFEE, date="2026-11-10")
-        for day in range(1, 29):
-            found.add(f"Bed {day} of the garden was watered.", date=f"2026-10-{day:02d}")
+        watered = "Bed {} of the garden was watered."
+        found.add_many([NewMemory(watered.format(day), date=f"2026-10-{day:02d}") for day in range(1, 29)])
         yield found
 
 
