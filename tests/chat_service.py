@@ -6,16 +6,13 @@ What it answers is a function of the request's two messages; it can also be told
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = tuple[int, bytes]
-HANG = "hang"
-DRIP = "drip"
+from loopback import Reply, answering
+
 FIELDS = {"model", "messages", "stream", "temperature", "max_completion_tokens", "response_format"}
 
 
@@ -63,7 +60,6 @@ class Chat:
     asked: list[tuple[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
     tried: int = 0
-    over: threading.Event = field(default_factory=threading.Event)
 
     def reply(self, path: str, headers: dict[str, str], raw: bytes) -> Reply | str:
         self.tried += 1
@@ -87,57 +83,10 @@ class Chat:
         return 200, wrapped(made if isinstance(made, str) else json.dumps(made))
 
 
-def _handler(chat: Chat) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            reply = chat.reply(self.path, {k.lower(): v for k, v in self.headers.items()}, raw)
-            if reply == HANG:
-                chat.over.wait(20)
-                self.close_connection = True
-                return
-            status, content = (200, b" " * (1 << 20)) if isinstance(reply, str) else reply
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            try:
-                if reply == DRIP:
-                    for at in range(len(content)):
-                        self.wfile.write(content[at : at + 1])
-                        if chat.over.wait(0.02):
-                            break
-                else:
-                    self.wfile.write(content)
-            except OSError:
-                self.close_connection = True  # who asked has had enough
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output free of one line a request."""
-
-    return Handler
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that hangs up is what some tests are about."""
-
-
 @contextmanager
 def serving() -> Iterator[Chat]:
     """Run a service for as long as the block lasts."""
     chat = Chat()
-    server = _Server(("127.0.0.1", 0), _handler(chat))
-    chat.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with answering(chat.reply) as url:
+        chat.url = f"{url}/v1"
         yield chat
-    finally:
-        chat.over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -6,18 +6,18 @@ import base64
 import hashlib
 import json
 import secrets
-import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
+
+from loopback import Handler, listening
 
 PATH = "/realm"
 """Issuers of one provider often differ by a path, which moves the places of their metadata."""
@@ -130,11 +130,10 @@ def issuing() -> Iterator[Issuer]:
     """Run an issuer."""
     issuer = Issuer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Answering(Handler):
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            status, found = issuer.answer(parts.path, dict(parse_qsl(parts.query)), body)
+            status, found = issuer.answer(parts.path, dict(parse_qsl(parts.query)), self.body())
             self.send_response(status)
             if isinstance(found, str):
                 self.send_header("location", found)
@@ -147,16 +146,6 @@ def issuing() -> Iterator[Issuer]:
 
         do_POST = do_GET
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    issuer.url = f"http://127.0.0.1:{server.server_port}{PATH}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with listening(Answering) as url:
+        issuer.url = f"{url}{PATH}"
         yield issuer
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -7,10 +7,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from loopback import Handler, listening
 
 PATIENCE = 30
 """Seconds that a test waits for spans."""
@@ -80,24 +81,14 @@ def collecting() -> Iterator[Collector]:
     """Run a collector."""
     collector = Collector()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Receiving(Handler):
         def do_POST(self) -> None:
-            collector.receive(self.rfile.read(int(self.headers["content-length"])))
+            collector.receive(self.body())
             self.send_response(200)
             self.send_header("content-type", "application/x-protobuf")
             self.send_header("content-length", "0")
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    collector.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with listening(Receiving) as url:
+        collector.url = url
         yield collector
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -7,16 +7,13 @@ to hang, or to drip.
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = tuple[int, bytes]
-HANG = "hang"
-DRIP = "drip"
+from loopback import Reply, answering
+
 FIELDS = {"model", "query", "documents"}
 
 
@@ -51,7 +48,6 @@ class Reranks:
     )
     asked: list[Any] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
-    over: threading.Event = field(default_factory=threading.Event)
 
     def reply(self, path: str, headers: dict[str, str], raw: bytes) -> Reply | str:
         self.headers.append(headers)
@@ -74,57 +70,10 @@ class Reranks:
         return 200, json.dumps(told).encode()
 
 
-def _handler(service: Reranks) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
-            reply = service.reply(self.path, {k.lower(): v for k, v in self.headers.items()}, raw)
-            if reply == HANG:
-                service.over.wait(20)
-                self.close_connection = True
-                return
-            status, content = (200, b" " * (1 << 20)) if isinstance(reply, str) else reply
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            try:
-                if reply == DRIP:
-                    for at in range(len(content)):
-                        self.wfile.write(content[at : at + 1])
-                        if service.over.wait(0.02):
-                            break
-                else:
-                    self.wfile.write(content)
-            except OSError:
-                self.close_connection = True  # who asked has had enough
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output free of one line a request."""
-
-    return Handler
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that hangs up is what some tests are about."""
-
-
 @contextmanager
 def serving() -> Iterator[Reranks]:
     """Run a service for as long as the block lasts."""
     service = Reranks()
-    server = _Server(("127.0.0.1", 0), _handler(service))
-    service.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
+    with answering(service.reply) as url:
+        service.url = f"{url}/v1"
         yield service
-    finally:
-        service.over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -7,11 +7,11 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
+from loopback import Handler, listening
 from scrubjay.embeddings.http import SERVICES
 
 OPENAI_FIELDS = {"model", "input", "encoding_format", "dimensions", "user"}
@@ -143,12 +143,10 @@ class Service:
         return 200, {}, json.dumps(step(answer) if callable(step) else answer).encode()
 
 
-def handler(service: Service) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
+def handler(service: Service) -> type[Handler]:
+    class Speaking(Handler):
         def do_POST(self) -> None:
-            raw = self.rfile.read(int(self.headers["Content-Length"]))
+            raw = self.body()
             with service.lock:
                 service.at_once += 1
                 service.most_at_once = max(service.most_at_once, service.at_once)
@@ -165,22 +163,13 @@ def handler(service: Service) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Keep the test's output free of one line a request."""
-
-    return Handler
+    return Speaking
 
 
 @pytest.fixture(params=sorted(SERVICES))
 def service(request: pytest.FixtureRequest) -> Iterator[Service]:
     running = Service(request.param)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler(running))
-    server.daemon_threads = True
-    running.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield running
-    running.over.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with listening(handler(running)) as url:
+        running.url = f"{url}/v1"
+        yield running
+        running.over.set()

@@ -8,7 +8,8 @@ import socket
 
 import pytest
 
-from chat_service import DRIP, HANG, Chat, wrapped
+from chat_service import Chat, wrapped
+from loopback import DRIP, HANG
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.llm.client import LanguageModel, LlmSpec, open_llm
 

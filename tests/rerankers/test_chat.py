@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from chat_service import DRIP, HANG, Chat, wrapped
+from chat_service import Chat, wrapped
+from loopback import DRIP, HANG
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.rerankers.base import Reranker, RerankerSpec, RerankQuery, open_reranker

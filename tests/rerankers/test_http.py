@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from rerank_service import DRIP, HANG, Reranks, results
+from loopback import DRIP, HANG
+from rerank_service import Reranks, results
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.rerankers.base import Reranker, RerankerSpec, RerankQuery, open_reranker

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from rerank_service import HANG, serving
+from loopback import HANG
+from rerank_service import serving
 from scrubjay import Memory
 from scrubjay.api.queries import event_context
 from scrubjay.api.tools import call_tool, find_tool

@@ -20,7 +20,8 @@ from scrubjay.storage.changes import PutMemory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_service import DRIP, HANG, Chat, facts, serving
+from chat_service import Chat, facts, serving
+from loopback import DRIP, HANG
 
 Open = Callable[..., Memory]
 NOW = "2026-03-01T12:00:00Z"

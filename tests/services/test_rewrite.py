@@ -19,7 +19,8 @@ from scrubjay.services.models import COOLDOWN_SECONDS, MAX_FAILURES, QueryRewrit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_service import DRIP, HANG, Chat, serving, wrapped
+from chat_service import Chat, serving, wrapped
+from loopback import DRIP, HANG
 
 Open = Callable[..., Memory]
 TRIP = "Ana took the night train to Porto on 14 March."

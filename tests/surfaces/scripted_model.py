@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Handler, listening
 
 PATIENCE = 30
 """Seconds that a stand-in waits for a test before it goes on all the same."""
@@ -137,8 +138,7 @@ def message_streamed(*texts: str) -> Reply:
     return Reply(message_events(*texts), headers=STREAM, chunked=True)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class _Handler(Handler):
     model: Model
 
     def _do(self) -> None:
@@ -183,30 +183,13 @@ class _Handler(BaseHTTPRequestHandler):
         elif reply.chunked:
             self.wfile.write(b"0\r\n\r\n")
 
-    def log_message(self, format: str, *args: object) -> None:
-        """Keep the test's output free of one line a request."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A caller that hangs up is what some tests are about."""
-
 
 @contextmanager
 def modelling() -> Iterator[Model]:
     """Run a model for as long as the block lasts."""
     model = Model()
-    server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"model": model}))
-    model.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    try:
-        yield model
-    finally:
-        model.over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with listening(type("Asked", (_Handler,), {"model": model})) as model.url:
+        try:
+            yield model
+        finally:
+            model.over.set()
