@@ -96,7 +96,6 @@ def create_api(session: Session) -> FastAPI:
         # FastAPI's pages would load scripts from other sites.
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=lambda route: route.name,
     )
     app.state.session = session
     app.state.tokenless = None
@@ -104,9 +103,9 @@ def create_api(session: Session) -> FastAPI:
     app.state.checks = None
     app.state.proxy = forwarder
     add_error_handlers(app)
-    for router in ROUTERS:
-        app.include_router(router)
-    app.include_router(viewer.router)
+    # `include_router` would build each route again, at the first request.
+    for router in (*ROUTERS, viewer.router):
+        app.router.routes.extend(router.routes)
     app.openapi = openapi_builder(app, ROUTERS)  # type: ignore[method-assign]
     app.router.routes.append(Route(MCP_PATH, MCPEndpoint(manager)))
     app.add_middleware(forwarder.wrap)

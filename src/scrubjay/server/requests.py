@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Final, TypeAlias, cast
 
-from fastapi import Depends, FastAPI, Request
+from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
@@ -37,6 +38,9 @@ from scrubjay.server.auth import (
 from scrubjay.server.middleware import BodyTimeoutError, BodyTooLargeError
 from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session
+
+ApiRouter = partial(APIRouter, generate_unique_id_function=lambda route: route.name)
+"""Makes a router whose operations have the names of its functions."""
 
 
 def server_warnings(request: Request, who: Principal) -> tuple[str, ...]:

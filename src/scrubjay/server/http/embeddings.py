@@ -10,7 +10,7 @@ import struct
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -23,13 +23,13 @@ from scrubjay.server.http.schemas import (
     list_of,
     object_model,
 )
-from scrubjay.server.requests import ReadPrincipal, SessionDep
+from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory
 
 
-router = APIRouter(prefix="/v1", tags=["embeddings"])
+router = ApiRouter(prefix="/v1", tags=["embeddings"])
 
 EMBEDDINGS_PATH: Final = "/v1/embeddings"
 """OpenAI's clients always send a key; one that is not our token is ignored."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -27,10 +27,10 @@ from scrubjay.server.http.schemas import (
     object_model,
     plain_json,
 )
-from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
+from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, WritePrincipal
 from scrubjay.services.dictionary import Categories, Concepts
 
-router = APIRouter(prefix="/v1", tags=["webs"])
+router = ApiRouter(prefix="/v1", tags=["webs"])
 
 ConceptName = Annotated[
     str, Path(description="A concept's name, an alias in any case, or its id.", examples=["Volvo"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
-from fastapi import APIRouter, Path, Query
+from fastapi import Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
@@ -41,14 +41,14 @@ from scrubjay.server.http.schemas import (
     plain_json,
 )
 from scrubjay.server.http.search import Filters, answer_query
-from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
+from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, WritePrincipal
 from scrubjay.services.curation import LINK_KINDS
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal
 
 
-router = APIRouter(prefix="/v1", tags=["memories"])
+router = ApiRouter(prefix="/v1", tags=["memories"])
 
 MAX_LISTED: Final = 200
 MAX_ADDED: Final = 1_000

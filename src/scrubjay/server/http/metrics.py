@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -20,7 +20,7 @@ from scrubjay.memory import store_totals
 from scrubjay.models.dates import SECOND
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
-from scrubjay.server.requests import ReadPrincipal, SessionDep, is_operator, log_error
+from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, is_operator, log_error
 from scrubjay.tracing import set_route
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from scrubjay.services.inspection import StoreTotals
 
 
-router = APIRouter(tags=["health"])
+router = ApiRouter(tags=["health"])
 
 _STATE: Final = object_model("State", "State.", status=str)
 _BAD: Final = {"model": Failure, "description": ERROR_DESCRIPTIONS[503]}

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
-from fastapi import APIRouter, Query
+from fastapi import Query
 from pydantic import BaseModel, Field, create_model
 from starlette.responses import Response
 
@@ -38,14 +38,14 @@ from scrubjay.server.http.schemas import (
     model_of,
     object_model,
 )
-from scrubjay.server.requests import ReadPrincipal, SessionDep
+from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep
 
 if TYPE_CHECKING:
     from scrubjay.api.auth import Principal
     from scrubjay.server.session import Session
 
 
-router = APIRouter(prefix="/v1", tags=["recall"])
+router = ApiRouter(prefix="/v1", tags=["recall"])
 
 Form = TypeVar("Form", bound=BaseModel)
 _DESCRIPTIONS: Final = {

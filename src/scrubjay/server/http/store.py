@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import Path, Query, Request
 from fastapi.responses import StreamingResponse
 from pydantic import Field
 from starlette.responses import Response
@@ -62,6 +62,7 @@ from scrubjay.server.http.schemas import (
 from scrubjay.server.requests import (
     UNEXPECTED_ERROR,
     AdminPrincipal,
+    ApiRouter,
     ReadPrincipal,
     SessionDep,
     http_status,
@@ -199,7 +200,7 @@ def format_event(name: str, data: Any) -> str:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n"
 
 
-router = APIRouter(prefix="/v1", tags=["store"])
+router = ApiRouter(prefix="/v1", tags=["store"])
 
 Seconds = Annotated[float, Field(ge=0, le=MAX_INTEGER)]
 RunId = Annotated[
