@@ -1,10 +1,10 @@
-"""Whether a person finds their own notes by questions in other words, and what is answered that no note holds.
+"""Whether people find their own notes by questions in other words, and what is answered that no note holds.
 
-``DIR`` holds a folder for each made-up person: ``notes/`` (Markdown, synced) and ``questions.jsonl`` (``question``,
-``kind``, which is ``own``: a note answers it; ``cross``: the same, asked in another language; ``near``: of the same
-life, but in no note; ``off``: of another field), and for the first two ``file`` and a verbatim ``quote`` of it. Two thirds of the
-questions share at most two telling words with their note. A result answers when it is of that file and holds half of
-the quote at least. The writers knew neither this code nor its ranking.
+``DIR`` holds a folder for each made-up person: ``notes/`` (Markdown, synced) and ``questions.jsonl`` with ``question``
+and ``kind``: ``own`` (a note answers it), ``cross`` (the same, asked in another language), ``near`` (of the same life,
+but in no note), ``off`` (of another field). The first two have ``file`` and a verbatim ``quote`` of it; two thirds of
+them share at most two telling words with their note. A result answers when it is of that file and holds half of the
+quote. The writers knew neither this code nor its ranking.
 """
 
 from __future__ import annotations
