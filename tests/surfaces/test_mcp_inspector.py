@@ -6,13 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_clients import EIGHT, parsed, running, short
+from mcp_clients import COMMAND, EIGHT, parsed, running, short
 
 from scrubjay.api.auth import Principal, TokenStore, tokens_path
 
@@ -42,7 +41,7 @@ def inspect(request: pytest.FixtureRequest, inspector: list[str], environ: dict[
         return run
 
     if request.param == "stdio":
-        yield by([sys.executable, "-m", "scrubjay", "mcp"])
+        yield by(COMMAND)
     else:
         token = TokenStore(tokens_path()).create("i", Principal("default", "ann"), None)
         with running(environ, "--require-token") as url:

@@ -80,7 +80,8 @@ def test_a_reader_that_never_comes_to_its_start_does_not_keep_the_server_from_it
 def test_host_and_port_may_be_given_as_options_and_not_beside_an_address(
     environ: dict[str, str], cli
 ) -> None:
-    with started([*COMMAND, "--host", "localhost", "--port", "0"], environ, r"Serving at (\S+);") as url:
+    cold = [sys.executable, "-m", "scrubjay", "serve", "--host", "localhost", "--port", "0"]
+    with started(cold, environ, r"Serving at (\S+);") as url:
         assert url.startswith("http://localhost:")
     said = cli("serve", "127.0.0.1:1", "--port", "2")
     assert said.code == 2

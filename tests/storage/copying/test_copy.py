@@ -212,8 +212,9 @@ class Failing:
         self._store.write(scope, changes, **rules)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-@pytest.mark.parametrize("writes", [1, 3, 5, 8, 11])
+@pytest.mark.parametrize(
+    ("kind", "writes"), [("sqlite", 1), ("sqlite", 5), ("sqlite", 11), ("postgres", 3), ("postgres", 8)]
+)
 def test_a_copy_that_fails_midway_says_so_and_goes_on_where_it_was(
     places: Places,
     lived: tuple[Store, StoreHistory],
@@ -354,8 +355,9 @@ copy_tenant(open_store(sys.argv[1]), lambda secret: Dying(open_store(sys.argv[2]
 """
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-@pytest.mark.parametrize("writes", [1, 4, 9, 15])
+@pytest.mark.parametrize(
+    ("kind", "writes"), [("sqlite", 1), ("sqlite", 9), ("postgres", 4), ("postgres", 15)]
+)
 def test_a_copy_that_was_killed_is_finished_by_the_next(
     places: Places, lived: tuple[Store, StoreHistory], kind: str, writes: int
 ) -> None:
