@@ -20,7 +20,7 @@ from scrubjay.api.injections import Injection, InjectionLog
 from scrubjay.config.paths import data_folder
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page, Playwright
+    from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).parents[2]
 CHROMIUM = Path("/usr/bin/chromium")
@@ -49,11 +49,13 @@ def wait_until(page: Page, condition: str, argument: Any = None) -> None:
 
 
 @pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
+def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as drive:
-        yield drive
+        running = drive.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS, headless=True)
+        yield running
+        running.close()
 
 
 @pytest.fixture(scope="module")
@@ -117,13 +119,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
 
 
 @contextmanager
-def opened(drive: Playwright, folder: Path, **options: Any) -> Iterator[Page]:
-    """Hand out a page of a new browser with a new profile; nothing may go wrong on it that a console tells."""
+def opened(browser: Browser, **options: Any) -> Iterator[Page]:
+    """Hand out a page of a new profile; nothing may go wrong on it that a console tells."""
     options = {"color_scheme": "light", "viewport": WIDE, "reduced_motion": "reduce", **options}
-    browser = drive.chromium.launch_persistent_context(
-        folder, executable_path=CHROMIUM, args=ARGUMENTS, headless=True, **options
-    )
-    page, wrong = browser.new_page(), []
+    profile = browser.new_context(**options)
+    page, wrong = profile.new_page(), []
     page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: wrong.append(str(error)))
     # What is still being loaded when a key leads on is given up by the browser: no fault.
@@ -136,8 +136,18 @@ def opened(drive: Playwright, folder: Path, **options: Any) -> Iterator[Page]:
     try:
         yield page
     finally:
-        browser.close()
+        profile.close()
     assert wrong == []
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def headed(page: Page, heading: str) -> None:
+    """Wait for a heading."""
+    page.get_by_role("heading", name=heading).wait_for()
 
 
 def sound(page: Page, url: str, path: str) -> None:
@@ -159,7 +169,7 @@ def sound(page: Page, url: str, path: str) -> None:
 
 @pytest.mark.parametrize(("scheme", "size", "ratio"), [("light", WIDE, 1), ("dark", PHONE, 2)])
 def test_every_page_can_be_read_by_everybody(
-    playwright: Playwright,
+    browser: Browser,
     site: tuple[str, Path],
     tmp_path: Path,
     scheme: str,
@@ -168,7 +178,7 @@ def test_every_page_can_be_read_by_everybody(
 ) -> None:
     url, _ = site
     options = {"color_scheme": scheme, "viewport": size, "device_scale_factor": ratio}
-    with opened(playwright, tmp_path / "profile", **options) as page:
+    with opened(browser, **options) as page:
         sound(page, url, "/?query=berth+in+Lisbon&by=memory&since=2020")
         page.locator(".why > summary").first.click()
         one = page.locator("article a[data-item]").first.get_attribute("href")
@@ -180,18 +190,15 @@ def test_every_page_can_be_read_by_everybody(
             sound(page, url, path)
 
 
-def test_a_search_needs_no_mouse_and_no_new_page(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_a_search_needs_no_mouse_and_no_new_page(browser: Browser, site: tuple[str, Path]) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/timeline")
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.className") == "skip"
         page.keyboard.press("Enter")
         assert page.evaluate("document.activeElement.id") == "main"
-        page.keyboard.press("g")
-        page.keyboard.press("s")
+        press(page, "g", "s")
         page.wait_for_url(f"{url}/")
         page.locator("#query").focus()
         page.keyboard.press("/")
@@ -208,8 +215,7 @@ def test_a_search_needs_no_mouse_and_no_new_page(
         assert page.evaluate("window.same") is True
         assert "query=berth" in page.url
         assert "likely to answer" in page.locator(".why").first.inner_text()
-        page.keyboard.press("j")
-        page.keyboard.press("Enter")
+        press(page, "j", "Enter")
         page.wait_for_url(re.compile("/memories/"))
         page.keyboard.press("?")
         assert page.locator("#keys").is_visible()
@@ -223,40 +229,34 @@ def test_a_search_needs_no_mouse_and_no_new_page(
         page.wait_for_url(re.compile("/edit$"))
 
 
-def test_a_time_is_that_of_the_browser_and_a_day_stays(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_a_time_is_that_of_the_browser_and_a_day_stays(browser: Browser, site: tuple[str, Path]) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile", timezone_id="Asia/Tokyo") as page:
+    with opened(browser, timezone_id="Asia/Tokyo") as page:
         page.goto(f"{url}/conversations/one?id=talk")
         turn = page.locator(".turn time").first
         assert turn.inner_text() == "1 March 2026, 19:05"
         assert turn.get_attribute("title") == "2026-03-01T10:05:00+00:00"
         page.goto(f"{url}/?query=Iron+Ledger+day+3")
         page.get_by_text("4 March 2026", exact=True).first.wait_for()
-    with opened(playwright, tmp_path / "other", timezone_id="Pacific/Kiritimati") as page:
+    with opened(browser, timezone_id="Pacific/Kiritimati") as page:
         page.goto(f"{url}/timeline?until=2026-03-01")
         page.get_by_text("2 March 2026, 00:05").first.wait_for()  # not of the day above it
-    with opened(playwright, tmp_path / "third", java_script_enabled=False) as page:
+    with opened(browser, java_script_enabled=False) as page:
         page.goto(f"{url}/conversations/one?id=talk")
         assert re.fullmatch(r"1 March 2026, \d\d:\d\d \S+", page.locator(".turn time").first.inner_text())
         page.goto(url)
         page.get_by_role("link", name="What is known, and what needs attention").click()
-        page.get_by_role("heading", name="Known").wait_for()
+        headed(page, "Known")
 
 
-def test_a_conversation_is_reached_and_read_by_keys_alone(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_a_conversation_is_reached_and_read_by_keys_alone(browser: Browser, site: tuple[str, Path]) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/status")
-        page.keyboard.press("g")
-        page.keyboard.press("v")
-        page.get_by_role("heading", name="Conversations").wait_for()
-        page.keyboard.press("j")
-        page.keyboard.press("Enter")
-        page.get_by_role("heading", name="Which index makes the berth query fast?").wait_for()
+        press(page, "g", "v")
+        headed(page, "Conversations")
+        press(page, "j", "Enter")
+        headed(page, "Which index makes the berth query fast?")
         assert page.locator(".turn h2").all_inner_texts() == ["You", "Assistant", "You"]
         code = page.locator("pre").first
         code.focus()
@@ -266,10 +266,10 @@ def test_a_conversation_is_reached_and_read_by_keys_alone(
 
 
 def test_what_needs_attention_comes_after_the_first_page_and_leads_to_its_page(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+    browser: Browser, site: tuple[str, Path]
 ) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(url)
         attention = page.locator(".attention li", has_text="contradicts each other")
         attention.get_by_role("link", name="Show").click()
@@ -277,10 +277,10 @@ def test_what_needs_attention_comes_after_the_first_page_and_leads_to_its_page(
 
 
 def test_an_address_says_what_was_asked_for_and_not_what_was_left_open(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+    browser: Browser, site: tuple[str, Path]
 ) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(url)
         page.locator("#query").fill("berth")
         page.keyboard.press("Enter")
@@ -295,11 +295,9 @@ def test_an_address_says_what_was_asked_for_and_not_what_was_left_open(
         page.wait_for_url(f"{url}/timeline?since=2020&status=active")
 
 
-def test_a_passage_is_corrected_in_its_file(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_a_passage_is_corrected_in_its_file(browser: Browser, site: tuple[str, Path]) -> None:
     url, folder = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/?query=berth+in+Porto")
         page.get_by_role("link", name="Berth").first.click()
         page.get_by_role("link", name="Edit").click()
@@ -313,11 +311,9 @@ def test_a_passage_is_corrected_in_its_file(
         )
 
 
-def test_a_memory_is_judged_archived_and_forgotten(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_a_memory_is_judged_archived_and_forgotten(browser: Browser, site: tuple[str, Path]) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/?query=pipistrelle")
         page.get_by_role("link", name="pipistrelle").first.click()
         page.get_by_role("button", name="Useful").click()
@@ -328,7 +324,7 @@ def test_a_memory_is_judged_archived_and_forgotten(
         page.get_by_role("link", name="Forget").click()
         page.get_by_label("Delete it permanently").check()
         page.get_by_role("button", name="Forget").click()
-        page.get_by_role("heading", name="Forgotten").wait_for()
+        headed(page, "Forgotten")
         page.goto(f"{url}/?query=pipistrelle")
         assert page.locator(".results article").count() == 0
         assert page.get_by_role("status").inner_text().split(", in")[0] in (
@@ -338,34 +334,25 @@ def test_a_memory_is_judged_archived_and_forgotten(
 
 
 def test_what_was_put_into_a_session_is_corrected_by_keys_alone(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+    browser: Browser, site: tuple[str, Path]
 ) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/status")
-        page.keyboard.press("g")
-        page.keyboard.press("n")
-        page.get_by_role("heading", name="Sessions").wait_for()
-        page.keyboard.press("j")
-        page.keyboard.press("Enter")
+        press(page, "g", "n")
+        headed(page, "Sessions")
+        press(page, "j", "Enter")
         page.get_by_role("link", name="Wren").wait_for()
-        page.keyboard.press("j")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
+        press(page, "j", "Tab", "Tab", "Enter")
         page.get_by_text("never again", exact=True).wait_for()
-        for _ in range(3):  # from the memory, where the keys go on
-            page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
+        press(page, "Tab", "Tab", "Tab", "Enter")  # from the memory, where the keys go on
         page.get_by_role("button", name="Never again").wait_for()
         assert page.get_by_text("never again", exact=True).count() == 0
 
 
-def test_what_is_remembered_does_not_run(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
-) -> None:
+def test_what_is_remembered_does_not_run(browser: Browser, site: tuple[str, Path]) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/?query=zeppelin+%3Cimg+src%3Dx+onerror%3D%22document.title%3D%27hacked%27%22%3E")
         assert "hacked" in page.locator(".results").inner_text()
         page.locator("article a[data-item]").first.click()
@@ -374,10 +361,10 @@ def test_what_is_remembered_does_not_run(
 
 
 def test_the_picture_of_concepts_leads_to_them_and_the_audit_comes_by_itself(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+    browser: Browser, site: tuple[str, Path]
 ) -> None:
     url, _ = site
-    with opened(playwright, tmp_path / "profile") as page:
+    with opened(browser) as page:
         page.goto(f"{url}/concepts")
         page.locator("#web[data-drawn]").wait_for()
         assert int(page.locator("#web").get_attribute("data-drawn") or 0) >= 2
@@ -392,7 +379,7 @@ def test_the_picture_of_concepts_leads_to_them_and_the_audit_comes_by_itself(
 
 
 def test_in_a_picture_of_many_concepts_the_largest_have_their_names(
-    playwright: Playwright, site: tuple[str, Path], tmp_path: Path
+    browser: Browser, site: tuple[str, Path]
 ) -> None:
     """Where they are drawn is the server's doing; this many are more than the store of these tests has."""
     nodes = [{"id": f"con_{n}", "name": f"Concept {n}", "memories": 200 - n, "x": 90 * (n % 13), "y": 90 * (n // 13)}
@@ -403,8 +390,7 @@ def test_in_a_picture_of_many_concepts_the_largest_have_their_names(
         .map(each => { const box = each.getBoundingClientRect(); return [each.textContent, box.left, box.top, box.right,
         box.bottom, parseFloat(getComputedStyle(each).fontSize) * each.getScreenCTM().a]; })"""
     for size, ratio in ((WIDE, 1), (WIDE, 3), (PHONE, 1), (PHONE, 2)):
-        folder = tmp_path / f"profile{size['width']}-{ratio}"
-        with opened(playwright, folder, viewport=size, device_scale_factor=ratio) as page:
+        with opened(browser, viewport=size, device_scale_factor=ratio) as page:
             page.route("**/concepts/web.json*", lambda route: route.fulfill(json=told))
             page.goto(f"{site[0]}/concepts")
             page.locator("#web[data-drawn='150']").wait_for()
