@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from chat_service import Chat, serving
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import NotesSettings, Settings
@@ -47,3 +48,15 @@ def folder(tmp_path: Path) -> Path:
 def noting(opened: Callable[..., Memory], settings: Settings, folder: Path) -> Memory:
     """A memory whose settings name a notes folder."""
     return opened(settings=replace(settings, notes=NotesSettings(dir=folder)))
+
+
+@pytest.fixture
+def chat() -> Iterator[Chat]:
+    with serving() as running:
+        yield running
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """What was announced."""
+    return []

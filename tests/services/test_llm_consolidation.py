@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from scrubjay.storage.changes import PutMemory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_service import Chat, facts, serving
+from chat_service import Chat, facts
 from loopback import DRIP, HANG
 
 Open = Callable[..., Memory]
@@ -28,18 +28,6 @@ NOW = "2026-03-01T12:00:00Z"
 TURN = "Ana sails without a compass. The Volvo idles at 850 rpm."
 COMPASS = ("Ana sails without a compass", "Ana sails without a compass")
 VOLVO = ("The Volvo idles at 850 rpm", "The Volvo idles at 850 rpm")
-
-
-@pytest.fixture
-def chat() -> Iterator[Chat]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def told() -> list[str]:
-    """What was announced."""
-    return []
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from scrubjay.services.models import COOLDOWN_SECONDS, MAX_FAILURES, QueryRewrit
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from chat_service import Chat, serving, wrapped
+from chat_service import Chat, wrapped
 from loopback import DRIP, HANG
 
 Open = Callable[..., Memory]
@@ -28,18 +28,6 @@ OTHERS = ("When the kettle was that loud, everybody left.", "Bo asked when lunch
 HISTORY = ("user: Tell me of Ana and Porto", "assistant: She took a train there.")
 QUESTION = "and when was that?"
 WHOLE = "When did Ana take the train to Porto?"
-
-
-@pytest.fixture
-def chat() -> Iterator[Chat]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def told() -> list[str]:
-    """What was announced."""
-    return []
 
 
 @pytest.fixture
