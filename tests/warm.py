@@ -96,7 +96,8 @@ def fork_on_request(listener: socket.socket) -> list[str]:
         os.close(stream)
     listener.close()
     line.close()
-    sys.stdin, sys.stdout = open(0), open(1, "w")  # noqa: SIM115 they stay open
+    sys.stdin = open(0, errors=sys.stdin.errors)  # noqa: SIM115 they stay open
+    sys.stdout = open(1, "w", errors=sys.stdout.errors)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="backslashreplace")  # noqa: SIM115
     signal.signal(
         signal.SIGINT, signal.default_int_handler

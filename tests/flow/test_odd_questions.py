@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 from scrubjay import Memory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
+from warm import SCRUBJAY, start
 
 KETTLE = "The kettle in the kitchen is blue."
 TEXTS = (KETTLE, "東京タワーは赤い。", "שלום עולם, הקומקום כחול", "Чайник на кухне синий", "Ångström ☕ café")
@@ -49,9 +49,15 @@ LONGEST: float = 10.0
 """Seconds of processor time: far above what any of these takes, far below what a quadratic expression would."""
 
 
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Memory]:
-    with Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder(64)]) as opened:
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("odd") / "memory.db"
+
+
+@pytest.fixture(scope="module")
+def memory(file: Path) -> Iterator[Memory]:
+    """One store for all of these tests, which only ask."""
+    with Memory.open(file, user="ann", embedders=[HashEmbedder(64)]) as opened:
         for text in TEXTS:
             opened.add(text)
         yield opened
@@ -139,11 +145,13 @@ def test_the_command_line_answers_too(cli: Callable[..., Any], name: str) -> Non
 
 
 @pytest.fixture
-def cli(memory: Memory, tmp_path: Path) -> Callable[..., Any]:
+def cli(memory: Memory, file: Path) -> Callable[..., Any]:
+    start()
+
     def run(query: str) -> subprocess.CompletedProcess[bytes]:
-        environ = {**os.environ, "HOME": str(tmp_path), "SCRUBJAY_STORE": str(tmp_path / "memory.db")}
+        environ = {**os.environ, "HOME": str(file.parent), "SCRUBJAY_STORE": str(file)}
         environ |= {"SCRUBJAY_USER": "ann", "SCRUBJAY_RESIDENT_AUTO": "false"}
-        command = [sys.executable, "-m", "scrubjay", "search", "--json", "-"]
+        command = [*SCRUBJAY, "search", "--json", "-"]
         return subprocess.run(
             command,
             input=query.encode("utf-8", "surrogatepass"),
