@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -88,9 +89,12 @@ TURN_SHARE: Final = 0.5
 """Share of the threshold that applies to turns: an answer about somebody's life often shares no word with the question.
 Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
 PLAUSIBLE: Final[Mapping[str, float]] = {"words": 0.03, "base": 0.0225, "both": 0.02}
-"""By family, the relevance from which a search that somebody asked for answers an English question. Notes in other words
-are hardly more relevant than those of another field: in five vaults of 65 notes .74 of 200 questions and .08 of 75
-off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
+"""By family, the least relevance at which a search of a small store answers an English question. To a question in other
+words than the notes they are hardly more relevant than to an off-topic one: in five vaults of 65 notes .74 of 200
+questions and .08 of 75 off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
+SMALL_STORE: Final = 150
+"""Memories above which that bound grows with the root of their number, since the best of more unrelated ones is more
+relevant: with the same notes in one store of 361, .69 and .15 are answered, .83 and .35 at the bound of a small one."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines were calibrated."""
 LATE_CHANNEL: Final = "late:answerai-colbert-small-v1"
@@ -112,6 +116,7 @@ class RelevanceFeatures:
         late: MaxSim by the late-interaction model, or None.
         latin: Share of Latin letters in the query: how far the models can be trusted.
         english: Whether the query is English: off-topic texts in other languages seem as relevant as answers.
+        memories: How many memories are visible.
         exact: Whether it holds a rare identifier of the query or its quotations, or is of the time that is all that is
             asked about.
         reliable: Whether the estimate means anything: the query names something, and only known models took part.
@@ -128,6 +133,7 @@ class RelevanceFeatures:
     late: float | None = None
     latin: float = 1.0
     english: bool = True
+    memories: int = 1
     exact: bool = False
     reliable: bool = True
     propagated: float = 0.0
@@ -166,7 +172,8 @@ class RelevanceFeatures:
     @property
     def plausible(self) -> bool:
         """Whether it is likely enough to be shown to somebody who asked, or an exact hit."""
-        return self.sufficient or (self.english and self.relevance >= PLAUSIBLE[self.family])
+        asked = PLAUSIBLE[self.family] * math.sqrt(max(self.memories, SMALL_STORE) / SMALL_STORE)
+        return self.sufficient or (self.english and self.relevance >= asked)
 
 
 MIDDLE_MAX_SIM: Final = 0.8
@@ -217,12 +224,12 @@ def relevance_features(
     familiar = len(names & known) / len(names) if names else 0.0
     strange, latin = share(frozenset(weights.keys() - known)), latin_share(plan.query.text)
     english = detect_language(plan.query.text) == "en"
+    memories = terms.scored.memories if terms is not None else sys.maxsize
     exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
     reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
     reliable = reliable and models <= {BASE_CHANNEL, PASSAGE_CHANNEL}
     identifiers = identifier_words(plan.query.text)
     if terms is not None and identifiers:
-        memories = terms.scored.memories
         least = RARE_SHARE * idf(memories, 0)
         pairs = zip(terms.groups, terms.scored.frequencies, strict=True)
         identifiers = frozenset(
@@ -246,6 +253,7 @@ def relevance_features(
             late=max_sim,
             latin=latin,
             english=english,
+            memories=memories,
             exact=exact or not exact_terms.isdisjoint(identifiers),
             reliable=reliable,
         )
