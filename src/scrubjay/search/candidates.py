@@ -4,7 +4,7 @@ Late interaction scores the memories that the other channels nominate by MaxSim.
 the whole store, so mean and deviation are those of the nominated.
 
 Archived memories take part where they hold an identifier or number that no active memory holds; where no active
-memory answers at all, the archive is searched (``pipeline.run_search``).
+memory is likely to answer, the archive is searched (``pipeline.run_search``).
 """
 
 from __future__ import annotations

@@ -124,14 +124,22 @@ def run_search(
     if not allows_archived(state.plan) or count_strong(one.relevance for one in found.results):
         return found
     request = replace(request, where=replace(request.where, statuses=("archived",)))
+    if not reader.latest(request.where, 1):
+        return found
     archive = retrieve(reader, embedders, request)
-    archived = answer(replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at)), reranker)
+    once = None if found.results else reranker  # a second look takes as long again
+    archived = answer(replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at)), once)
     best = max((one.relevance or 0.0 for one in found.results), default=0.0)
     likelier = [one for one in archived.results if one.relevance is None or one.relevance > best]
     if not likelier:
         return found
-    every = (*likelier, *found.results)[: state.plan.limit]
-    return replace(archived, results=every, notes=(*archived.notes, "the archive answers better"))
+    return replace(
+        archived,
+        results=(*likelier, *found.results)[: state.plan.limit],
+        partial=tuple(dict.fromkeys((*found.partial, *archived.partial))),
+        notes=(*archived.notes, "archived memories are likelier to answer"),
+        hidden=found.hidden,
+    )
 
 
 @traced("scrubjay.search.retrieve")
