@@ -93,8 +93,9 @@ PLAUSIBLE: Final[Mapping[str, float]] = {"words": 0.03, "base": 0.0225, "both": 
 words than the notes they are hardly more relevant than to an off-topic one: in five vaults of 65 notes .74 of 200
 questions and .08 of 75 off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
 SMALL_STORE: Final = 150
-"""Memories above which that bound grows with the root of their number, since the best of more unrelated ones is more
-relevant: with the same notes in one store of 361, .69 and .15 are answered, .83 and .35 at the bound of a small one."""
+"""Memories up to which a search answers from `PLAUSIBLE` on. Then that bound grows with the root of their number, since
+the best of more unrelated ones is more relevant: of the same questions to one store of all 361 notes .69 and .15 are
+answered, .83 and .35 at the bound of a small one."""
 BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines were calibrated."""
 LATE_CHANNEL: Final = "late:answerai-colbert-small-v1"
@@ -326,8 +327,8 @@ def decide_abstention(
 ) -> tuple[list[Candidate], str]:
     """Return the candidates that answer, and one sentence where none does.
 
-    ``least`` is the relevance that each must have; None for all or nothing, by the usual one among the first. Memories
-    whose relevance cannot be known stay.
+    ``least`` is the relevance that each must have; None for all or nothing: all if one of the first is plausible.
+    Memories whose relevance cannot be known stay.
     """
     first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
     if least is not None:
