@@ -175,7 +175,7 @@ def captures_nothing(title: str) -> str:
 def captures_transcripts(title: str, folder: Path, *, compacts: str = "compacts") -> tuple[str, str]:
     """Return the sentences for an agent whose hooks name its transcripts."""
     return (
-        f"Your sessions with {title}: what you and it say is captured from its transcripts ({folder}) after each "
+        f"Your sessions with {title}: both sides are captured from its transcripts ({folder}) after each "
         f"answer, before it {compacts} and at the end. Sessions from before that still exist are captured when the "
         "next one begins.",
         "When a session starts, and before it answers you, memories that fit are put into its context, each time "

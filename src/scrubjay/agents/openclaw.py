@@ -75,7 +75,7 @@ class OpenClaw:
                 replaced,
             )
         return (
-            f"Your own talks with {self.title}, not those of groups, timers and sub-agents: what you and it say is "
+            f"Your own talks with {self.title}, not those of groups, timers and sub-agents: both sides are "
             f"written to {_log(home)} after each answer and captured from there.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line in the Gateway's log.",

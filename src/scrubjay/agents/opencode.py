@@ -85,7 +85,7 @@ class OpenCode:
             return (base.captures_nothing(self.title),)
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
-            f"Your sessions with {self.title}: what you and it say is captured from its database ({data}) after "
+            f"Your sessions with {self.title}: both sides are captured from its database ({data}) after "
             "each answer and before it compacts.",
             "When a session starts, and before it answers you, memories that fit are put beside your prompt, each "
             "time with a note on the screen that says so.",

@@ -314,7 +314,7 @@ def list_(call: Call) -> None:
     if call.print_json({"skills": found}):
         return
     if not found:
-        write("No procedure repeats: none was carried out alike in three sessions of a project.")
+        write("No procedure repeats in three sessions of a project.")
     for one in found:
         where = f"  {single_line(one.project)}" if one.project else ""
         write(f"{paint(one.name, BOLD)}{where}  {format_count(len(one.sessions), 'session')}")

@@ -274,7 +274,7 @@ def _undo(
             write("Nothing to undo: setup has changed nothing that is still there.")
         return 0
     if not call.json:
-        write(paint("To be taken back", BOLD))
+        write(paint("This will be undone", BOLD))
         for name in record.agents:
             write(f"  {find_agent(name).title}: scrubjay's part of its configuration")
         for source in roots.values():
@@ -288,7 +288,7 @@ def _undo(
         return 0
     if not yes:
         _needs_terminal(call)
-        click.confirm("\nTake it back?", abort=True, err=True)
+        click.confirm("\nUndo it?", abort=True, err=True)
     failed: dict[str, str] = {}
     for name in record.agents:
         _uninstall(call, name, home, failed)
@@ -297,8 +297,8 @@ def _undo(
         [root for root in roots if root in failed], [name for name in record.agents if name in failed]
     )
     if not call.print_json({**done, "done": True, "failed": failed, "kept": kept}):
-        stays = f"{format_count(kept, 'memory')} of other origin stay in {single_line(settings.store)}"
-        write(f"\nDone. {stays}: what was there before, sessions, additions.")
+        stays = f"{format_count(kept, 'memory')} from sessions, additions and before the setup"
+        write(f"\nDone. {stays} stay in {single_line(settings.store)}.")
         write("`scrubjay sources` lists their folders, and `scrubjay sources remove` removes one.")
     return 1 if failed else 0
 

@@ -410,7 +410,7 @@ def _with_history(
         count = _count_stored_commits(reader, known)
     _remove_sources(workspace, [known])
     message = f"Its history was removed, with {count:,} commit{'' if count == 1 else 's'}."
-    return [source], [FileError(str(full), message, f"scrubjay sync {full} --git takes it in again")]
+    return [source], [FileError(str(full), message, f"scrubjay sync {full} --git reads it again")]
 
 
 def _is_repository(workspace: Workspace, full: Path) -> bool:

@@ -138,7 +138,7 @@ def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[
     for name, text in zip(names, projects, strict=True):
         if not name:
             raise InputError(
-                f"{text} is no project: the home directory and the root of the disk hold projects and are none.",
+                f"{text} is no project: the home directory and the root of the disk contain projects.",
                 hint="name a project's folder, or leave the project out",
             )
     return names
