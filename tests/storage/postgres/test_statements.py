@@ -19,6 +19,7 @@ from scrubjay.storage.changes import (
     DropMemory,
     DropModel,
     DropSource,
+    DropUser,
     PutCategory,
     PutConcept,
     PutDocument,
@@ -109,7 +110,12 @@ def live(store: PostgresStore, name: str) -> None:
 
 def _read(store: PostgresStore, scope: Scope) -> None:
     with store.reader(scope) as reader:
-        reader.concept_rows(), reader.concept_mark(), reader.forgotten_hashes(["0"])
+        (
+            reader.concept_rows(),
+            reader.concept_mark(),
+            reader.forgotten_hashes(["0"]),
+            reader.forgotten_names(["0"]),
+        )
         for state in reader.models():
             reader.windows(state.model.fingerprint), reader.cached_texts(state.model.fingerprint, ["0"])
     assert scope.tenant in store.tenants()
@@ -158,6 +164,7 @@ def _remove(store: PostgresStore, scope: Scope) -> None:
     write_changes(store, scope, PutModel(dropped))
     write_changes(store, scope, DropModel(dropped.fingerprint))
     write_changes(store, scope, DropMemory(tuple(ids)), *(DropSource(source.id) for source in sources))
+    write_changes(store, scope, DropUser(scope.user))
 
 
 def plan(db: psycopg.Connection, statement: str) -> Plan:
