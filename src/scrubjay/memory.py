@@ -1290,9 +1290,9 @@ class Memory:
             shared: Of an export: share again what was shared, as far as the caller may. Otherwise it is private, unless
                 it is an export of the same store.
             untrusted: Mark all of it as untrusted: it is found, but never injected.
-            forget: Of an export: forget here what was forgotten in the store that wrote it, except what was edited
-                here. Otherwise the report only names it.
-            include_forgotten: Import what was forgotten here, too.
+            forget: Of an export: also forget memories that the exporting store forgot, except those that were edited
+                or added again here. Otherwise the report only names them.
+            include_forgotten: Also import memories that were forgotten here.
             progress: Called with the progress.
 
         Raises:

@@ -202,19 +202,100 @@ def test_what_was_forgotten_is_imported_all_the_same_when_asked_and_is_forgotten
     assert one.texts() == two.texts()
 
 
-def test_what_one_edited_after_the_other_forgot_it_stays(
+def by_call(machine: Machine) -> None:
+    machine.memory.update(find(machine, "The safe opens with a key."), "The safe opens with a number.")
+
+
+def in_its_file(machine: Machine) -> None:
+    """Edit a passage, which keeps its id."""
+    (machine.notes / "boat.md").write_text(NOTES["boat.md"].replace("12 metres", "14 metres"))
+    machine.memory.sync(machine.notes)
+
+
+def by_forgetting_it_first(machine: Machine) -> None:
+    """Store the text again, under the id that it had."""
+    machine.memory.forget(find(machine, "The safe opens with a key."))
+    machine.memory.add("The safe opens with a key.")
+
+
+@pytest.mark.parametrize(
+    ("text", "write", "kept"),
+    [
+        ("The safe opens with a key.", by_call, "The safe opens with a number."),
+        ("The mast is 12 metres.", in_its_file, "The mast is 14 metres."),
+        ("The safe opens with a key.", by_forgetting_it_first, "The safe opens with a key."),
+    ],
+)
+@pytest.mark.parametrize("writer", [0, 1])
+@pytest.mark.parametrize("forgets_first", [True, False])
+def test_a_memory_written_here_after_the_merge_stays_and_is_reported(
+    machines: tuple[Machine, Machine], text: str, write: Callable[[Machine], None], kept: str, writer: int,
+    tmp_path: Path, *, forgets_first: bool,
+) -> None:  # fmt: skip
+    one, two = machines
+    one.memory.add("The safe opens with a key.")
+    merge(one, two)
+    here, there = machines[writer], machines[1 - writer]
+    steps = [lambda: there.memory.forget(find(there, text)), lambda: write(here)]
+    for step in steps if forgets_first else reversed(steps):
+        step()
+    there.memory.export(tmp_path / "there.jsonl")
+    stays = find(here, kept)
+    done = here.memory.import_(tmp_path / "there.jsonl", forget=True)
+    assert done.forgotten_too == ()
+    assert stays in done.forgotten_there or write is by_forgetting_it_first
+    assert find(here, kept) == stays
+
+
+def test_what_the_other_edited_and_then_forgot_stays_here(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    merge(one, two)
+    in_its_file(two)
+    two.memory.forget(find(two, "14 metres"))
+    two.memory.export(tmp_path / "two.jsonl")
+    done = one.memory.import_(tmp_path / "two.jsonl", forget=True)
+    assert (done.forgotten_too, done.forgotten_there) == ((), (find(one, "12 metres"),))
+
+
+def test_an_edit_that_both_have_is_forgotten_when_asked_once_they_were_merged_again(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    merge(one, two)
+    for machine in machines:
+        in_its_file(machine)
+    merge(one, two)
+    two.memory.forget(find(two, "14 metres"))
+    two.memory.export(tmp_path / "two.jsonl")
+    held = find(one, "14 metres")
+    assert one.memory.import_(tmp_path / "two.jsonl", forget=True).forgotten_too == (held,)
+
+
+def test_a_memory_imported_again_after_it_was_forgotten_here_stays(
     machines: tuple[Machine, Machine], tmp_path: Path
 ) -> None:
     one, two = machines
     one.memory.add("The safe opens with a key.")
     merge(one, two)
-    edited = find(two, "safe")
-    two.memory.update(edited, "The safe opens with a number.")
     one.memory.forget(find(one, "safe"))
-    one.memory.export(tmp_path / "one.jsonl")
-    done = two.memory.import_(tmp_path / "one.jsonl", forget=True)
-    assert (done.forgotten_too, done.forgotten_there) == ((), (edited,))
-    assert find(two, "number") == edited
+    one.memory.export(tmp_path / "older.jsonl")
+    two.memory.export(tmp_path / "two.jsonl")
+    one.memory.import_(tmp_path / "two.jsonl", include_forgotten=True)
+    done = one.memory.import_(tmp_path / "older.jsonl", forget=True)
+    assert (done.forgotten_too, done.forgotten_there) == ((), (find(one, "safe"),))
+
+
+def test_an_own_older_export_forgets_nothing_that_was_added_again(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    memory = machines[0].memory
+    memory.forget(memory.add("The safe opens with a key.").id)
+    memory.export(tmp_path / "older.jsonl")
+    again = memory.add("The safe opens with a key.").id
+    done = memory.import_(tmp_path / "older.jsonl", forget=True)
+    assert (done.forgotten_too, done.forgotten_there) == ((), (again,))
 
 
 def test_a_stranger_learns_of_no_memory_that_another_user_forgot(

@@ -95,10 +95,8 @@ def _export_markdown(call: Call, folder: str) -> None:
 @click.option(
     "--untrusted", is_flag=True, help="Do not trust the content: searchable, but never injected unasked."
 )
-@click.option(
-    "--forget", is_flag=True, help="Forget here what was forgotten in the store that wrote the export."
-)
-@click.option("--include-forgotten", is_flag=True, help="Import what was forgotten here, too.")
+@click.option("--forget", is_flag=True, help="Also forget memories that the exporting store forgot.")
+@click.option("--include-forgotten", is_flag=True, help="Also import memories that were forgotten here.")
 def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
     """Import a scrubjay export or the memories of another tool.
 

@@ -17,7 +17,13 @@ from typing import Final
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Category, category_path
 from scrubjay.models.ids import forgotten_prefix
-from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event, LifecycleChange
+from scrubjay.models.lifecycle import (
+    INJECTION_VERDICTS,
+    Event,
+    LifecycleChange,
+    name_imported,
+    versioned_name,
+)
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ForgetReport
 from scrubjay.models.results import position
@@ -261,10 +267,11 @@ def _forgotten_names(secret: bytes, reader: Reader, records: Mapping[str, Record
     """Yield tombstones that name the memories, here and in the stores whose exports they were in."""
     prefixes = {key: forgotten_prefix(secret, key) for key in {record.key for record in records.values()}}
     for memory, record in records.items():
-        yield prefixes[record.key] + memory
+        yield prefixes[record.key] + versioned_name(memory, record.updated_at)
     for event in reader.events(list(records), limit=ALL_EVENTS):
         if event.op == "imported" and event.run is not None:
-            yield prefixes[records[event.memory].key] + event.run
+            record = records[event.memory]
+            yield prefixes[record.key] + name_imported(event, record.updated_at)
 
 
 def _restored_sources(

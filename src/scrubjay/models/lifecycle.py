@@ -130,7 +130,8 @@ class Event:
         key: Visibility key of the memory at that time.
         run: Consolidation run that caused it; for ``imported``, store and id that it was exported under; or None.
         other: Id of another memory involved, or None; for ``changed``, the memory that keeps the previous text.
-        count: For ``derived``, the number of sources; else 0.
+        count: For ``derived``, the number of sources; for ``imported``, ``updated_at`` of the exported memory if it had
+            the same text, else 0; for other events 0.
         before: For a change of status, the previous status; for ``reinforced``, the previous confidence as `repr`
             writes it; else an empty string.
         actor: User who did it; empty when unknown, as for a run.
@@ -145,6 +146,20 @@ class Event:
     count: int = 0
     before: str = ""
     actor: str = ""
+
+
+def name_imported(event: Event, unchanged_since: int) -> str:
+    """Return the name that an ``imported`` event records, with a version if the memory still has the exported text.
+
+    ``unchanged_since`` is its ``updated_at``.
+    """
+    same = event.count and unchanged_since <= event.at
+    return versioned_name(event.run or "", event.count) if same else event.run or ""
+
+
+def versioned_name(name: str, updated_at: int) -> str:
+    """Return the name of one text of a memory, which its ``updated_at`` identifies in its store."""
+    return f"{name}@{updated_at}"
 
 
 def previous_confidence(before: str) -> float | None:

@@ -49,7 +49,6 @@ from scrubjay.transfer.formats import (
     synced_folder,
 )
 from scrubjay.transfer.importer import (
-    ALL_ROWS,
     MAX_SAMPLES,
     IdMap,
     ImportContext,
@@ -194,8 +193,8 @@ def restore_export(
     if not dry_run:
         _record_versions(workspace, header)
     import_lines(file, header, into, shared=shared, progress=progress)
-    there, edited = _forgotten_there(workspace, into.forgotten_there)
-    too = tuple(one for one in there if forget and one not in edited)
+    there = _forgotten_there(workspace, into.forgotten_there)
+    too = tuple(one for one in there if forget and into.forgotten_there[one])
     if not dry_run:
         forget_memories(workspace, too)
         _recluster(workspace, into)
@@ -223,13 +222,11 @@ def restore_export(
     )
 
 
-def _forgotten_there(workspace: Workspace, ids: Sequence[str]) -> tuple[list[str], set[str]]:
-    """Return which memories, forgotten elsewhere, the user may forget here, and which of these were edited here."""
+def _forgotten_there(workspace: Workspace, ids: Iterable[str]) -> list[str]:
+    """Return which memories, forgotten elsewhere, the user may forget here."""
     with workspace.store.reader(workspace.scope) as reader:
-        records = reader.get(ids)
-        there = [memory for memory, record in records.items() if may_change(workspace, record)]
-        edited = {event.memory for event in reader.events(there, limit=ALL_ROWS) if event.op == "changed"}
-    return there, edited
+        records = reader.get(list(ids))
+    return [memory for memory, record in records.items() if may_change(workspace, record)]
 
 
 def _record_versions(workspace: Workspace, header: ExportHeader) -> None:

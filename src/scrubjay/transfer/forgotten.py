@@ -1,14 +1,17 @@
 """Forgotten memories across stores: which ones an export names, and which of those a store still holds.
 
 A memory is named by its store and its id there, which is a keyed hash: the names tell nothing of a text, not even to
-somebody who guesses it. An import records under which name it found each memory (an event ``imported``).
+somebody who guesses it. ``@`` and the ``updated_at`` of the memory follow, unless another text may have been meant. An
+import records under which name it found each memory (an event ``imported``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 
 from scrubjay.models.ids import forgotten_prefix
+from scrubjay.models.lifecycle import name_imported, versioned_name
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import Reader
 
@@ -19,19 +22,36 @@ def export_name(store: str, memory: str) -> str:
 
 def exported_names(reader: Reader, secret: bytes, scope: Scope, store: str) -> list[str]:
     """Return the names of the memories that were forgotten in a store and not stored again."""
-    found = reader.forgotten_names([forgotten_prefix(secret, key) for key in scope.keys])
+    found = forgotten_here(reader, secret, scope)
     names = {one if "/" in one else export_name(store, one) for one in found}
     return sorted(names - find_held(reader, names, store).keys())
 
 
-def find_held(reader: Reader, names: Collection[str], store: str) -> dict[str, Sequence[str]]:
-    """Return the ids of the memories that have one of these names, by name; ``store`` is the reader's own."""
-    own = {name: name.removeprefix(f"{store}/") for name in names if name.startswith(f"{store}/")}
-    here = reader.get(list(own.values()))
-    found: dict[str, Sequence[str]] = {name: [one] for name, one in own.items() if one in here}
-    for name in names:
-        if name not in own:
-            ids = {event.memory for event in reader.events(run=name) if event.op == "imported"}
-            if ids:
-                found[name] = sorted(ids)
-    return found
+def forgotten_here(reader: Reader, secret: bytes, scope: Scope) -> set[str]:
+    """Return the names of the memories that were forgotten here, those of this store without it."""
+    return reader.forgotten_names([forgotten_prefix(secret, key) for key in scope.keys])
+
+
+def find_held(reader: Reader, names: Collection[str], store: str) -> dict[str, Mapping[str, bool]]:
+    """Return, by name, the ids of the memories that have it, each with whether its text is certainly the one meant.
+
+    ``store`` is the reader's own.
+    """
+    found: dict[str, dict[str, bool]] = defaultdict(dict)
+    own = {
+        name: name.partition("@")[0].removeprefix(f"{store}/")
+        for name in names
+        if name.startswith(f"{store}/")
+    }
+    here = reader.get(list(set(own.values())))
+    for name, memory in own.items():
+        if memory in here:
+            found[name][memory] = name == versioned_name(export_name(store, memory), here[memory].updated_at)
+    for name in set(names) - own.keys():
+        events = [event for event in reader.events(run=name.partition("@")[0]) if event.op == "imported"]
+        records = reader.get(list({event.memory for event in events})) if events else {}
+        for event in events:
+            if event.memory in records:
+                same = "@" in name and name == name_imported(event, records[event.memory].updated_at)
+                found[name][event.memory] = same or found[name].get(event.memory, False)
+    return dict(found)

@@ -48,7 +48,7 @@ from scrubjay.transfer.archive import (
     principal_mark,
     read_export_lines,
 )
-from scrubjay.transfer.forgotten import export_name, find_held
+from scrubjay.transfer.forgotten import export_name, find_held, forgotten_here
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -141,7 +141,8 @@ class ImportContext:
         scrubbed: Kind of secret to how many were replaced.
         mirrored: Ids of sources here whose folder is the export's at another path: what it lacks here is not imported.
         states: Id in the export to a memory here of another status.
-        forgotten_there: Memories here that the store of the export has forgotten.
+        forgotten_there: Memories here that the store of the export has forgotten, each with whether it certainly forgot
+            the text that is here.
     """
 
     store: Store
@@ -165,7 +166,7 @@ class ImportContext:
     mirrored: set[str] = field(default_factory=set)
     states: dict[str, _OtherStatus] = field(default_factory=dict)
     passed_files: dict[str, None] = field(default_factory=dict)
-    forgotten_there: list[str] = field(default_factory=list)
+    forgotten_there: dict[str, bool] = field(default_factory=dict)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write durably, except in a dry run."""
@@ -337,6 +338,7 @@ class _ExistingRows:
         }
         self._forgotten = reader.forgotten_hashes([one for some in self._tombstones.values() for one in some])
         self.matched: dict[str, Record] = {}
+        self._exported = {record.id: record for record, _ in records}
 
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""
@@ -396,14 +398,18 @@ class _ExistingRows:
         if self._into.own:
             return []
         ids = [one.id for one in self.matched.values()]
-        stored = {(event.memory, event.run) for event in self._reader.events(ids, limit=ALL_ROWS)}
-        names = {export_name(self._into.store_of, old): one for old, one in self.matched.items()}
-        events = tuple(
-            Event(one.id, "imported", now_micros(), one.key, name)
-            for name, one in names.items()
-            if (one.id, name) not in stored
-        )
-        return [PutEvents(events)] if events else []
+        stored: dict[tuple[str, str | None, int], int] = {}
+        for event in self._reader.events(ids, limit=ALL_ROWS):
+            stored.setdefault((event.memory, event.run, event.count), event.at)  # the newest comes first
+        now = now_micros()
+        events = []
+        for old, one in self.matched.items():
+            name, there = export_name(self._into.store_of, old), self._exported[old]
+            version = there.updated_at if _says_same(one, there) else 0
+            at = stored.get((one.id, name, version))
+            if at is None or (version and at < one.updated_at <= now):
+                events.append(Event(one.id, "imported", now, one.key, name, count=version))
+        return [PutEvents(tuple(events))] if events else []
 
     def _same_text(self, record: Record) -> Record | None:
         names = self._into.names
@@ -451,9 +457,13 @@ def import_lines(
         importer.finish()
         mark = principal_mark(into.secret, into.scope)
         with into.store.reader(into.scope) as reader:
-            held = {one for ids in find_held(reader, header.forgotten, mark).values() for one in ids}
-        # A memory of the same text was stored there since.
-        into.forgotten_there = sorted(one for one in held if not into.names.taken(one, ""))
+            held = find_held(reader, header.forgotten, mark).values()
+            here = forgotten_here(reader, into.secret, into.scope) if held else ()
+        again = {name.partition("@")[0] for name in here}
+        for memory, same in sorted(pair for found in held for pair in found.items()):
+            if not into.names.taken(memory, ""):  # else a memory of the same text was stored there since
+                # Of several names, one that is certain comes last.
+                into.forgotten_there[memory] = same and memory not in again
     except InputError as error:
         state = "Nothing was imported." if into.dry else "The lines above it are imported."
         message = f"Line {at:,} of {file} cannot be imported: {str(error).rstrip('.')}. {state}"
