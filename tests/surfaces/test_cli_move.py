@@ -46,6 +46,16 @@ def test_an_import_names_what_was_forgotten_elsewhere_and_skips_what_was_forgott
     assert cli("search", "mast", "--json", *other).json["results"] == []
 
 
+def test_an_export_that_is_not_trusted_forgets_nothing(cli, tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    cli("add", "The mast is 12 metres")
+    cli("export", file)
+    refused = cli("import", file, "--untrusted", "--forget", "--store", str(tmp_path / "other.db"))
+    assert refused.code == 2
+    assert "may not forget memories here. Nothing was imported." in refused.err
+    assert "hint: import it without --forget" in refused.err
+
+
 def test_forgetting_everything_asks_first_and_takes_no_ids(cli) -> None:
     added = cli("add", "The mast is 12 metres", "--json").json["id"]
     assert [cli("forget", *wrong).code for wrong in ([], [added, "--everything"])] == [2, 2]

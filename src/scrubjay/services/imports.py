@@ -83,6 +83,11 @@ def import_path(
         raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
     if forget and known != "scrubjay":
         raise InputError("Only an export of scrubjay says what was forgotten. Nothing was imported.")
+    if forget and untrusted:
+        raise InputError(
+            f"{path} is not trusted, so it may not forget memories here. Nothing was imported.",
+            hint="import it without --forget: such memories are then only reported",
+        )
     if include_forgotten and known in FOLDER_FORMATS:
         raise InputError(
             f"{path} would be synced, which never restores what was forgotten. Nothing was imported.",
