@@ -59,7 +59,7 @@ def redact_text(text: str, allow: Sequence[str] = (), before: Sequence[str] = ()
 def redact_texts(
     texts: Sequence[str], allow: Sequence[str] = (), before: Sequence[str] = ()
 ) -> list[RedactedText]:
-    """Do what `redact_text` does for several texts, with the same turns before each: faster than one by one."""
+    """Redact several texts at once, with the same turns before each: faster than one by one."""
     clean = list(texts)
     counts: list[Counter[str]] = [Counter() for _ in texts]
     changed = list(range(len(clean)))

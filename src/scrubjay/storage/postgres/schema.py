@@ -203,7 +203,7 @@ CREATE INDEX memory_due ON memory (tenant, num) WHERE due > 0;
 """
 
 M012: Final = """
--- They are made of a text when they are shown.
+-- Abstract and overview are computed on display.
 ALTER TABLE memory DROP COLUMN abstract, DROP COLUMN overview;
 """
 

@@ -191,7 +191,7 @@ CREATE INDEX memory_due ON memory (tenant, num) WHERE due > 0;
 """
 
 M008: Final = """
--- They are made of a text when they are shown.
+-- Abstract and overview are computed on display.
 ALTER TABLE memory DROP COLUMN abstract;
 ALTER TABLE memory DROP COLUMN overview;
 """
