@@ -196,3 +196,15 @@ def test_a_migration_that_fails_leaves_the_store_as_it_was(
         assert db.pragma("user_version") == MIGRATIONS[-1][0]
         assert db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half'").fetchall() == []
     answers_as_made(path)
+
+
+def test_space_of_abstracts_and_overviews_is_freed_by_the_next_vacuum(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.write_bytes(gzip.decompress((KEPT / "schema_7.db.gz").read_bytes()))
+    with closing(apsw.Connection(str(path))) as db:
+        db.execute("UPDATE memory SET overview = ?", ("The jay hides acorns. " * 10_000,))
+        db.execute("INSERT OR REPLACE INTO counter VALUES ('leftovers', 0)")
+    before = path.stat().st_size
+    with closing(SQLiteStore(path)) as store:
+        store.vacuum()
+    assert path.stat().st_size < before / 2

@@ -194,6 +194,8 @@ M008: Final = """
 -- Abstract and overview are computed on display.
 ALTER TABLE memory DROP COLUMN abstract;
 ALTER TABLE memory DROP COLUMN overview;
+-- The next VACUUM frees their space (`maintenance.is_vacuum_due`).
+INSERT OR REPLACE INTO counter SELECT 'leftovers', 1 WHERE EXISTS (SELECT 1 FROM memory);
 """
 
 MIGRATIONS: Final[tuple[tuple[int, str, str], ...]] = (
