@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from warm import FORKS, SCRUBJAY, start
+from warm import FOLDER, FORKS, SCRUBJAY, start
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="this system has no pidfd_open: commands start anew")
 
@@ -51,3 +52,17 @@ def test_it_ends_with_the_process_that_was_started(
         end(process)
         assert process.stdout.read() == ""  # until nobody holds the other end
         assert process.wait(30) == code
+
+
+@pytest.mark.parametrize("line", [None, b"", b"["], ids=["no streams", "no line", "half a line"])
+def test_a_relay_that_is_killed_before_it_asked_leaves_the_next_command_alone(
+    environ: dict[str, str], line: bytes | None
+) -> None:
+    with socket.socket(socket.AF_UNIX) as asking:
+        asking.connect(str(FOLDER / "socket"))
+        if line is not None:
+            socket.send_fds(asking, [b"-"], [0, 1, 2])
+            asking.sendall(line)
+    done = subprocess.run([*SCRUBJAY, "--version"], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("scrubjay")

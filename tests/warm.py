@@ -2,7 +2,8 @@
 
 `SCRUBJAY` begins a command line in the place of ``[sys.executable, "-m", "scrubjay"]``. The fork has the arguments,
 environment, folder and standard streams of a process of its own, and the process that a test sees, `relay`, ends as
-the fork does. How a command starts where nothing is imported is for the tests that write that command line out.
+the fork does. Variables that Python reads at its start, such as ``PYTHONUNBUFFERED``, have no effect in a fork. How a
+command starts where nothing is imported is for the tests that write that command line out.
 """
 
 from __future__ import annotations
@@ -78,9 +79,16 @@ def fork_on_request(listener: socket.socket) -> list[str]:
         if listener.fileno() not in ready:
             continue
         line, _ = listener.accept()
-        _, streams, _, _ = socket.recv_fds(line, 1, 3)
-        with line.makefile() as given:
-            args, environ, folder = json.loads(given.readline())
+        streams: list[int] = []
+        try:
+            _, streams, _, _ = socket.recv_fds(line, 1, 3)
+            with line.makefile() as given:
+                args, environ, folder = json.loads(given.readline())
+        except (OSError, ValueError):  # whoever asked was killed before that was sent
+            for stream in streams:
+                os.close(stream)
+            line.close()
+            continue
         if (pid := os.fork()) == 0:
             break
         for stream in streams:
