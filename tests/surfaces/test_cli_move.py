@@ -46,6 +46,21 @@ def test_an_import_names_what_was_forgotten_elsewhere_and_skips_what_was_forgott
     assert cli("search", "mast", "--json", *other).json["results"] == []
 
 
+def test_the_hint_names_forget_only_where_it_was_not_given(cli, tmp_path: Path) -> None:
+    file, texts = tmp_path / "x.jsonl", [f"Mast {number} is tall" for number in range(12)]
+    for text in texts:
+        cli("forget", cli("add", text, "--json").json["id"], "--yes")
+    cli("export", file)
+    for text in texts:
+        cli("add", text)
+    said = cli("import", file).out
+    assert "12 memories forgotten in the other store, still here." in said
+    assert "repeat the import with --forget" in said
+    said = cli("import", file, "--forget").out
+    assert "12 memories forgotten in the other store, still here." in said
+    assert "repeat the import" not in said
+
+
 def test_an_export_that_is_not_trusted_forgets_nothing(cli, tmp_path: Path) -> None:
     file = tmp_path / "x.jsonl"
     cli("add", "The mast is 12 metres")

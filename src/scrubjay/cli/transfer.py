@@ -106,14 +106,14 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
         done = memory.import_(path, dry_run=dry_run, progress=report, **options)
     if call.print_json(done):
         return
-    _print_imported(done)
+    _print_imported(done, forget=options["forget"])
 
 
 MAX_NAMED: Final = 3
 """Files that are named of those whose memories were skipped."""
 
 
-def _print_imported(done: ImportReport) -> None:
+def _print_imported(done: ImportReport, *, forget: bool) -> None:
     dry_run = done.dry_run
     if done.format in ("openclaw", "claude-code"):
         verb = "Would register" if dry_run else "Registered"
@@ -137,7 +137,7 @@ def _print_imported(done: ImportReport) -> None:
         verb = "would be forgotten" if dry_run else "forgotten"
         write(f"{format_count(len(done.forgotten_too), 'memory')} {verb} here, too.")
     if there := done.forgotten_there:
-        others = "; or all: repeat the import with --forget" if len(there) > MAX_SHOWN else ""
+        others = "" if forget or len(there) <= MAX_SHOWN else "; or all: repeat the import with --forget"
         write(
             f"{format_count(len(there), 'memory')} forgotten in the other store, still here.\n"
             f"hint: scrubjay forget {' '.join(there[:MAX_SHOWN])}{others}"
