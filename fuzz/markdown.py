@@ -11,7 +11,7 @@ from fuzz.switches import switches
 from scrubjay.errors import SourceError
 from scrubjay.ingest.chunker import SYLLABLES, ChunkSettings, chunk_text
 from scrubjay.ingest.files import FileText, decode_text
-from scrubjay.ingest.reader import draft_document
+from scrubjay.ingest.reader import draft_document, redact_documents
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.text.display import estimate_tokens
 from scrubjay.text.markdown import extract_links
@@ -33,7 +33,9 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
             return
         with bound(len(text), timed=timed):
             file = FileText(text, "0" * 64, 0, len(text))
-            drafted = draft_document("s", name, file, SMALL if switch & 64 else ChunkSettings())
+            settings = SMALL if switch & 64 else ChunkSettings()
+            (redacted,) = redact_documents([text], settings.allow)
+            drafted = draft_document("s", name, file, redacted, settings)
             clean = "".join(each.content for each in drafted.drafts)
             if not clean:
                 assert not redact_text(text).text.strip("\ufeff \t\n\r\v\f"), (
@@ -44,7 +46,7 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
             assert not redact_text(clean).counts, "scrubbing left something"
             assert drafted.scrubbed or clean == text, "a text without a secret was changed"
             clean.encode("utf-8")
-            _cut(clean, name, SMALL if switch & 64 else ChunkSettings())
+            _cut(clean, name, settings)
             extract_links(clean)
 
     yield check
