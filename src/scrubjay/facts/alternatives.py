@@ -24,17 +24,23 @@ _MONTHS: Final = (
 )
 _TIME: Final = (
     r"(?:(?:(?:back )?in|since|last|this|as of|at the (?:start|beginning|end) of) (?:early |late |mid-?)?"
-    rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|20\d\d)\b(?: 20\d\d\b)?|yesterday|today)"
+    rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|(?:19|20)\d\d)\b(?: 20\d\d\b)?"
+    r"|yesterday|today)"
+)
+_AT: Final = re.compile(rf"\b{_TIME}", re.IGNORECASE)
+_RECENT: Final = re.compile(
+    rf"(?:(?:in|since) {_MONTHS}|(?:last|this) (?:week|month)|yesterday|today)$", re.IGNORECASE
 )
 _LEAD: Final = re.compile(
     r"^(?:(?:by the way|btw|fyi|heads up|update|news|ok|okay|so|well|hey|hi|please|always|from now on)\b[,:.!]? ){1,3}",
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
-    r",? (?:instead|from now on|(?:for|in) all (?:of )?(?:the|our|my)(?: \w{1,20})? (?:repos|repositories|projects))$"
-    r"|, so\b.{0,200}$",
+    r"(?:,? (?:instead|from now on|(?:for|in) all (?:of )?(?:the|our|my)(?: \w{1,20})? (?:repos|repositories|projects))"
+    r"|, (?:so (?:i'm|we're) there now|\w{1,20} is (?:shut off|gone|retired))){1,2}$",
     re.IGNORECASE,
 )
+"""The only words behind a change that do not limit it."""
 _WHEN: Final = re.compile(
     rf"^{_TIME},? |,? (?:{_TIME}|for (?:a job|good|love|university)|(?:near|close to) [\w ]{{1,40}})$",
     re.IGNORECASE,
@@ -71,7 +77,7 @@ _STATES: Final = tuple(
             r"\1 \2 is ",
         ),
         (rf"^([A-Z][\w. ]{{1,30}}) is (my|our|the) new {_ROLE}$", r"\2 \3 is \1"),
-        (r"^(ich|wir) (?:bin|sind) (?:[^,;]{1,30} )?nach (\S{2,30}) (?:um)?gezogen", r"\1 wohne in \2"),
+        (r"^(ich|wir) (?:bin|sind) (?:von \S{2,30} )?nach (\S{2,30}) (?:um)?gezogen", r"\1 wohne in \2"),
         (
             r"^(ich|wir) (?:bin|sind) (?:von \S{2,30} )?auf (\S{2,30}) (?:umgestiegen|gewechselt|umgestellt)",
             r"\1 nutze \2",
@@ -118,11 +124,6 @@ _DOUBT: Final = function_words("en") - word_set("for in on with at") | word_set(
     "nearly almost barely probably hopefully maybe perhaps soon tomorrow"
 )
 """Words of wishes, plans and longer sentences, which announce no change."""
-_CLAUSE: Final = re.compile(r"[,;](?= )")
-_LIMITS: Final = re.compile(
-    r"\b(?:except|but|only|apart|besides|unless|if|when|while|until|for|not|still)\b", re.IGNORECASE
-)
-"""Words that limit a change in the clause behind it."""
 _MOST: Final = 3
 """Words of a name."""
 _FEW: Final = 3
@@ -143,7 +144,6 @@ class _Named(NamedTuple):
     name: str
     frame: frozenset[str]
     words: frozenset[str]
-    purpose: frozenset[str] = frozenset()
 
 
 @lru_cache(2_000)
@@ -182,9 +182,6 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
     >>> replaces("We switched to pnpm in web.", "We switched to bun in api.", announced=False)
     False
     """
-    clause, *more = _CLAUSE.split(new, maxsplit=1)
-    if more and not _LIMITS.search(more[0]):
-        new = clause
     later = resulting_state(new)
     before, after = _named(resulting_state(old)), _named(later)
     if before is None or after is None or before.kind != after.kind or before.name == after.name:
@@ -198,8 +195,30 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
         return resides
     if before.words.isdisjoint(_SELF) != after.words.isdisjoint(_SELF):
         return False
-    located = all(not {"on", "in"}.isdisjoint(one.words) and one.purpose for one in (before, after))
-    return announced or later != new or located
+    return announced or later != new
+
+
+def may_be_later(old: str, new: str) -> bool:
+    """Return whether the times in two statements of changes allow that the newer statement tells of the later change.
+
+    >>> may_be_later("I moved to Lisbon in May.", "I moved to Madrid in June.")
+    True
+    >>> may_be_later("I moved to Lisbon in 2019.", "I moved to Madrid in 2010.")
+    False
+    """
+    times = [_AT.findall(" ".join(text.split())) for text in (old, new)]
+    if not times[1]:
+        return True
+    if not all(_RECENT.match(time) for time in times[1]):
+        return False
+    months = [[_month(time) for time in found] for found in times]
+    return not times[0] or 0 <= max(months[0]) < min(months[1])
+
+
+def _month(time: str) -> int:
+    """Return the number of the month that a time names; -1 where it names none."""
+    found = re.search(rf" ({_MONTHS})$", time, re.IGNORECASE)
+    return "janfebmaraprmayjunjulaugsepoctnovdec".index(found[1][:3].lower()) if found else -1
 
 
 def of_two_kinds(old: str, new: str) -> bool:
@@ -223,7 +242,7 @@ def announces_state(text: str) -> bool:
 
 
 def known_kind(words: Sequence[str]) -> str | None:
-    """Return the kind of what these lower-case words begin with the name of; None where it is not known.
+    """Return the kind of the name that these lower-case words begin with; None where it is not known.
 
     >>> known_kind(["madrid", "in", "june"]), known_kind(["github", "actions"]), known_kind(["elm", "street"])
     ('town', 'jenkins', None)
@@ -275,4 +294,4 @@ def _named(text: str) -> _Named | None:
     at, known, end = found[0]
     rest = words[:at] + words[end:]
     frame = frozenset(rest) - _STATE - known.purpose - {"i"}
-    return _Named(known.kind, " ".join(words[at:end]), frame, frozenset(rest), known.purpose & set(rest))
+    return _Named(known.kind, " ".join(words[at:end]), frame, frozenset(rest))

@@ -13,7 +13,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from scrubjay.facts.alternatives import ANYBODY, PLACES, known_kind, of_two_kinds, replaces, resulting_state
+from scrubjay.facts.alternatives import (
+    ANYBODY,
+    PLACES,
+    known_kind,
+    may_be_later,
+    of_two_kinds,
+    replaces,
+    resulting_state,
+)
 from scrubjay.facts.lexicon import shared_language
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
@@ -75,6 +83,15 @@ _FOR_A_WHILE: Final = re.compile(
     r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:weekdays|weekends)\b"
 )
 """Signs that something ends by itself or holds only at times."""
+_REVOKED: Final = re.compile(
+    r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b| then\b"
+)
+"""What takes a change back or limits it, behind it."""
+_LIVES_ONLY: Final = re.compile(
+    r"(?:(?:I|We|[Ii]ch|[Ww]ir|[Nn]ous) )?(?:[Jj]['’])?(?:live in|wohne in|habit\w+ à|[Vv]ivo en)"
+    r"(?: (?:l[ae]s?|el) )?(?: [A-ZÀ-Þ]\S*){1,3}$|我? ?们? ?住 在(?: \S){2,4}$"
+)
+"""A sentence that says where somebody lives, and nothing else."""
 LABEL: Final = re.compile(
     r"^(?:decision|decided|note|update|entscheidung|décision|decisión): ", re.IGNORECASE
 )
@@ -449,6 +466,8 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return ""
     if "?" in old + new or ALSO.search(later.text):
         return ""
+    if stated != later and (_FOR_A_WHILE.search(later.text) or not may_be_later(old, new)):
+        return ""
     if replaces(old, new, announced=bool(NOW.search(later.text)) and not LASTING.search(later.text)):
         return "it names another of the same kind"
     if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
@@ -463,7 +482,7 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return "it rejects what was so by its name"
     if two_kinds:
         return ""
-    if _changes(earlier, later):
+    if _changes(earlier, later, stated):
         return "it says that it changed"
     if together and CORRECTION.search(later.text) and _corrects(earlier, later):
         return "it corrects what was said in the same conversation"
@@ -595,7 +614,7 @@ def _corrects(old: ParsedStatement, new: ParsedStatement) -> bool:
     return bool(old.amounts and new.amounts) and len(new.content) <= 2
 
 
-def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
+def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement) -> bool:
     """Return whether a verb of change stands beside the attribute of the old statement."""
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
@@ -605,10 +624,12 @@ def _changes(old: ParsedStatement, new: ParsedStatement) -> bool:
         at = old.words_before(lives.end())
         if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
             return False
-        if not moved.group().endswith(" a") or any(raw[:1].isupper() for raw in new.raw[to : to + 1]):
+        if _LIVES_ONLY.match(" ".join(stated.raw)):
             return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
+        if _REVOKED.search(new.text, found.end()):
+            continue
         if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
             continue
         near = _keys_behind(new, found.end())
