@@ -289,7 +289,7 @@ _NOW_ON: Final = re.compile(
     r"\W*(?:[Tt]he|[Oo]ur|[Mm]y) (?:[\w-]+ ){1,2}now (?:runs? on|lives? (?:in|on)|is hosted (?:on|by|at)|uses?) "
     r"(?:[A-Z][\w.-]+|\S{0,20}\d\S{0,20}|port \d+)(?: [A-Z\d][\w.-]*){0,2}[.!]?\s*$"
 )
-"""What says on or with which one thing another now runs."""
+"""Sentences such as "The build now runs on Jenkins"."""
 _DECIDED: Final = re.compile(
     r"\W*(?:(?:so|and|ok|okay|then|also|finally|right|well),? )?(?:decided: "
     r"|(?:i(?:'ve| have) decided|we(?:'ve| have| all| finally)? (?:decided|agreed|chose|chosen|opted|settled|went with)"
@@ -315,7 +315,7 @@ _OPEN: Final = re.compile(
     r"|^\W*(?:the |our |my )?(?!(?:no|every|any|some|each|phase|stage|step|part|day|week|level|version|room|team|zone)\b)[a-z]+ ones? (?:is|are|was|goes|go|has|have|needs?|gets?|lives?|stays?)\b"
     r"|^\W*(?:yes|yeah|yep|no|nope)\W+(?:because|from when|until|till)\b"
 )
-"""A subject that stands elsewhere, or the reason of something that does."""
+"""Sentences whose subject is in another sentence, or that only give a reason."""
 _TRANSIENT: Final = re.compile(
     r"\b(?:today|tomorrow|tonight|yesterday|(?<!is )(?<!are )now|now[.!]?$|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
     r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"

@@ -84,7 +84,8 @@ _FOR_A_WHILE: Final = re.compile(
 )
 """Signs that something ends by itself or holds only at times."""
 _REVOKED: Final = re.compile(
-    r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b| then\b"
+    r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b"
+    r"|\b(?:then|still|stays?|stayed|remains?|keeps?)\b"
 )
 """What takes a change back or limits it, behind it."""
 _LIVES_ONLY: Final = re.compile(
@@ -406,6 +407,10 @@ _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
 _MODAL: Final = word_set(
     "can can't cannot could couldn't may might must should shouldn't will won't kann darf muss"
 )
+_UNREAL: Final = word_set(
+    "will would should could might wish suppose imagine nobody never nearly almost mistake"
+)
+"""Words of changes that are planned, wished for or did not happen."""
 _NEGATED: Final = word_set(
     "not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca"
 )
@@ -465,6 +470,8 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     if _LIMITED.match(later.text) and not _LIMITED.match(earlier.text):
         return ""
     if "?" in old + new or ALSO.search(later.text):
+        return ""
+    if CHANGED.search(later.text) and not _UNREAL.isdisjoint(later.low):
         return ""
     if stated != later and (_FOR_A_WHILE.search(later.text) or not may_be_later(old, new)):
         return ""
@@ -549,6 +556,8 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
     old_days, new_days = ({PERSONS[low] for low in one.low if low in PERSONS} for one in (old, new))
     if old_days and new_days and not old_days & new_days:
         return True
+    if old_days and _owners(new) - old.content:
+        return True
     first_purpose, second_purpose = _purposes(old), _purposes(new)
     if first_purpose and second_purpose and not first_purpose & second_purpose:
         return True
@@ -560,6 +569,12 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
         {number for name, number in first if name == both}.isdisjoint(n for name, n in second if name == both)
         for both in {name for name, _ in first} & {name for name, _ in second}
     )
+
+
+def _owners(statement: ParsedStatement) -> set[str]:
+    """Return whose something is: "Lea's editor"."""
+    pairs = zip(statement.raw[:-1], statement.keys, strict=False)
+    return {key for raw, key in pairs if key and raw.endswith(("'s", "’s"))}
 
 
 def _purposes(statement: ParsedStatement) -> set[str]:
@@ -628,7 +643,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
             return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
-        if _REVOKED.search(new.text, found.end()):
+        if _REVOKED.search(new.text, found.end()) or (new.amounts and _says_more(old, new, found.end())):
             continue
         if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
             continue
@@ -654,6 +669,16 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
         if len(attribute) > 1 or (attribute and (_other_amount(old, new) or _is_central(old, attribute))):
             return True
     return False
+
+
+def _says_more(old: ParsedStatement, new: ParsedStatement, offset: int) -> bool:
+    """Return whether words behind a verb of change are neither of the old statement nor beside a number."""
+    numbers = new.amounts
+    return any(
+        key and key not in old.keys and numbers.keys().isdisjoint((at - 1, at, at + 1))
+        for at, key in enumerate(new.keys)
+        if at >= new.words_before(offset)
+    )
 
 
 def _of_two_units(old: ParsedStatement, new: ParsedStatement) -> bool:
@@ -833,7 +858,7 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return False
     head = tuple(old.low[at] for at in before)
     slots = [[old.low[at] for at in old_value], [new.low[at] for at in new_value]]
-    if any(_NEGATED & set(slot) or DIRECTIONS & set(slot) for slot in slots):
+    if any((_NEGATED | DIRECTIONS | {"for"}) & set(slot) for slot in slots):
         return False
     if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
         return False
