@@ -94,7 +94,12 @@ _SHAPES: Final = (
     (re.compile(r" (?:is|ist) (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
     (re.compile(r" (?:is|to) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
     (re.compile(r" (?:use|uses|runs?|on|is) [a-z.+]{2,20} (?=v?\d[\d.]{0,8}$)", re.IGNORECASE), "version"),
-    (re.compile(r" address is (?:now )?(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE), "address"),
+    (
+        re.compile(
+            r" address is (?:now )?(?!.{0,120}\b(?:for|from)\b)(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE
+        ),
+        "address",
+    ),
     (
         re.compile(
             r" is (?:now )?(?:on )?(?:the )?"
@@ -187,6 +192,8 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
     if before is None or after is None or before.kind != after.kind or before.name == after.name:
         return False
     if before.frame != after.frame or not before.frame.isdisjoint(ANYBODY):
+        return False
+    if not {"for", "this"}.isdisjoint(after.words - before.words):
         return False
     if "@" not in before.name and any(stem_word(word, "en") in ADDITIVE for word in before.frame):
         return False

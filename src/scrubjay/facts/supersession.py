@@ -80,7 +80,7 @@ CORRECTION: Final = _any(
 _FOR_A_WHILE: Final = re.compile(
     r"\bfor (?:now|(?:the|a|an|one|two|three|four|five|six|\d+|few|some|several) (?:few |couple of )?"
     r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
-    r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:weekdays|weekends)\b"
+    r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:\w+days|weekends)\b"
 )
 """Signs that something ends by itself or holds only at times."""
 _REVOKED: Final = re.compile(
@@ -88,6 +88,8 @@ _REVOKED: Final = re.compile(
     r"|\b(?:then|still|stays?|stayed|remains?|keeps?)\b"
 )
 """What takes a change back or limits it, behind it."""
+_PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)")
+"""More than the new value behind "from the old value to"."""
 _LIVES_ONLY: Final = re.compile(
     r"(?:(?:I|We|[Ii]ch|[Ww]ir|[Nn]ous) )?(?:[Jj]['’])?(?:live in|wohne in|habit\w+ à|[Vv]ivo en)"
     r"(?: (?:l[ae]s?|el) )?(?: [A-ZÀ-Þ]\S*){1,3}$|我? ?们? ?住 在(?: \S){2,4}$"
@@ -408,7 +410,7 @@ _MODAL: Final = word_set(
     "can can't cannot could couldn't may might must should shouldn't will won't kann darf muss"
 )
 _UNREAL: Final = word_set(
-    "will would should could might wish suppose imagine nobody never nearly almost mistake"
+    "can must will would had should could might wish suppose imagine nobody never nearly almost mistake suggested asked thinks"
 )
 """Words of changes that are planned, wished for or did not happen."""
 _NEGATED: Final = word_set(
@@ -473,7 +475,9 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return ""
     if CHANGED.search(later.text) and not _UNREAL.isdisjoint(later.low):
         return ""
-    if stated != later and (_FOR_A_WHILE.search(later.text) or not may_be_later(old, new)):
+    if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
+        return ""
+    if stated != later and not may_be_later(old, new):
         return ""
     if replaces(old, new, announced=bool(NOW.search(later.text)) and not LASTING.search(later.text)):
         return "it names another of the same kind"
@@ -604,6 +608,8 @@ def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
 def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
     keys = {key for key in old.keys if key}
     for found in REJECTION.finditer(new.text):
+        if found.group().endswith(" from") and _PARTLY.search(new.text, found.end()):
+            continue
         if found.lastgroup == "behind":
             rejected = _keys_behind(new, found.end())
             value = old.keys_after(AT_VERB) | set(old.names)
@@ -643,7 +649,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
             return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
-        if _REVOKED.search(new.text, found.end()) or (new.amounts and _says_more(old, new, found.end())):
+        if _REVOKED.search(new.text, found.end()) or _says_more(old, new, found):
             continue
         if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
             continue
@@ -671,13 +677,17 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
     return False
 
 
-def _says_more(old: ParsedStatement, new: ParsedStatement, offset: int) -> bool:
-    """Return whether words behind a verb of change are neither of the old statement nor beside a number."""
+def _says_more(old: ParsedStatement, new: ParsedStatement, verb: re.Match[str]) -> bool:
+    """Return whether a change is of another value, or words that limit it stand behind its verb."""
     numbers = new.amounts
+    if len(numbers) > 1 and old.amounts and "from" in new.low:
+        return {old.low[at] for at in old.amounts}.isdisjoint(new.low)
+    if not numbers and verb.group() not in ("moved", "migrated", "switched"):
+        return False
     return any(
         key and key not in old.keys and numbers.keys().isdisjoint((at - 1, at, at + 1))
         for at, key in enumerate(new.keys)
-        if at >= new.words_before(offset)
+        if at >= new.words_before(verb.end()) and (numbers or new.raw[at].islower())
     )
 
 
@@ -858,7 +868,7 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return False
     head = tuple(old.low[at] for at in before)
     slots = [[old.low[at] for at in old_value], [new.low[at] for at in new_value]]
-    if any((_NEGATED | DIRECTIONS | {"for"}) & set(slot) for slot in slots):
+    if any((_NEGATED | DIRECTIONS) & set(slot) or {"for", "in"} & set(slot[1:]) for slot in slots):
         return False
     if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
         return False
