@@ -92,7 +92,7 @@ _PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)"
 """More than the new value behind "from the old value to"."""
 _LIVES_ONLY: Final = re.compile(
     r"(?:(?:I|We|[Ii]ch|[Ww]ir|[Nn]ous) )?(?:[Jj]['’])?(?:live in|wohne in|habit\w+ à|[Vv]ivo en)"
-    r"(?: (?:l[ae]s?|el) )?(?: [A-ZÀ-Þ]\S*){1,3}$|我? ?们? ?住 在(?: \S){2,4}$"
+    r"(?: (?:l[ae]s?|el) )?(?: [A-ZÀ-Þ]\S*){1,3}$|我? ?们? ?住 在(?: \S){2,3}$"
 )
 """A sentence that says where somebody lives, and nothing else."""
 LABEL: Final = re.compile(
