@@ -221,6 +221,7 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
         depth = min(depth * DEPTH_FACTOR, MAX_DEPTH)
         state = replace(state, channels=state.channels.with_depth(depth))
     _abstain(selection, state)
+    _answer_by_successor(selection, state)
     _join_newer(selection, state)
     return selection
 
@@ -361,6 +362,48 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     answering = {one.id for one in answers}
     selection.groups = [group for group in selection.groups if group.lead.id in answering]
     annotate({"scrubjay.abstained": bool(selection.abstained)})
+
+
+def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
+    """Where a superseded statement is likelier to answer than anything active, put first the one that holds now.
+
+    "I moved to Lisbon" shares no word with "where do I live?", but it superseded "I live in Porto".
+    """
+    plan, reader, terms = state.plan, state.reader, state.channels.terms
+    if "recency" not in plan.stages or not plan.timeless or not allows_archived(plan):
+        return
+    if terms is None or state.request.by == "session" or state.request.min_relevance is not None:
+        return
+    where = replace(plan.where, statuses=("superseded",))
+    if not reader.latest(where, 1):
+        return
+    old = [hit.id for hit in reader.words(plan.groups, where).top(relevance.FIRST_RESULTS)]
+    features = relevance.relevance_features(plan, terms, state.channels.rankings, dict.fromkeys(old, False))
+    first = selection.groups[: relevance.FIRST_RESULTS]
+    best = max((selection.features[one.lead.id].relevance for one in first), default=0.0)
+    likelier = {memory: own for memory, own in features.items() if own.sufficient and own.relevance > best}
+    if not likelier:
+        return
+    at = state.request.now if plan.true_at is None else plan.true_at
+    held = validity.successors(reader, sorted(likelier), at)
+    records = {one.id: one for own in held.values() for one in own}
+    scored = score_memories(state, filter_records(reader, plan.where, records))
+    if not scored:
+        return
+    own = relevance.relevance_features(
+        plan, terms, state.channels.rankings, {one.id: records[one.id].turn is not None for one in scored}
+    )
+    for memory, later in held.items():
+        for one in later:
+            if one.id in own:
+                share = max(own[one.id].propagated, likelier[memory].relevance)
+                own[one.id] = replace(own[one.id], propagated=share)
+    selection.features = {**selection.features, **own}
+    selection.records = {**selection.records, **records}
+    lead = sorted(scored, key=lambda one: (-own[one.id].relevance, one.id))
+    others = [group for group in selection.groups if group.lead.id not in own]
+    selection.groups = [*(results.ResultGroup(one) for one in lead), *others]
+    selection.abstained, selection.nearest = "", []
 
 
 def _join_newer(selection: Selection, state: RetrievalState) -> None:

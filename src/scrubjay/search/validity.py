@@ -241,6 +241,27 @@ def superseded_statements(
     }
 
 
+def successors(reader: Reader, ids: Sequence[str], at: int) -> dict[str, tuple[Record, ...]]:
+    """Return of each superseded memory the active ones that hold at ``at`` in its place, the latest first."""
+    facts: dict[str, Record] = dict(reader.get(ids))
+    later: dict[str, set[str]] = {}
+    reached = sorted(facts)
+    for _ in range(MAX_SUCCESSORS):
+        links = reader.edges(reached, ["supersedes"], inward=True) if reached else []
+        for edge in links:
+            later.setdefault(edge.dst, set()).add(edge.src)
+        new = reader.get(sorted({edge.src for edge in links} - facts.keys()))
+        facts |= new
+        reached = sorted(new)
+    found = {}
+    for memory in ids:
+        own = [facts[one] for one in _holding(memory, facts, later, at)] if memory in facts else []
+        own = [one for one in own if one.status == "active"]
+        if own:
+            found[memory] = tuple(sorted(own, key=lambda one: (-said_at(one), one.id)))
+    return found
+
+
 def _holding(fact: str, facts: Mapping[str, Record], successors: Mapping[str, Set[str]], at: int) -> set[str]:
     """Return the statements that hold at a time, of those that superseded one directly or through others."""
     found: set[str] = set()
