@@ -176,7 +176,7 @@ def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
     from scrubjay.text.markdown import front_matter_end
 
     noun = "weak match" if len(weak) == 1 else "weak matches"
-    lines = [silence or f"{len(weak):,} {noun}, probably about something else:"]
+    lines = [silence or f"{len(weak):,} {noun}, less than 10 % likely to answer:"]
     for number, one in weak[:SHOWN_WEAK]:
         marks = [one.citation, *([one.date] if one.date else []), f"relevance {one.relevance or 0.0:.2f}"]
         text = single_line(one.snippet[front_matter_end(one.snippet) :])
@@ -258,7 +258,8 @@ def _print_footer(found: Answer, *, explain: bool) -> None:
     notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
     notes += as_of_notes(found.as_of)
     notes += [f"age-filtered: {found.hidden:,} (raise --limit to show them)"] if found.hidden else []
-    notes.append(f"{format_count(len(found.results), 'result')} in {found.took_ms:.0f} ms")
+    noun = "likely result" if found.nearest else "result"
+    notes.append(f"{format_count(len(found.results), noun)} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM))
 
 

@@ -312,7 +312,9 @@ def print_summary(done: SyncReport) -> None:
             f"{format_count(done.forgotten, 'forgotten passage')} skipped; the files still contain the text"
         )
     for kind, times in done.scrubbed.items():
-        write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
+        write(
+            f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced (`scrubjay redactions` lists them)."
+        )
     _print_problems((*done.notices, *done.problems))
 
 

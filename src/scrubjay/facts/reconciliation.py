@@ -196,7 +196,9 @@ class _Reconciliation:
         self.edges += [
             _edge(new, "derived_from", source, self._at, "statement") for source in self._sources[new.id]
         ]
-        superseded, contradicted = [], []
+        superseded: list[str] = []
+        later: list[str] = []
+        contradicted: list[str] = []
         for old, cosine in active:
             verdict, rule = self._verdict(old, new, cosine)
             past, present = (old, new) if said_at(old) <= said_at(new) else (new, old)
@@ -207,13 +209,15 @@ class _Reconciliation:
                 )
             elif verdict == "supersedes" and not old.pinned:
                 self._supersede(past, present, new, rule)
-                superseded.append(old.id)
+                (superseded if present is new else later).append(old.id)
                 if present is new and new.origin == "derived" and _is_persons(old):
                     self._change(new, project=None)  # what replaces the person's is the person's
             elif verdict in ("supersedes", "contradicts"):
                 self._contradict(old, new, rule)
                 contradicted.append(old.id)
-        similar = tuple(old.id for old, cosine in active if cosine >= SIMILAR_COSINE)
+        similar = tuple(
+            dict.fromkeys([*later, *(old.id for old, cosine in active if cosine >= SIMILAR_COSINE)])
+        )
         self.outcomes[new.id] = FactOutcome(None, tuple(superseded), tuple(contradicted), similar)
         return True
 

@@ -323,3 +323,10 @@ def test_changes_said_in_two_conversations_leave_the_later_one(memory: Memory, o
     assert [len(one.learned) for one in turns] == [1, 1]
     by_id = {one.id: one.status for one in memory.get(learned).records}
     assert [by_id[fact] for fact in learned] == ["superseded", "active"]
+
+
+def test_a_statement_of_an_earlier_time_supersedes_nothing_that_was_said_later(memory: Memory) -> None:
+    later = memory.add("The limit is 20.")
+    earlier = memory.add("The limit is 10.", date="2020-01-01")
+    assert (earlier.supersedes, later.id in earlier.similar) == ((), True)
+    assert [one.id for one in memory.search("what is the limit?").results] == [later.id]
