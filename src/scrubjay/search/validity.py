@@ -242,12 +242,16 @@ def superseded_statements(
 
 
 def successors(reader: Reader, ids: Sequence[str], at: int) -> dict[str, tuple[Record, ...]]:
-    """Return of each superseded memory the active ones that hold at ``at`` in its place, the latest first."""
+    """Return of each superseded memory the active ones that hold at ``at`` in its place, the latest first.
+
+    The earlier text of an edited memory has none: its words were taken back.
+    """
     facts: dict[str, Record] = dict(reader.get(ids))
     later: dict[str, set[str]] = {}
     reached = sorted(facts)
     for _ in range(MAX_SUCCESSORS):
         links = reader.edges(reached, ["supersedes"], inward=True) if reached else []
+        links = [edge for edge in links if edge.rule != EDITED_RULE]
         for edge in links:
             later.setdefault(edge.dst, set()).add(edge.src)
         new = reader.get(sorted({edge.src for edge in links} - facts.keys()))
