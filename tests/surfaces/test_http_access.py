@@ -165,10 +165,10 @@ def test_only_an_admin_learns_where_a_store_is_that_cannot_be_used(
 ) -> None:
     tokens, store = held(environ), Path(environ["SCRUBJAY_STORE"])
     shown = {name: bearer(tokens, name, Principal("default", "eve", scopes=SCOPES[name])) for name in SCOPES}
+    if harm == "damaged":
+        store.write_bytes(b"x" * 5_000)  # before the server can open it
     with asking(environ, open_here=False) as client:
-        if harm == "damaged":
-            store.write_bytes(b"x" * 5_000)
-        else:
+        if harm != "damaged":
             good(
                 client.post(
                     "/v1/memories", json={"content": "The mast is 12 metres."}, headers=shown["write"]
