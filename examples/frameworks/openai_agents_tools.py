@@ -16,7 +16,7 @@ from scrubjay import Memory
 
 @function_tool
 def recall(context: RunContextWrapper[Memory], question: str) -> str:
-    """Return what is remembered about a question, with dates and sources."""
+    """Search the memory for a question; results have dates and sources."""
     return context.context.context(question).text or "Nothing is remembered about it."
 
 

@@ -15,7 +15,7 @@ memory_tools: FunctionToolset[Memory] = FunctionToolset()
 
 @memory_tools.tool
 def recall(context: RunContext[Memory], question: str) -> str:
-    """Return what is remembered about a question, with dates and sources."""
+    """Search the memory for a question; results have dates and sources."""
     return context.deps.context(question).text or "Nothing is remembered about it."
 
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from fork_server import SCRUBJAY, start
 from scrubjay.config.paths import runtime_folder, settings_fingerprint
 from scrubjay.daemon.client import socket_path
-from warm import SCRUBJAY, start
 
 PATIENCE = 60.0
 """Seconds that a test waits for what happens in another process."""

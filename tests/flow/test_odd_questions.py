@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from fork_server import SCRUBJAY, start
 from scrubjay import Memory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
-from warm import SCRUBJAY, start
 
 KETTLE = "The kettle in the kitchen is blue."
 TEXTS = (KETTLE, "東京タワーは赤い。", "שלום עולם, הקומקום כחול", "Чайник на кухне синий", "Ångström ☕ café")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fork_server import SCRUBJAY, start
 from scrubjay.api.auth import TokenStore
 from scrubjay.cli.main import run
-from warm import SCRUBJAY, start
 
 if TYPE_CHECKING:
     from proxied import Proxied
@@ -69,8 +69,8 @@ class Cli:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def warm() -> None:
-    """What commands of these tests are forked from."""
+def fork_server() -> None:
+    """Start the process that forks the commands of these tests."""
     start()
 
 

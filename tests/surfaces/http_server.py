@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
-from warm import SCRUBJAY
+from fork_server import SCRUBJAY
 
 COMMAND = [*SCRUBJAY, "serve"]
 

@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from tokenizers import Tokenizer
 
-from warm import SCRUBJAY
+from fork_server import SCRUBJAY
 
 Use = Callable[[Client], Awaitable[None]]
 Server = Callable[[], AbstractAsyncContextManager[Client]]

@@ -13,7 +13,7 @@ import openai
 from http_server import serving
 from scripted_model import Model, completion, modelling
 
-from warm import SCRUBJAY
+from fork_server import SCRUBJAY
 
 COMMAND = [*SCRUBJAY, "proxy", "127.0.0.1:0"]
 

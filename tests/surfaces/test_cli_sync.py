@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from fork_server import SCRUBJAY
 from scrubjay import Memory
 from scrubjay.models.reports import SyncReport
-from warm import SCRUBJAY
 
 
 def test_sync_json_prints_the_summarys_fields(cli, notes) -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import pytest
 
+from fork_server import SCRUBJAY
 from scrubjay import Memory
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.config.loader import load_settings
 from scrubjay.daemon.embedding import EmbeddingJob
 from scrubjay.memory import enrich_and_embed, pending_work
-from warm import SCRUBJAY
 
 TEXT = "The kettle of the Tideline office is blue, and ask Mara Lindqvist about it."
 

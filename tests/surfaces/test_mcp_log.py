@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from fork_server import SCRUBJAY
 from scrubjay.doctor import agent_proof
-from warm import SCRUBJAY
 
 
 def test_a_store_that_cannot_be_opened_is_told_in_the_log_and_wrong_use_is_no_error(

@@ -18,10 +18,10 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import Model
 
+from fork_server import SCRUBJAY
 from otlp_collector import Collector, collecting
 from scrubjay import Memory, tracing
 from scrubjay.errors import InputError
-from warm import SCRUBJAY
 
 TRACE, CALLER = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TRACEPARENT = f"00-{TRACE}-{CALLER}-01"

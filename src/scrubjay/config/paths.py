@@ -171,8 +171,8 @@ ALL_AGENTS = ""
 class Pauses:
     """The pauses of one data folder, read when this is made; damaged lines are skipped.
 
-    In a pause hooks do nothing, and a sync skips its turns: transcripts hold what was said then, too, so each pause is
-    remembered. The file is append-only, one JSON object a line.
+    During a pause hooks do nothing, and a later sync skips the turns of that time, which transcripts contain, so each
+    pause is recorded. The file is append-only, one JSON object a line.
 
     Attributes:
         spans: (agent or ``ALL_AGENTS``, from, until) of each pause, seconds since 1970; until may be infinite.

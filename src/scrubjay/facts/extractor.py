@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from scrubjay.facts import vocabulary
-from scrubjay.facts.alternatives import announces_state
 from scrubjay.facts.clauses import (
     BETWEEN_BIT,
     ENGLISH_BIT,
@@ -34,6 +33,7 @@ from scrubjay.facts.clauses import (
     sentence_ranges,
     split_clauses,
 )
+from scrubjay.facts.exclusive_values import announces_state
 from scrubjay.facts.features import (
     FEATURE_BITS,
     IMPERATIVES,

@@ -1,8 +1,8 @@
 """Scored candidates, citations, and the return values of search, thread and context.
 
-A citation says where a passage is in its file, in the unit that a reader of the file has. A text has lines
-(``notes.md:3-9``), a PDF pages (``report.pdf#page=7``), any other document the headings of its own
-(``contract.docx#terms-of-payment``): the lines of the text that was made of it are nobody's.
+A citation says where a passage is in its file, in a unit that a reader of the file sees: lines of a text
+(``notes.md:3-9``), pages of a PDF (``report.pdf#page=7``), headings of any other document
+(``contract.docx#terms-of-payment``).
 """
 
 from __future__ import annotations

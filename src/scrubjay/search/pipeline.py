@@ -386,22 +386,22 @@ def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
         return
     at = state.request.now if plan.true_at is None else plan.true_at
     held = validity.successors(reader, sorted(likelier), at)
-    records = {one.id: one for own in held.values() for one in own}
+    records = {one.id: one for later in held.values() for one in later}
     scored = score_memories(state, filter_records(reader, plan.where, records))
-    if not scored:
-        return
-    own = relevance.relevance_features(
-        plan, terms, state.channels.rankings, {one.id: records[one.id].turn is not None for one in scored}
+    turns = {one.id: records[one.id].turn is not None for one in scored}
+    evidence = {one: [memory for memory, later in held.items() if records[one] in later] for one in turns}
+    own = relevance.relevance_features(plan, terms, state.channels.rankings, turns)
+    own = {**relevance.propagate_relevance({**likelier, **own}, evidence)}
+    lead = sorted(
+        (one for one in scored if own[one.id].relevance > best),
+        key=lambda one: (-own[one.id].relevance, one.id),
     )
-    for memory, later in held.items():
-        for one in later:
-            if one.id in own:
-                share = max(own[one.id].propagated, likelier[memory].relevance)
-                own[one.id] = replace(own[one.id], propagated=share)
+    if not lead:
+        return
     selection.features = {**selection.features, **own}
     selection.records = {**selection.records, **records}
-    lead = sorted(scored, key=lambda one: (-own[one.id].relevance, one.id))
-    others = [group for group in selection.groups if group.lead.id not in own]
+    shown = {one.id for one in lead}
+    others = [group for group in selection.groups if group.lead.id not in shown]
     selection.groups = [*(results.ResultGroup(one) for one in lead), *others]
     selection.abstained, selection.nearest = "", []
 

@@ -88,7 +88,7 @@ question."""
 TURN_SHARE: Final = 0.5
 """Share of the threshold that applies to turns: an answer about somebody's life often shares no word with the question.
 Without it two of 60 questions of LongMemEval get no answer (bench/LOG.md)."""
-PLAUSIBLE: Final[Mapping[str, float]] = {"words": 0.03, "base": 0.0225, "both": 0.02}
+PLAUSIBLE: Final[Mapping[str, float]] = {"base": 0.0225, "both": 0.02}
 """By family, the least relevance at which a search of a small store answers an English question. To a question in other
 words than the notes they are hardly more relevant than to an off-topic one: in five vaults of 65 notes .74 of 200
 questions and .08 of 75 off-topic ones are answered with it, .45 and .01 without (bench/LOG.md)."""
@@ -173,8 +173,11 @@ class RelevanceFeatures:
     @property
     def plausible(self) -> bool:
         """Whether it is likely enough to be shown to somebody who asked, or an exact hit."""
-        asked = PLAUSIBLE[self.family] * math.sqrt(max(self.memories, SMALL_STORE) / SMALL_STORE)
-        return self.sufficient or (self.english and self.relevance >= asked)
+        if self.sufficient or not self.english or self.family not in PLAUSIBLE:
+            return self.sufficient
+        return self.relevance >= PLAUSIBLE[self.family] * math.sqrt(
+            max(self.memories, SMALL_STORE) / SMALL_STORE
+        )
 
 
 MIDDLE_MAX_SIM: Final = 0.8

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Final
 
 from scrubjay.models.dates import DAY
-from scrubjay.models.graph import EDITED_RULE, NEWER_RULE
+from scrubjay.models.graph import EDITED_RULE, NEWER_RULE, Edge
 from scrubjay.models.records import Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.candidates import TermRanking
@@ -175,14 +175,14 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
 
 
 MAX_SUCCESSORS: Final = 8
-"""Most successive statements behind which the one that holds is looked for."""
+"""Most steps from a superseded statement to the one that holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Supersession:
-    """A superseded statement of a memory, and the memory that says what holds.
+    """A superseded statement of a memory, and the later memory.
 
-    That is the last source of the later statement, or this statement itself where it has none to show.
+    The later memory is the last source of the later statement, or that statement itself if it has no visible source.
     """
 
     statement: Record
@@ -201,21 +201,10 @@ def superseded_statements(
     links = reader.edges(sorted({fact for _, fact in stated}), ["supersedes"], inward=True) if stated else []
     if not links:
         return {}
-    old = reader.get(sorted({edge.dst for edge in links}))
-    facts = dict(old)
-    successors: dict[str, set[str]] = {}
     edited = {edge.dst for edge in links if edge.rule == EDITED_RULE}
-    for _ in range(MAX_SUCCESSORS):
-        for edge in links:
-            successors.setdefault(edge.dst, set()).add(edge.src)
-        new = reader.get(sorted({edge.src for edge in links} - facts.keys()))
-        facts |= new
-        links = reader.edges(sorted(new), ["supersedes"], inward=True) if new else []
-        if not links:
-            break
-    holding = {
-        fact: _holding(fact, facts, successors, at) for fact in old if old[fact].status == "superseded"
-    }
+    facts, later_of = _follow_successors(reader, links)
+    old = [facts[one] for one in sorted({edge.dst for edge in links}) if one in facts]
+    holding = {one.id: _holding(one.id, facts, later_of, at) for one in old if one.status == "superseded"}
     edges = reader.edges(sorted(set().union(*holding.values())), ["derived_from"])
     sources = reader.get(sorted({edge.dst for edge in edges}))
     found: dict[str, dict[str, Supersession]] = {}
@@ -242,28 +231,35 @@ def superseded_statements(
 
 
 def successors(reader: Reader, ids: Sequence[str], at: int) -> dict[str, tuple[Record, ...]]:
-    """Return of each superseded memory the active ones that hold at ``at`` in its place, the latest first.
+    """Return the active memories that hold at ``at`` in place of each superseded one, the latest first.
 
-    The earlier text of an edited memory has none: its words were taken back.
+    The earlier text of an edited memory has none: somebody withdrew its words.
     """
-    facts: dict[str, Record] = dict(reader.get(ids))
-    later: dict[str, set[str]] = {}
-    reached = sorted(facts)
-    for _ in range(MAX_SUCCESSORS):
-        links = reader.edges(reached, ["supersedes"], inward=True) if reached else []
-        links = [edge for edge in links if edge.rule != EDITED_RULE]
-        for edge in links:
-            later.setdefault(edge.dst, set()).add(edge.src)
-        new = reader.get(sorted({edge.src for edge in links} - facts.keys()))
-        facts |= new
-        reached = sorted(new)
+    links = reader.edges(ids, ["supersedes"], inward=True) if ids else []
+    facts, later_of = _follow_successors(reader, [edge for edge in links if edge.rule != EDITED_RULE])
     found = {}
-    for memory in ids:
-        own = [facts[one] for one in _holding(memory, facts, later, at)] if memory in facts else []
-        own = [one for one in own if one.status == "active"]
+    for memory in [one for one in ids if one in later_of]:
+        own = [facts[one] for one in _holding(memory, facts, later_of, at) if facts[one].status == "active"]
         if own:
             found[memory] = tuple(sorted(own, key=lambda one: (-said_at(one), one.id)))
     return found
+
+
+def _follow_successors(
+    reader: Reader, links: Sequence[Edge]
+) -> tuple[dict[str, Record], dict[str, set[str]]]:
+    """Return the memories of ``supersedes`` edges and all that superseded them since, and of each its successors."""
+    facts = dict(reader.get(sorted({edge.dst for edge in links})))
+    later_of: dict[str, set[str]] = {}
+    for _ in range(MAX_SUCCESSORS):
+        for edge in links:
+            later_of.setdefault(edge.dst, set()).add(edge.src)
+        new = reader.get(sorted({edge.src for edge in links} - facts.keys()))
+        facts |= new
+        links = reader.edges(sorted(new), ["supersedes"], inward=True) if new else []
+        if not links:
+            break
+    return facts, later_of
 
 
 def _holding(fact: str, facts: Mapping[str, Record], successors: Mapping[str, Set[str]], at: int) -> set[str]:

@@ -2,7 +2,7 @@
 
 Defaults are omitted. Settings, vectors, categories and readings are not exported: they are stored elsewhere or derived
 again; neither are the hashes of forgotten texts, which are useless without the tenant's key. The header names what was
-forgotten (`scrubjay.transfer.forgotten`).
+forgotten (`scrubjay.transfer.tombstones`).
 
 An export may have been written by anybody, so every field is checked and errors name it. The file is read through once
 before anything is imported: its footer holds the number and hash of the lines above.

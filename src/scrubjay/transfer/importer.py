@@ -48,7 +48,7 @@ from scrubjay.transfer.archive import (
     principal_mark,
     read_export_lines,
 )
-from scrubjay.transfer.forgotten import export_name, find_held, forgotten_here
+from scrubjay.transfer.tombstones import export_name, find_held, forgotten_here
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder

@@ -133,7 +133,7 @@ def _check_store(session: Session) -> tuple[Check, ...]:
 
 def _from_checks(found: Iterable[Check], *, names: bool) -> Iterator[Attention]:
     for check in found:
-        # Pending vectors are told with their number anyway, and an empty store by its page.
+        # The page itself shows the number of pending vectors, and that a store is empty.
         if check.state != OK and check.about not in ("vectors", "memories"):
             text = check.found if check.found[:1].isupper() else f"{check.about.capitalize()}: {check.found}"
             if names or check.about not in ("sources", "store", "texts"):

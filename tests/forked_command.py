@@ -1,4 +1,4 @@
-"""Stands for `python -m scrubjay` in a test: has a fork of `warm` run the command, and ends as the fork does.
+"""Stands for `python -m scrubjay` in a test: has a fork of `fork_server` run the command, and ends as the fork does.
 
 Signals that end a process are handed on; if this process is killed, the fork is. It imports next to nothing.
 """

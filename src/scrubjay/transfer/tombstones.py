@@ -1,4 +1,4 @@
-"""Forgotten memories across stores: which ones an export names, and which of those a store still holds.
+"""Tombstones in exports: the names of forgotten memories, and which of those another store still holds.
 
 A memory is named by its store and its id there, which is a keyed hash: the names tell nothing of a text, not even to
 somebody who guesses it. ``@`` and the ``updated_at`` of the memory follow, unless another text may have been meant. An

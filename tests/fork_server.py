@@ -1,9 +1,9 @@
 """Runs `python -m scrubjay` in processes forked from one that has imported the package, without its second of imports.
 
-`SCRUBJAY` begins a command line in the place of ``[sys.executable, "-m", "scrubjay"]``. The fork has the arguments,
-environment, folder and standard streams of a process of its own, and the process that a test sees, `relay`, ends as
-the fork does. Variables that Python reads at its start, such as ``PYTHONUNBUFFERED``, have no effect in a fork. How a
-command starts where nothing is imported is for the tests that write that command line out.
+`SCRUBJAY` begins a command line in place of ``[sys.executable, "-m", "scrubjay"]``. The fork has the arguments,
+environment, folder and standard streams of a process of its own. The process that a test sees (`forked_command`) ends
+as the fork does. Variables that Python reads at its start, such as ``PYTHONUNBUFFERED``, have no effect in a fork.
+Tests of a cold start write that command line out.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ IMPORTED = (
     "scrubjay.storage.sqlite.store", "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl",
 )  # fmt: skip
 FORKS = hasattr(os, "pidfd_open")
-FOLDER = Path(tempfile.gettempdir()) / f"scrubjay-warm-{os.getpid()}"
-RELAY = Path(__file__).with_name("relay.py")
+FOLDER = Path(tempfile.gettempdir()) / f"scrubjay-fork-server-{os.getpid()}"
+RELAY = Path(__file__).with_name("forked_command.py")
 SCRUBJAY: list[str] = [sys.executable] + (
     ["-IS", str(RELAY), str(FOLDER / "socket")] if FORKS else ["-m", "scrubjay"]
 )

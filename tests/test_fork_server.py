@@ -1,4 +1,4 @@
-"""A command forked from `warm` is, to whoever starts it, as a process of its own."""
+"""A command forked from `fork_server` is, to whoever starts it, as a process of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from warm import FOLDER, FORKS, SCRUBJAY, start
+from fork_server import FOLDER, FORKS, SCRUBJAY, start
 
 pytestmark = pytest.mark.skipif(not FORKS, reason="this system has no pidfd_open: commands start anew")
 
