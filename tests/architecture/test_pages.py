@@ -120,3 +120,8 @@ def test_every_page_that_code_and_hints_name_exists() -> None:
         for page in re.findall(r"(?<![\w/.`-])docs/[\w/-]+\.md", path.read_text("utf-8"))
     }
     assert sorted(pair for pair in named if not (ROOT / pair[1]).exists()) == []
+
+
+def test_the_first_screen_of_the_readme_says_how_to_install_try_and_test() -> None:
+    screen = "\n".join((ROOT / "README.md").read_text("utf-8").splitlines()[:40])
+    assert [one for one in ("pip install", "make demo", "make test") if one not in screen] == []
