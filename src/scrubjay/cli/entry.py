@@ -46,7 +46,7 @@ class Deadline:
 
     def answered(self) -> bool:
         """Return whether there is still time; from then on the process is not ended."""
-        return self._last_word.acquire(blocking=False)
+        return time.monotonic() < self.end - RESERVED_SECONDS and self._last_word.acquire(blocking=False)
 
     def _watch(self) -> None:
         while (left := self.end - RESERVED_SECONDS - time.monotonic()) > 0:
@@ -123,7 +123,7 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         if failed == "StoreDamagedError":
             answer = HookAnswer(report_damage(event, context))
     if not guard.answered():
-        time.sleep(RESERVED_SECONDS)  # the watch starts the daemon and ends this process
+        time.sleep(3 * RESERVED_SECONDS)  # the watch starts the daemon and ends this process before
         return
     _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
     if answer.reply:
