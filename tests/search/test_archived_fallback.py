@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from scrubjay import Memory
 from scrubjay.embeddings.static import StaticEmbedder
 
@@ -51,5 +53,11 @@ def test_a_weak_active_memory_does_not_keep_the_archive_out(opened: Callable[...
 def test_who_chooses_statuses_or_leaves_the_stage_out_gets_nothing_back(memory: Memory) -> None:
     memory.archive(memory.add("zyx-77 tide table").id)
     assert memory.search("zyx-77", statuses=["active", "superseded"]).results == ()
-    assert memory.search("zyx-77", stages=["life"]).results == ()
+    assert memory.search("zyx-77", stages=["decay"]).results == ()
     assert memory.search("zyx-77", fusion="rrf").results == ()
+
+
+def test_a_stage_is_accepted_by_its_name_of_version_0_2_with_a_warning(memory: Memory) -> None:
+    memory.archive(memory.add("zyx-77 tide table").id)
+    with pytest.warns(DeprecationWarning, match="'lost' is called 'fallback' now"):
+        assert memory.search("zyx-77", stages=["lost"]).results

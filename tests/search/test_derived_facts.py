@@ -69,7 +69,7 @@ def test_an_answer_names_the_statements_of_a_turn_and_the_evidence_of_a_statemen
 
 def test_left_out_both_are_shown(memory: Memory) -> None:
     memory.add_many([NewMemory(SAID, session="s", role="user", turn=0)])
-    assert len(memory.search("where does Ana live?", stages=["life"]).results) == 2
+    assert len(memory.search("where does Ana live?", stages=["decay"]).results) == 2
 
 
 def test_get_shows_what_a_statement_was_taken_from(memory: Memory) -> None:

@@ -96,7 +96,7 @@ def test_a_category_that_does_not_fit_lends_nothing(shelved: Any) -> None:
 
 
 def test_without_the_stage_nothing_is_lifted(shelved: Any) -> None:
-    without = [stage for stage in STAGES if stage != "descend"]
+    without = [stage for stage in STAGES if stage != "hierarchy"]
     assert found(shelved, hierarchy=True, stages=without) == found(shelved)
 
 

@@ -106,7 +106,7 @@ def test_each_hop_goes_one_link_further_along_the_chain(
 
 def test_without_the_stage_the_chain_ends_where_it_begins(opened: Opener) -> None:
     memory, ids = chain(opened)
-    without = [stage for stage in STAGES if stage != "follow"]
+    without = [stage for stage in STAGES if stage != "links"]
     assert list(found(memory, ids, RUST, links=2, threshold=0.5, stages=without, **COSINE)) == ["a"]
 
 

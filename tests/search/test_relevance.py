@@ -133,7 +133,7 @@ def test_what_is_not_stored_is_not(notes: Memory, question: str) -> None:
     assert found.silence.startswith("Nothing stored is likely to answer this")
     assert len(found.nearest) == min(3, notes.status().memories)
     assert notes.search(question, min_relevance=0).results
-    assert notes.search(question, stages=["evidence"]).results  # `admit` left out
+    assert notes.search(question, stages=["evidence"]).results  # `abstain` left out
 
 
 def test_the_best_of_a_part_that_is_named_is_shown(notes: Memory) -> None:

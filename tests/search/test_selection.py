@@ -29,7 +29,7 @@ def test_among_hundreds_of_copies_the_different_ones_are_found(opened: Callable[
 
 def test_without_the_stage_copies_fill_the_answer(opened: Callable[..., Memory]) -> None:
     memory = filled(opened(embedders=[Noise(3)]), 300)
-    stages = [stage for stage in STAGES if stage != "diversify"]
+    stages = [stage for stage in STAGES if stage != "deduplicate"]
     found = memory.search("deploy", limit=4, channels=["bm25"], stages=stages).results
     assert all("deploy to deploy" in one.snippet for one in found)
     assert [one.copies for one in found] == [0, 0, 0, 0]

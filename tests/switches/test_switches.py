@@ -109,7 +109,7 @@ def test_above_its_limit_pruning_drops_the_commonest_words_and_says_so(
     monkeypatch.setattr(plan, "MAX_POSTINGS", 400)
     with opened(filled) as memory:
         pruned = memory.search("the old heron ERR_42 zebra", channels=["bm25"])
-        whole = memory.search("the old heron ERR_42 zebra", channels=["bm25"], stages=["diversify"])
+        whole = memory.search("the old heron ERR_42 zebra", channels=["bm25"], stages=["deduplicate"])
     assert any(note.startswith("Common words left out:") for note in pruned.notes)
     assert whole.notes == ()
     assert told(pruned) != told(whole)

@@ -307,7 +307,7 @@ MAX_ARCHIVED: Final = 50
 
 def allows_archived(plan: QueryPlan) -> bool:
     """Return whether archived memories may answer: not where the caller chose statuses or another fusion."""
-    return "lost" in plan.stages and plan.fusion == "auto" and plan.where.statuses == ("active",)
+    return "fallback" in plan.stages and plan.fusion == "auto" and plan.where.statuses == ("active",)
 
 
 def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:

@@ -5,8 +5,8 @@ categories and links (`_expand`), orders them (`_order`: reranking, turns among 
 duplicates, diversity), decides whether to abstain (`_abstain`) and builds the results. The stages by the names of
 docs/ranking.md, of `--explain` and of the switches in `request.STAGES`:
 
-plan > lost > channels > weigh > fuse > evidence > session > neighbours > life > dated > tiers > graph
-> descend > follow > fold > match > rerank > valid > verify > diversify > vary > caps > admit > recency
+plan > fallback > channels > weigh > fuse > evidence > session > neighbours > decay > dated > tiers > graph
+> hierarchy > links > fold > match > rerank > valid > verify > deduplicate > mmr > caps > abstain > recency
 > assemble
 """
 
@@ -151,7 +151,7 @@ def retrieve(reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRe
         plan = replace(plan, where=replace(plan.where, statuses=("active", "archived")))
     channels = retrieve_candidates(plan, reader, embedders)
     categories = None
-    if plan.reach.hierarchy and "descend" in plan.stages and channels.rankings:
+    if plan.reach.hierarchy and "hierarchy" in plan.stages and channels.rankings:
         from scrubjay.search.expansion import score_categories
 
         categories = score_categories(plan, channels.rankings, reader, embedders)
@@ -282,7 +282,7 @@ def _expand(selection: Selection, state: RetrievalState) -> None:
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
         candidates = descend_categories(candidates, cache, state.categories, reach, plan.limit, least)
-    if reach.links and "follow" in plan.stages and best > 0:
+    if reach.links and "links" in plan.stages and best > 0:
         from scrubjay.search.expansion import ScoreCache, follow_links
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
@@ -323,7 +323,7 @@ def _select(selection: Selection, state: RetrievalState) -> None:
         wanted = MAX_DEPTH
     elif request.neighbours:
         wanted = min(wanted * NEIGHBOUR_FACTOR, MAX_DEPTH)
-    unique = "diversify" in plan.stages and not by_session  # two conversations may say the same
+    unique = "deduplicate" in plan.stages and not by_session  # two conversations may say the same
     found, selection.records, selection.copies = validity.verify_candidates(
         selection.candidates, plan, state.reader, state.archived, wanted, unique=unique
     )
@@ -353,7 +353,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     computed = relevance.relevance_features(plan, channels.terms, channels.rankings, missing)
     own = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
     selection.features = relevance.propagate_relevance(own, evidence)
-    least = state.request.min_relevance if "admit" in plan.stages else 0.0
+    least = state.request.min_relevance if "abstain" in plan.stages else 0.0
     answers, selection.abstained = relevance.decide_abstention(first, selection.features, least)
     if not first and plan.question.time_only:
         selection.abstained = "Nothing stored is of the time that is asked about."
@@ -507,7 +507,7 @@ def score_rows(
         if "session" in stages:
             fusion.add_session_feature(rows, table, scores)
         fusion.add_neighbour_feature(rows, dict(zip(every, scores, strict=True)), adjacent)
-    if "life" in stages:
+    if "decay" in stages:
         fusion.add_decay(rows, state.request.now)
     if "dated" in stages and plan.question.times:
         fusion.add_date_feature(rows, plan.question.times)

@@ -8,6 +8,7 @@ has it as `RetrievalState.request`. A filter on stored fields is a `RecordFilter
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields, is_dataclass, replace
 from datetime import date, datetime, tzinfo
@@ -25,10 +26,26 @@ MAX_LEVELS: Final = 10
 """Most levels of categories: folders and headings are seldom deeper."""
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
-    *("prune", "lost", "evidence", "neighbours", "session", "life", "dated", "tiers", "descend", "follow"),
-    *("fold", "match", "rerank", "diversify", "mmr", "caps", "admit", "recency"),
+    *(
+        "prune",
+        "fallback",
+        "evidence",
+        "neighbours",
+        "session",
+        "decay",
+        "dated",
+        "tiers",
+        "hierarchy",
+        "links",
+    ),
+    *("fold", "match", "rerank", "deduplicate", "mmr", "caps", "abstain", "recency"),
 )
 """Stages that can be left out, each to be measured alone."""
+RENAMED_STAGES: Final = {
+    "lost": "fallback", "life": "decay", "descend": "hierarchy", "follow": "links", "diversify": "deduplicate",
+    "admit": "abstain",
+}  # fmt: skip
+"""Names of version 0.2, accepted with a warning until the next release."""
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 PRESET_NAMES: Final = ("kit", "openclaw", "router")
 """Keys of `search.plan.PRESETS`, which the command line does not load."""
@@ -422,6 +439,7 @@ def build_request(
     """
     if not isinstance(query, str):
         raise InputError(f"The query is a {type(query).__name__}, not a text.")
+    options = _rename_stages(options)
     check_options(options)
     filters, clock = options.filters, options.clock
     _check_choices("Tier", (*pool.tiers, *pool.weights), TIERS)
@@ -466,6 +484,17 @@ def build_request(
         pool=pool,
         caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
     )
+
+
+def _rename_stages(options: SearchOptions) -> SearchOptions:
+    """Return the options with the current names of stages."""
+    stages = options.stages if isinstance(options.stages, list | tuple) else ()
+    for old in RENAMED_STAGES.keys() & stages:
+        new = RENAMED_STAGES[old]
+        message = f"Stage {old!r} is called {new!r} now; the old name works until the next release."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        options = replace(options, stages=[new if one == old else one for one in options.stages or ()])
+    return options
 
 
 def _least_relevance(min_relevance: float | str, filters: Filters) -> float | None:
