@@ -57,8 +57,8 @@ def test_an_addition_says_what_it_changes(cli) -> None:
 
 def test_what_is_not_there_is_named(cli) -> None:
     added = cli("add", "here", "--json").json["id"]
-    said = cli("archive", "obs_0000", added)
+    said = cli("archive", "obs_0000000000000000", added)
     assert (said.code, said.out) == (0, "1 memory archived.\n")
-    assert "obs_0000" in said.err
-    assert cli("restore", "obs_0000").code == 2
-    assert cli("history", "obs_0000").code == 2
+    assert "obs_0000000000000000" in said.err
+    assert cli("restore", "obs_0000000000000000").code == 2
+    assert cli("history", "obs_0000000000000000").code == 2

@@ -209,6 +209,7 @@ def test_a_proxied_request_has_its_search_and_its_upstreams_answer_in_one_trace(
     command = [*SCRUBJAY, "proxy", "127.0.0.1:0", "--openai", f"{model.url}/v1"]
     body = {"model": "m", "messages": [{"role": "user", "content": "Where is the zeppelin of annabel?"}]}
     headers = {"traceparent": TRACEPARENT, "authorization": "Bearer sk-1"}
+    environ["SCRUBJAY_PROXY_BUDGET_MS"] = "30000"
     with started(command, environ, r"OpenAI at (\S+)/openai/v1") as url:
         answer = httpx.post(f"{url}/openai/v1/chat/completions", json=body, headers=headers, timeout=60)
         assert answer.status_code == 200
