@@ -90,6 +90,13 @@ def run_hook(args: Sequence[str], store: str | None = None, user: str | None = N
 
 
 def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: str | None) -> None:
+    from scrubjay.config.paths import HOOK_EVENTS, Pauses, environment, event_budget_ms, hooks_disabled
+
+    agent, name = args
+    if name not in HOOK_EVENTS:
+        raise ValueError("no such event")
+    env = environment(store, user)
+    guard.until(event_budget_ms(env, name))  # before the imports, which take long on a busy machine
     from scrubjay.agents.hooks import (
         HOOK_FORMATS,
         HookAnswer,
@@ -99,13 +106,9 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         queue_jobs,
         report_damage,
     )
-    from scrubjay.config.paths import HOOK_EVENTS, Pauses, environment, event_budget_ms, hooks_disabled
 
-    agent, name = args
-    if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
-        raise ValueError("no such agent or event")
-    env = environment(store, user)
-    guard.until(event_budget_ms(env, name))
+    if agent not in HOOK_FORMATS:
+        raise ValueError("no such agent")
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
     context = HookContext(env, lambda: guard.end, guard.until)
     pauses = Pauses(context.data)
