@@ -216,7 +216,9 @@ def test_a_memory_is_corrected_judged_told_as_a_story_and_forgotten(any_server: 
             client, "memory_update", id=added["id"], content=text.replace("was", "kept being")
         )
         assert updated["changed"] == ["content"]
-        judged = await call(client, "memory_feedback", ids=[added["id"], "obs_0000000000000000"], verdict="useful")
+        judged = await call(
+            client, "memory_feedback", ids=[added["id"], "obs_0000000000000000"], verdict="useful"
+        )
         assert (judged["ids"], judged["unknown"]) == ([added["id"]], ["obs_0000000000000000"])
         story = await call(client, "memory_thread", query="why Postgres for Kestrel?")
         assert short(added["id"]) in [each["id"] for each in story["memories"]]
@@ -274,7 +276,12 @@ def test_memories_status_and_context_are_resources(server: Server) -> None:
         assert "Ann prefers tea." in await read(client, f"scrubjay://memory/{added['id']}")
         assert json.loads(await read(client, "scrubjay://status"))["memories"] == 1
         assert await read(client, "scrubjay://context") == ""
-        for uri in ("scrubjay://memory/obs_0000000000000000", "scrubjay://memory/", "scrubjay://x", "file:///etc/passwd"):
+        for uri in (
+            "scrubjay://memory/obs_0000000000000000",
+            "scrubjay://memory/",
+            "scrubjay://x",
+            "file:///etc/passwd",
+        ):
             with pytest.raises(MCPError, match="There is no"):
                 await client.read_resource(uri)
 

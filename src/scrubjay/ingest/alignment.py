@@ -173,12 +173,18 @@ LANGUAGE_SAMPLE = 1_500
 
 @dataclass(frozen=True, slots=True)
 class DraftPassage:
-    """A passage before it has an id; ``title`` is the nearest heading, else the document's name."""
+    """A passage before it has an id.
+
+    Attributes:
+        title: The nearest heading, else the document's name.
+        event: The date that a heading above it names; None for the document's own.
+    """
 
     content: str
     place: SourcePlace
     heading_path: tuple[str, ...]
     title: str
+    event: EventTime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,11 +348,12 @@ def _record(
     memory: str, draft: DraftPassage, digest: str, traits: DocumentTraits, match: Record | None
 ) -> Record:
     """Build a passage's memory from what is stored of it; its status stays as long as its text does."""
+    event = draft.event or traits.event
     if match is None:
         return Record(
             memory, PASSAGE_TIER, draft.content, digest, draft.title, traits.key, traits.owner, traits.recorded_at,
             traits.updated_at, draft.heading_path, traits.tags, draft.place, traits.project,
-            origin=traits.origin or "owner", pinned=traits.pinned, event=traits.event,
+            origin=traits.origin or "owner", pinned=traits.pinned, event=event,
         )  # fmt: skip
     old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
     marker = note_marker_id(draft.content)
@@ -362,7 +369,7 @@ def _record(
         tags=tuple(sorted({*traits.tags, *old.tags})) if addition else traits.tags,
         place=draft.place,
         pinned=traits.pinned or (addition and old.pinned),
-        event=old.event if addition and old.event is not None else traits.event,
+        event=old.event if addition and old.event is not None else event,
         project=old.project if addition and old.project is not None else traits.project,
         origin=old.origin if marker == memory and old.content_hash == digest else traits.origin or old.origin,
     )

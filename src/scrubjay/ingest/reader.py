@@ -12,7 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time
+from functools import lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final, Literal
@@ -21,8 +22,9 @@ from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
 from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, Passage, chunk_text
 from scrubjay.ingest.files import FileText
 from scrubjay.ingest.vaults import VaultNote
+from scrubjay.models.dates import parse_when
 from scrubjay.models.ids import text_hash
-from scrubjay.models.records import Document, SourcePlace, StageVersions
+from scrubjay.models.records import Document, EventTime, SourcePlace, StageVersions
 from scrubjay.models.results import PositionUnit, is_paged, position_unit
 from scrubjay.redaction import REDACTOR_VERSION
 from scrubjay.text.markdown import (
@@ -90,7 +92,7 @@ def _unsafe_yaml_reason(events: Iterable[object]) -> str:
     return ""
 
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 """Stamped on every document; raise it with any change of what is read."""
 
 METADATA_HEAD = 64 * 1024
@@ -115,7 +117,9 @@ _LINKED = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
 _DAYS = (
     re.compile(r"(?<!\d)(?P<y>\d{4})(?P<by>[-_./])(?P<m>\d\d)(?P=by)(?P<d>\d\d)(?!\d)"),
     re.compile(r"(?:^|/)(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?!\d)[^/]*$"),
+    re.compile(r"(?<![\d.])(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d{4})(?!\d)"),
 )
+_YEAR = re.compile(r"\d{4}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,6 +344,35 @@ def _path_date(path: str) -> tuple[datetime | None, Precision]:
     return None, "day"
 
 
+def headings_date(headings: Sequence[str]) -> EventTime | None:
+    """The day that the innermost dated heading begins with, or names as its only time.
+
+    >>> [bool(headings_date([one])) for one in ("2026-03-01 NATS", "Besuch 9.11.2026", "9 March", "since 2026-03-01")]
+    [True, True, False, False]
+    """
+    return next(filter(None, map(_heading_date, reversed(headings))), None)
+
+
+@lru_cache(maxsize=1_000)
+def _heading_date(heading: str) -> EventTime | None:
+    if not _YEAR.search(heading):
+        return None
+    from scrubjay.text.temporal import find_times
+
+    times = find_times(
+        heading, datetime.combine(date.min, time())
+    )  # the year is written, so any present will do
+    if not times or (len(times) > 1 and heading[: times[0].first].strip("[(#* ")):
+        return None
+    first = times[0]
+    year = str(first.start.year) in heading[first.first : first.last]
+    return (
+        parse_when(first.start.date())
+        if year and (first.precision, first.relation) == ("day", "in")
+        else None
+    )
+
+
 def _pinned(fields: Mapping[str, object], problems: list[str]) -> bool:
     for key in ("pinned", "pin"):
         text = _plain(fields.get(key)).lower()
@@ -520,6 +553,7 @@ def draft_passages(
             place=SourcePlace(source, path, ordinal, p.start, p.end, *at),
             heading_path=p.heading_path,
             title=title if p.heading_path in ((), (first,)) else p.title,
+            event=headings_date(p.heading_path),
         )
         for ordinal, (p, at) in enumerate(zip(passages, _positions(text, passages, unit), strict=True))
     )

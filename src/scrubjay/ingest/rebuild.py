@@ -21,7 +21,7 @@ from scrubjay.ingest.alignment import (
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
-from scrubjay.ingest.reader import draft_passages, stage_versions
+from scrubjay.ingest.reader import draft_passages, headings_date, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
@@ -131,15 +131,17 @@ def _marked(memories: Sequence[PreparedMemory]) -> tuple[PreparedMemory, ...]:
 
 def _traits(old: Sequence[Record]) -> DocumentTraits:
     """Where a note holds additions alone only its owner is known, so a new piece is private."""
-    shared = next((record for record in old if note_marker_id(record.content) is None), None)
+    passages = [record for record in old if note_marker_id(record.content) is None]
+    shared = next(iter(passages), None)
+    event = next((record.event for record in passages if headings_date(record.heading_path) is None), None)
     if shared is None:
         first = old[0]
-        shared = replace(first, key=f"user:{first.owner}", tags=(), event=None, pinned=False)
+        shared = replace(first, key=f"user:{first.owner}", tags=(), pinned=False)
     return DocumentTraits(
         shared.key,
         shared.owner,
         tuple(tag for tag in shared.tags if tag != NEVER_INJECT),
-        shared.event,
+        event,
         shared.pinned,
         shared.recorded_at,
         shared.updated_at,
