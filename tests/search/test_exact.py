@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from recall_values import Noise
 
 from scrubjay import Memory, NewMemory
+from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.results import Result
 
 IDENTIFIERS = [
@@ -95,6 +98,35 @@ def test_a_model_of_noise_never_takes_the_first_place_from_an_exact_name(
         for query in (name, f"what was {name} about", f"the service wrote {name}")
     ]
     assert sum(hits) / len(hits) == 1.0
+
+
+class CountsDigits(Noise):
+    """A model to which all telephone numbers are alike: the more of a text is digits, the nearer it is to one."""
+
+    def __init__(self, name: str) -> None:
+        self.model = EmbeddingModel("testing", name, "1", 2, "mean")
+
+    def _row(self, text: str) -> NDArray[np.float32]:
+        digits = sum(map(str.isdigit, text)) / len(text)
+        row = np.array([[digits, 1.0 - digits]], np.float32)
+        return row / np.linalg.norm(row)
+
+
+def test_a_number_is_answered_by_the_note_that_holds_it_and_not_by_a_shorter_one(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened(embedders=[CountsDigits("base"), CountsDigits("bge-small-en-v1.5")])
+    memory.add(
+        "Grandma lives in Borna now, near the park; ring long. Tel. 0341 4811266. Bring cake without nuts."
+    )
+    numbers = ("4811100", "4905187", "4922144", "4805511")
+    memory.add_many([NewMemory(f"{number[:2]}: 0341 {number}") for number in numbers])
+    memory.add_many(
+        [NewMemory(f"The {word} is in the boathouse.") for word in ("heron", "ladder", "oar", "kite")]
+    )
+    memory.embed()
+    for query in ("0341 4811266", "4811266"):
+        assert "4811266" in first(memory, query)
 
 
 @pytest.mark.parametrize(

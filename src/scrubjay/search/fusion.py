@@ -117,6 +117,8 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     english, latin = detect_language(query) == "en", latin_share(query)
     held = held_share(words) if english else 1.0
     understood = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
+    if words and words.hits and not any(map(str.isalpha, query)):
+        understood = 0.0  # somebody looks a number up, and to these models all telephone numbers are alike
 
     def trusted(name: str, trust: float) -> float:
         trust *= understood if name in ENGLISH_ONLY else 1.0
