@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
-from itertools import product
+from itertools import pairwise, product
 from typing import Final
 
 from scrubjay.frozen import frozen
@@ -495,7 +495,19 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
         if not any(covered[span.first : span.last]):
             covered[span.first : span.last] = b"\1" * (span.last - span.first)
             expressions.append(span)
-    return tuple(sorted(expressions, key=lambda span: span.first))
+    expressions.sort(key=lambda span: span.first)
+    within = {one for one, of in pairwise(expressions) if _is_part_of(text, one, of)}
+    return tuple(span for span in expressions if span not in within)
+
+
+def _is_part_of(text: str, one: TimeExpression, of: TimeExpression) -> bool:
+    """Whether a text names a part of another time, such as "the last week of August", which is not last week."""
+    lead, *rest = text[one.last : of.last].casefold().split() or [""]
+    return (
+        bool(rest)
+        and lead in ("of", "in", "im", "des")
+        and of.precision in ("month", "season", "quarter", "year")
+    )
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -611,6 +623,9 @@ def _is_introduced(
     """Return whether a word that cannot stand alone follows one that makes it a time."""
     if not rule.startswith("lone_"):
         return True
+    if "third" in classes[place]:  # "Ende August"
+        month = tokens[place + 1]
+        return not (month.word in tongue.shy and month.raw == month.word)
     leads = classes[place - 1] if place and not tokens[place - 1].closed else {}
     if rule == "lone_weekday":
         if place + 1 < len(tokens) and "habit" in classes[place + 1]:
