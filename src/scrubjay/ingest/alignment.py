@@ -355,9 +355,12 @@ def _record(
             traits.updated_at, draft.heading_path, traits.tags, draft.place, traits.project,
             origin=traits.origin or "owner", pinned=traits.pinned, event=event,
         )  # fmt: skip
-    old = match if match.content_hash == digest else replace(match, status="active", valid_until=None)
     marker = note_marker_id(draft.content)
     addition = marker is not None
+    # An addition that is first found in its note has a heading and a marker there.
+    placed = match.place is None and addition_texts([((), draft.content)])[0] in match.content
+    same = match.content_hash == digest or placed
+    old = match if same else replace(match, status="active", valid_until=None)
     return replace(
         old,
         content=draft.content,
