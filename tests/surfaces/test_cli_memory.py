@@ -39,6 +39,12 @@ def test_a_terminal_without_a_text_is_an_error_not_a_wait(cli, terminal) -> None
     assert "hint: scrubjay add" in said.err
 
 
+def test_forgetting_says_which_superseded_memory_is_active_again(cli) -> None:
+    ids = [cli("add", text, "--json").json["id"] for text in ("I live in Porto.", "I moved to Lisbon.")]
+    said = cli("forget", ids[1], "--yes").out
+    assert said == f"1 memory forgotten.\n1 superseded memory is active again: {ids[0]}.\n"
+
+
 def test_every_field_of_an_addition_is_kept(cli) -> None:
     flags = (
         "--tier lesson --title Reefing --tag Sail --tag wind --date 2026-05-04 --valid-from 2026-01-01 "

@@ -244,6 +244,10 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
         write(f"{format_count(len(done.derived), 'memory')} derived from them forgotten as well.")
     if done.restored:
         write(f"{format_count(len(done.restored), 'source memory')} of those restored.")
+    if done.reactivated:
+        number = format_count(len(done.reactivated), "superseded memory")
+        verb = "are" if done.reactivated[1:] else "is"
+        write(f"{number} {verb} active again: {', '.join(done.reactivated)}.")
     for place in done.still:
         write(f"The text remains in {single_line(place)}.")
     if done.unknown:

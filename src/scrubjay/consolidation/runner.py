@@ -41,7 +41,13 @@ from scrubjay.consolidation.facts import FactSupport, PromotedMemory
 from scrubjay.consolidation.llm import ModelBudget, extract_with_model, rephrase_digest
 from scrubjay.consolidation.promotion import find_facts, find_patterns, promotion_writes, support_changes
 from scrubjay.errors import NotFoundError
-from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, revert_status_events
+from scrubjay.ingest.deletion import (
+    ALL_EVENTS,
+    STATUS_BATCH,
+    last_status_events,
+    reactivate_superseded,
+    revert_status_events,
+)
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.models.dates import DAY, now_micros
 from scrubjay.models.ids import tombstone_hashes
@@ -379,9 +385,10 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         sources = [source for memory in batch for source in archived[memory]] if batch else others
         with store.reader(scope) as reader:
             reactivated = _still_archived_by(reader, run, sources)
+            after, superseded = reactivate_superseded(reader, batch, now_micros())
         reverted = revert_status_events(reactivated, now_micros(), run)
-        store.write(scope, [DropMemory(tuple(batch)), *reverted], durable=True)
-        restored += len(reactivated)
+        store.write(scope, [DropMemory(tuple(batch)), *reverted, *after], durable=True)
+        restored += len(reactivated) + len(superseded)
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
     return UndoReport(run, len(removable), restored)
 

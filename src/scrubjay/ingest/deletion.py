@@ -2,8 +2,8 @@
 
 A derived memory that repeats words of a deleted one is deleted too, and so on upward; its archived sources become
 active again, so that consolidation can derive it anew from what is left. One that merely cites the memory loses that
-edge. Entities found only in deleted memories and categories that quote them go as well; pinned memories and those in
-somebody's own words stay.
+edge. What only deleted memories superseded becomes active again. Entities found only in deleted memories and categories
+that quote them go as well; pinned memories and those in somebody's own words stay.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
+from scrubjay.ingest.alignment import addition_texts
 from scrubjay.models.dates import now_micros
-from scrubjay.models.graph import Category, category_path
+from scrubjay.models.graph import EDITED_RULE, Category, Edge, category_path
 from scrubjay.models.ids import forgotten_prefix
 from scrubjay.models.lifecycle import (
     INJECTION_VERDICTS,
@@ -31,8 +32,10 @@ from scrubjay.storage.changes import (
     Change,
     DropCategory,
     DropConcept,
+    DropEdges,
     Forget,
     PutDocument,
+    PutEdges,
     PutEvents,
     PutLifecycle,
     PutTombstones,
@@ -94,6 +97,85 @@ def revert_status_events(events: Iterable[Event], at: int, run: str | None = Non
     return [PutLifecycle(lives), PutEvents(restored)]
 
 
+def reactivate_superseded(
+    reader: Reader, removed: Collection[str], at: int
+) -> tuple[list[Change], tuple[str, ...]]:
+    """Return the changes that make active again what only memories about to be removed superseded, and its ids."""
+    edges: list[Edge] = []
+    ids = sorted(removed)
+    for first in range(0, len(ids), STATUS_BATCH):
+        edges += reader.edges(ids[first : first + STATUS_BATCH], ["supersedes"])
+    return end_supersessions(reader, edges, removed, at)
+
+
+def end_supersessions(
+    reader: Reader, edges: Iterable[Edge], newer: Collection[str], at: int
+) -> tuple[list[Change], tuple[str, ...]]:
+    """Return the changes for ``supersedes`` edges that end, and the ids of the memories that become active again.
+
+    ``newer`` holds the sources of the edges. What superseded one of them supersedes the older memory from now on: "I
+    moved to Berlin" still does "I live in Porto" when "I moved to Lisbon" is deleted.
+    """
+    ended: dict[str, Edge] = {}
+    for edge in edges:
+        if edge.dst not in newer and edge.rule != EDITED_RULE:  # the text before an edit stays as it is
+            ended.setdefault(edge.dst, edge)
+    older = {memory: one for memory, one in reader.get(sorted(ended)).items() if one.status == "superseded"}
+    later: dict[str, set[str]] = {}
+    wave = sorted(older)
+    while wave:
+        for memory in wave:
+            later[memory] = set()
+        for edge in reader.edges(wave, ["supersedes"], inward=True):
+            later[edge.dst].add(edge.src)
+        wave = sorted(set().union(*(later[memory] for memory in wave)).intersection(newer) - later.keys())
+    others = reader.get(sorted(set().union(*later.values()).difference(newer)))
+    inherited: list[Edge] = []
+    for memory in list(older):
+        reached, open_ = {memory}, [memory]
+        while open_:
+            found = later.get(open_.pop(), set()) - reached
+            reached |= found
+            open_ += found.intersection(newer)
+        holding = [one for one in reached - {memory} if one in others and others[one].status != "archived"]
+        if holding:
+            inherited += [
+                replace(ended[memory], src=one, at=at) for one in sorted(holding) if one not in later[memory]
+            ]
+            del older[memory]
+    changes: list[Change] = [PutEdges(tuple(inherited))] if inherited else []
+    if older:
+        life = LifecycleChange(status="active", valid_until=None)
+        changes += status_changes(older.values(), life, "restored", at)
+    return changes, tuple(older)
+
+
+def end_reworded(reader: Reader, new: Iterable[Record], at: int) -> list[Change]:
+    """Return the changes that end what stored memories superseded by their text, and do not by their new one."""
+    now = {record.id: record for record in new}
+    edges = reader.edges(sorted(now), ["supersedes"])
+    if not edges:
+        return []
+    from scrubjay.facts.supersession import supersedes  # hardly any passage needs it
+
+    was = reader.get(sorted({end for edge in edges for end in (edge.src, edge.dst)}))
+    ended = []
+    for edge in edges:
+        if edge.src in was and edge.dst in was:
+            older = _own_text(was[edge.dst])
+            before, after = (supersedes(older, _own_text(one[edge.src])) for one in (was, now))
+            if before and not after:
+                ended.append(edge)
+    if not ended:
+        return []
+    changes, _ = end_supersessions(reader, ended, {edge.src for edge in ended}, at)
+    return [DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in ended)), *changes]
+
+
+def _own_text(record: Record) -> str:
+    return addition_texts([(record.heading_path, record.content)])[0]
+
+
 SHINGLE_WORDS: Final = 4
 """Shared words in a row by which a text counts as derived from another."""
 _WORD: Final = re.compile(r"\w+")
@@ -153,15 +235,15 @@ def _shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
 ORPHAN_PAGE: Final = 1_000
 
 
-def find_orphans(reader: Reader, source: str) -> set[str]:
-    """Return the ids of the memories whose only evidence is a source, as the reader sees it."""
+def find_removed(reader: Reader, source: str) -> tuple[set[str], set[str]]:
+    """Return the ids of a source's memories and of those derived from it alone, as the reader sees them."""
     orphans: set[str] = set()
-    lost: set[str] = set()
+    own: set[str] = set()
     after, where = "", RecordFilter(sources=(source,), statuses=STATUSES)
     while page := reader.page(after, ORPHAN_PAGE, where):
         after = page[-1].id
-        lost |= {record.id for record in page}
-    wave = sorted(lost)
+        own |= {record.id for record in page}
+    wave, lost = sorted(own), set(own)
     while wave:
         derived: set[str] = set()
         for first in range(0, len(wave), ORPHAN_PAGE):
@@ -170,7 +252,7 @@ def find_orphans(reader: Reader, source: str) -> set[str]:
         wave = sorted(_without_evidence(reader, sorted(derived - lost), lost))
         orphans |= set(wave)
         lost |= set(wave)
-    return orphans
+    return own, orphans
 
 
 def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) -> Iterator[str]:
@@ -229,6 +311,7 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
         records = {**requested, **dependents}
         now = now_micros()
         restored = _restored_sources(reader, archived, records)
+        reactivation, reactivated = reactivate_superseded(reader, records, now)
         categories, placed = _affected_categories(store, scope, reader, records)
         changes = [
             Forget(tuple(records)),
@@ -238,6 +321,7 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
                 for record, run in restored
                 for change in status_changes([record], LifecycleChange(status="active"), "restored", now, run)
             ),
+            *reactivation,
             *_entity_changes(store, scope, reader, records),
             *_reread_changes(reader, requested.values(), records),
             *(DropCategory(category.id) for category in categories),
@@ -256,7 +340,7 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
             source_keys.setdefault(record.place.source, set()).add(record.key)
     derived = tuple(memory for memory in records if memory not in gone)
     return DeletionResult(
-        ForgetReport(gone, unknown, tuple(still), derived, tuple(one.id for one, _ in restored)),
+        ForgetReport(gone, unknown, tuple(still), derived, tuple(one.id for one, _ in restored), reactivated),
         tuple(sorted({category.key for category in categories if category.kind == "topic"})),
         tuple(sorted({record.key for record in records.values()})),
         {sources[one]: frozenset(source_keys[one]) for one in sorted(source_keys)},

@@ -103,6 +103,7 @@ class ForgetReport:
         still: Places where the text remains: ``path:first-last`` of files that scrubjay does not edit.
         derived: Previous versions, and memories derived from them with the same content; deleted too.
         restored: Memories that a consolidation had archived because of a deleted digest; active again.
+        reactivated: Memories that only the deleted ones superseded; active again.
     """
 
     ids: tuple[str, ...]
@@ -110,6 +111,7 @@ class ForgetReport:
     still: tuple[str, ...]
     derived: tuple[str, ...] = ()
     restored: tuple[str, ...] = ()
+    reactivated: tuple[str, ...] = ()
 
 
 @frozen
