@@ -218,9 +218,14 @@ def by_forgetting_it_first(machine: Machine) -> None:
     machine.memory.add("The safe opens with a key.")
 
 
+def by_adding_it_again(machine: Machine) -> None:
+    assert machine.memory.add("The safe opens with a key.").existed
+
+
 @pytest.mark.parametrize(
     ("text", "write", "kept"),
     [
+        ("The safe opens with a key.", by_adding_it_again, "The safe opens with a key."),
         ("The safe opens with a key.", by_call, "The safe opens with a number."),
         ("The mast is 12 metres.", in_its_file, "The mast is 14 metres."),
         ("The safe opens with a key.", by_forgetting_it_first, "The safe opens with a key."),
@@ -270,6 +275,20 @@ def test_an_edit_that_both_have_is_forgotten_when_asked_once_they_were_merged_ag
     two.memory.forget(find(two, "14 metres"))
     two.memory.export(tmp_path / "two.jsonl")
     held = find(one, "14 metres")
+    assert one.memory.import_(tmp_path / "two.jsonl", forget=True).forgotten_too == (held,)
+
+
+def test_a_text_that_was_added_again_is_forgotten_when_asked_once_they_were_merged_again(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    one.memory.add("The safe opens with a key.")
+    merge(one, two)
+    by_adding_it_again(one)
+    merge(one, two)
+    two.memory.forget(find(two, "safe"))
+    two.memory.export(tmp_path / "two.jsonl")
+    held = find(one, "safe")
     assert one.memory.import_(tmp_path / "two.jsonl", forget=True).forgotten_too == (held,)
 
 

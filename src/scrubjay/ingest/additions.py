@@ -198,7 +198,7 @@ def add_memories(
     ]
     if called:
         redact_stored_turns(store, scope, base, called)
-    return put_memories(store, scope, base, validated, edge_builder, fact_stage)
+    return put_memories(store, scope, base, validated, edge_builder, fact_stage, stated=True)
 
 
 def put_memories(
@@ -208,8 +208,13 @@ def put_memories(
     validated: Sequence[ValidatedMemory | None],
     edge_builder: EdgeBuilder,
     fact_stage: FactStage,
+    *,
+    stated: bool = False,
 ) -> list[AddReport]:
-    """Store validated memories, each once; None stands for one that is skipped."""
+    """Store validated memories, each once; None stands for one that is skipped.
+
+    ``stated``: somebody states them now, which the history of a memory that is there already records.
+    """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
         items, present = _with_existing_ids(reader, [one for one in validated if one is not None], secret)
@@ -219,6 +224,11 @@ def put_memories(
         if item.record.id not in present and item.record.id not in fresh:
             fresh[item.record.id] = prepare_memory(item.record)
             new_places.add(place)
+    again = [one.record for one in items if one.record.id in present and one.record.turn is None]
+    if stated and again:
+        at = now_micros()
+        events = tuple(Event(one.id, "reinforced", at, one.key, actor=scope.user) for one in again)
+        store.write(scope, [PutEvents(events)], durable=True)
     prepared = list(fresh.values())
     if len(prepared) > ADD_BATCH:
         check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))

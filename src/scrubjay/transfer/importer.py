@@ -48,7 +48,7 @@ from scrubjay.transfer.archive import (
     principal_mark,
     read_export_lines,
 )
-from scrubjay.transfer.tombstones import export_name, find_held, forgotten_here
+from scrubjay.transfer.tombstones import added_again, export_name, find_held, forgotten_here
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -399,7 +399,9 @@ class _ExistingRows:
             return []
         ids = [one.id for one in self.matched.values()]
         stored: dict[tuple[str, str | None, int], int] = {}
-        for event in self._reader.events(ids, limit=ALL_ROWS):
+        known = self._reader.events(ids, limit=ALL_ROWS)
+        again = added_again(known)
+        for event in known:
             stored.setdefault((event.memory, event.run, event.count), event.at)  # the newest comes first
         now = now_micros()
         events = []
@@ -407,7 +409,8 @@ class _ExistingRows:
             name, there = export_name(self._into.store_of, old), self._exported[old]
             version = there.updated_at if _says_same(one, there) else 0
             at = stored.get((one.id, name, version))
-            if at is None or (version and at < one.updated_at <= now):
+            changed = max(one.updated_at, again.get(one.id, 0))
+            if at is None or (version and at < changed <= now):
                 events.append(Event(one.id, "imported", now, one.key, name, count=version))
         return [PutEvents(tuple(events))] if events else []
 

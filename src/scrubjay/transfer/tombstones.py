@@ -8,10 +8,11 @@ import records under which name it found each memory (an event ``imported``).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
+from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.models.ids import forgotten_prefix
-from scrubjay.models.lifecycle import name_imported, versioned_name
+from scrubjay.models.lifecycle import Event, name_imported, versioned_name
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import Reader
 
@@ -32,10 +33,19 @@ def forgotten_here(reader: Reader, secret: bytes, scope: Scope) -> set[str]:
     return reader.forgotten_names([forgotten_prefix(secret, key) for key in scope.keys])
 
 
+def added_again(events: Iterable[Event]) -> dict[str, int]:
+    """Return when the text of each memory was last stated again, but not by a consolidation."""
+    found: dict[str, int] = {}
+    for event in events:
+        if event.op == "reinforced" and event.run is None:
+            found[event.memory] = max(event.at, found.get(event.memory, 0))
+    return found
+
+
 def find_held(reader: Reader, names: Collection[str], store: str) -> dict[str, Mapping[str, bool]]:
     """Return, by name, the ids of the memories that have it, each with whether its text is certainly the one meant.
 
-    ``store`` is the reader's own.
+    It is not where somebody added it again since the stores were last merged. ``store`` is the reader's own.
     """
     found: dict[str, dict[str, bool]] = defaultdict(dict)
     own = {
@@ -44,14 +54,19 @@ def find_held(reader: Reader, names: Collection[str], store: str) -> dict[str, M
         if name.startswith(f"{store}/")
     }
     here = reader.get(list(set(own.values())))
+    again = added_again(reader.events(list(here), limit=ALL_EVENTS)) if here else {}
     for name, memory in own.items():
         if memory in here:
-            found[name][memory] = name == versioned_name(export_name(store, memory), here[memory].updated_at)
+            since = here[memory].updated_at
+            same = name == versioned_name(export_name(store, memory), since)
+            found[name][memory] = same and again.get(memory, 0) <= since
     for name in set(names) - own.keys():
         events = [event for event in reader.events(run=name.partition("@")[0]) if event.op == "imported"]
         records = reader.get(list({event.memory for event in events})) if events else {}
+        again = added_again(reader.events(list(records), limit=ALL_EVENTS)) if records else {}
         for event in events:
             if event.memory in records:
                 same = "@" in name and name == name_imported(event, records[event.memory].updated_at)
-                found[name][event.memory] = same or found[name].get(event.memory, False)
+                certain = same and again.get(event.memory, 0) <= event.at
+                found[name][event.memory] = certain or found[name].get(event.memory, False)
     return dict(found)
