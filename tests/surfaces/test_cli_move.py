@@ -58,7 +58,46 @@ def test_the_hint_names_forget_only_where_it_was_not_given(cli, tmp_path: Path) 
     assert "repeat the import with --forget" in said
     said = cli("import", file, "--forget").out
     assert "12 memories forgotten in the other store, still here." in said
+    assert said.count(": edited, or added again here, since the stores were last merged\n") == 10
+    assert "  … and 2 more (--json lists all)\n" in said
     assert "repeat the import" not in said
+    assert len(cli("import", file, "--forget", "--json").json["kept"]) == 12
+
+
+def test_an_import_that_forgets_names_the_files_that_hold_the_texts(cli, tmp_path: Path) -> None:
+    file, other = tmp_path / "x.jsonl", ("--store", str(tmp_path / "other.db"))
+    note = tmp_path / "notes" / "boat.md"
+    note.parent.mkdir()
+    note.write_text("# Mast\n\nThe mast is red.\n\n# Keel\n\nThe keel is blue.\n")
+    cli("sync", note.parent)
+    cli("export", file)
+    cli("import", file, *other)
+    note.write_text(note.read_text().replace("keel is blue", "keel is grey"))
+    cli("sync", note.parent, *other)
+    for name in ("mast is red", "keel is blue"):
+        cli("forget", cli("search", name, "--limit", "1", "--json").json["results"][0]["id"], "--yes")
+    cli("export", file, "--overwrite")
+    (keel,) = cli("search", "keel is grey", "--limit", "1", "--json", *other).json["results"]
+    said = cli("import", file, "--forget", *other).out
+    assert f"1 memory forgotten here, too.\nThe text remains in {note}:1-4.\n" in said
+    short = keel["id"].partition("_")[2][:6]
+    assert (
+        f"\n  {short} in {note}:5-7: edited, or added again here, since the stores were last merged\n" in said
+    )
+
+
+def test_every_file_that_differs_here_is_in_the_json_of_an_import(cli, tmp_path: Path) -> None:
+    notes, file, other = tmp_path / "notes", tmp_path / "x.jsonl", ("--store", str(tmp_path / "other.db"))
+    notes.mkdir()
+    for text in ("blue", "red"):
+        for number in range(105):
+            (notes / f"{number}.md").write_text(f"Boat {number} is {text}.\n")
+        (notes / "same.md").write_text("The keel is lead.\n")
+        cli("sync", notes, *(other if text == "red" else ()))
+        if text == "blue":
+            cli("export", file)
+    assert "and 102 more (--json lists all)\nhint: copy" in cli("import", file, *other).out
+    assert len(cli("import", file, "--json", *other).json["passed_files"]) == 105
 
 
 def test_an_export_that_is_not_trusted_forgets_nothing(cli, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ IMPORT_FORMATS = (
     "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
 )  # fmt: skip
 MAX_SHOWN = 10
-"""Rejected lines that are shown; --json has a hundred of them."""
+"""Items of a list that are shown."""
 
 
 @command("export")
@@ -136,15 +136,21 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
     if done.forgotten_too:
         verb = "would be forgotten" if dry_run else "forgotten"
         write(f"{format_count(len(done.forgotten_too), 'memory')} {verb} here, too.")
+    for place in done.still:
+        write(f"The text remains in {single_line(place)}.")
     if there := done.forgotten_there:
         others = "" if forget or len(there) <= MAX_SHOWN else "; or all: repeat the import with --forget"
-        write(
-            f"{format_count(len(there), 'memory')} forgotten in the other store, still here.\n"
-            f"hint: scrubjay forget {' '.join(there[:MAX_SHOWN])}{others}"
-        )
+        write(f"{format_count(len(there), 'memory')} forgotten in the other store, still here.")
+        for kept in done.kept[:MAX_SHOWN]:
+            where = f" in {single_line(kept.place)}" if kept.place else ""
+            write(f"  {kept.short}{where}: {kept.reason}")
+        if done.kept[MAX_SHOWN:]:
+            write(f"  … and {len(done.kept) - MAX_SHOWN:,} more (--json lists all)")
+        write(f"hint: scrubjay forget {' '.join(there[:MAX_SHOWN])}{others}")
     if done.passed_files:
         named = ", ".join(map(single_line, done.passed_files[:MAX_NAMED]))
-        more = f" and {len(done.passed_files) - MAX_NAMED:,} more" if done.passed_files[MAX_NAMED:] else ""
+        left = len(done.passed_files) - MAX_NAMED
+        more = f" and {left:,} more (--json lists all)" if left > 0 else ""
         write(
             f"{format_count(done.passed, 'memory')} skipped, because the file here is missing or has another version: "
             f"{named}{more}\nhint: copy the version you want here, then scrubjay sync"

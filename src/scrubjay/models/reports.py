@@ -456,6 +456,23 @@ class ImportSample:
 
 
 @frozen
+class KeptMemory:
+    """A memory that an import kept though the store of the export forgot it.
+
+    Attributes:
+        id: The memory.
+        short: Its short id.
+        place: ``path:first-last`` of the file that holds its text, or None.
+        reason: Why it was kept.
+    """
+
+    id: str
+    short: str
+    place: str | None
+    reason: str
+
+
+@frozen
 class ImportReport:
     """Result of an import or its dry run.
 
@@ -478,9 +495,11 @@ class ImportReport:
         failures: Number of all rejected items.
         samples: The first new memories.
         seconds: Wall time.
-        passed_files: Files here that are missing or have another version, at most one hundred.
+        passed_files: Files here that are missing or have another version.
         forgotten_there: Memories here that were forgotten in the store that wrote the export.
         forgotten_too: Those of them that were forgotten here, too, as asked for.
+        kept: Those of them that were not, though asked for.
+        still: Places where the text of those forgotten here remains: ``path:first-last`` of files.
     """
 
     format: str
@@ -503,6 +522,8 @@ class ImportReport:
     passed_files: tuple[str, ...] = ()
     forgotten_there: tuple[str, ...] = ()
     forgotten_too: tuple[str, ...] = ()
+    kept: tuple[KeptMemory, ...] = ()
+    still: tuple[str, ...] = ()
 
 
 @frozen

@@ -29,8 +29,18 @@ from scrubjay.models.graph import Edge
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import Source
-from scrubjay.models.reports import ImportReport, ImportSample, Progress, ProgressCallback, RejectedItem
+from scrubjay.models.reports import (
+    ImportReport,
+    ImportSample,
+    KeptMemory,
+    Progress,
+    ProgressCallback,
+    RejectedItem,
+)
+from scrubjay.models.results import position
 from scrubjay.models.sources import is_single_file, source_location
+from scrubjay.search.browse import short_references
+from scrubjay.search.results import full_paths
 from scrubjay.services.curation import forget_memories
 from scrubjay.services.sync import current_versions, edge_builder, recluster_due, sync
 from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
@@ -200,6 +210,8 @@ def restore_export(
     import_lines(file, header, into, shared=shared, progress=progress)
     there = _forgotten_there(workspace, into.forgotten_there)
     too = tuple(one for one in there if forget and into.forgotten_there[one])
+    kept = tuple(one for one in there.values() if one.id not in too)
+    still = tuple(place for one in too if (place := there[one].place))
     if not dry_run:
         forget_memories(workspace, too)
         _recluster(workspace, into)
@@ -212,7 +224,7 @@ def restore_export(
         existed=counts["existed"],
         forgotten=counts["forgotten"],
         passed=counts["passed"],
-        passed_files=tuple(into.passed_files)[:MAX_REPORTED_FAULTS],
+        passed_files=tuple(into.passed_files),
         edges=counts["edges"],
         concepts=counts["concepts"],
         events=counts["events"],
@@ -222,16 +234,32 @@ def restore_export(
         scrubbed=dict(sorted(into.scrubbed.items())),
         samples=tuple(into.samples),
         seconds=time.monotonic() - started,
-        forgotten_there=tuple(one for one in there if one not in too),
+        forgotten_there=tuple(one.id for one in kept),
         forgotten_too=too,
+        kept=kept if forget else (),
+        still=still,
     )
 
 
-def _forgotten_there(workspace: Workspace, ids: Iterable[str]) -> list[str]:
-    """Return which memories, forgotten elsewhere, the user may forget here."""
+def _forgotten_there(workspace: Workspace, ids: Iterable[str]) -> dict[str, KeptMemory]:
+    """Return the memories, forgotten elsewhere, that the user may forget here."""
     with workspace.store.reader(workspace.scope) as reader:
-        records = reader.get(list(ids))
-    return [memory for memory, record in records.items() if may_change(workspace, record)]
+        records = {one.id: one for one in reader.get(list(ids)).values() if may_change(workspace, one)}
+        short = short_references(reader, records)
+        paths = full_paths(list(records.values()), reader.sources()) if records else {}
+    return {
+        memory: KeptMemory(
+            memory,
+            short[memory].id,
+            f"{paths[memory]}{position(record)}" if memory in paths else None,
+            KEPT_REASON,
+        )
+        for memory, record in records.items()
+    }
+
+
+KEPT_REASON: Final = "edited, or added again here, since the stores were last merged"
+"""The export may mean another text, or an earlier statement of the same one."""
 
 
 def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
