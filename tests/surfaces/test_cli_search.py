@@ -67,6 +67,20 @@ def test_a_search_without_result_says_so_and_succeeds(cli, notes) -> None:
     assert "hint" not in found
 
 
+def test_a_search_says_how_many_memories_only_their_age_left_out(cli) -> None:
+    painters = [f"Painter {number} painted the mast red." for number in range(20)]
+    with Memory.open() as memory:
+        memory.add_many(NewMemory(f"Tom sewed the sails in the harbour of town {n}.") for n in range(20))
+        memory.add_many(NewMemory(text, date="2010-01-01") for text in painters[::2])
+        memory.add_many(NewMemory(text) for text in painters[1::2])
+    asked = ("search", "who painted the mast red?", "--limit")
+    said = cli(*asked, "10").out
+    assert re.search(
+        r"\n\d older memor(y|ies) left out: newer ones rank higher \(raise --limit to show more\)\n", said
+    )
+    assert "left out" not in cli(*asked, "20").out
+
+
 def test_json_results_carry_where_what_and_when(cli, notes) -> None:
     cli("sync", notes)
     found = cli("search", "who", "painted", "the", "hull", "--json").json

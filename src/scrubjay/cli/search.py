@@ -257,7 +257,9 @@ def _print_footer(found: Answer, *, explain: bool) -> None:
     notes = [f"partial: {single_line(each)}" for each in found.partial]
     notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
     notes += as_of_notes(found.as_of)
-    notes += [f"age-filtered: {found.hidden:,} (raise --limit to show them)"] if found.hidden else []
+    if found.hidden:
+        older = format_count(found.hidden, "older memory")
+        notes.append(f"{older} left out: newer ones rank higher (raise --limit to show more)")
     noun = "likely result" if found.nearest else "result"
     notes.append(f"{format_count(len(found.results), noun)} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM))
