@@ -48,6 +48,13 @@ def test_a_folder_that_is_gone_comes_with_the_command_that_removes_it(cli, notes
     )
 
 
+def test_retention_without_a_limit_names_the_settings_that_set_one(cli, junk) -> None:
+    said = cli("audit", "--retention").out
+    assert said == (
+        "No limit is set, so nothing is archived or forgotten.\nhint: set days or most under [retention]\n"
+    )
+
+
 def test_retention_says_what_it_would_do_and_does_it(cli, junk) -> None:
     cli.patch.setenv("SCRUBJAY_RETENTION_MOST", "1")
     would = cli("audit", "--retention", "--dry-run").out.splitlines()

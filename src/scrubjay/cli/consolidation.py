@@ -225,6 +225,10 @@ def audit(
             found = memory.audit(kinds, limit, dry_run=dry_run)
     if call.json:
         write_json(serializers.to_plain(retained if retention else found))
+    elif retention and not (call.settings.retention.days or call.settings.retention.most):
+        write(
+            "No limit is set, so nothing is archived or forgotten.\nhint: set days or most under [retention]"
+        )
     elif retention:
         _print_retention(retained)
     else:
