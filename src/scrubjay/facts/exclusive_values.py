@@ -82,7 +82,7 @@ _STATES: Final = tuple(
 PLACES: Final = ("town", "country")
 _LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
 _STATE: Final = _LIVE | word_set(
-    """we we're i'm my our the is are am use uses using run runs host hosted stored kept on in at now currently these
+    """we we're i'm my our the is are am use uses using run runs host hosted stored kept on in at as now currently these
     days for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
     ahora 我 们 在 用 了 现 的 是"""
 )

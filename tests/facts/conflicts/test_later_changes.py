@@ -9,6 +9,8 @@ import pytest
 from scrubjay import Memory
 
 CHANGES = [
+    ("We use npm as our package manager.", "We switched to pnpm."),
+    ("We use npm as our package manager.", "We use pnpm as our package manager now."),
     ("I moved to Lisbon.", "I moved to Madrid."),
     ("i moved to lisbon in january", "i moved to madrid in june"),
     ("I moved from Porto to Lisbon last year.", "We've moved to Sheffield, so I'm there now."),
@@ -42,6 +44,9 @@ CHANGES = [
     ("We host the docs on Read the Docs.", "Docs live on GitHub Pages instead, RTD is shut off."),
 ]
 BOTH_HOLD = [
+    ("We use npm as our mirror.", "We switched to pnpm."),
+    ("We use npm as a package manager in web.", "We switched to pnpm as a package manager in api."),
+    ("We use Redis as our queue.", "We switched to Memcached as our cache."),
     ("I moved the meeting to Lisbon.", "I moved to Madrid."),
     ("Ann moved to Madrid.", "I moved to Lisbon."),
     ("We switched to pnpm in web.", "We switched to uv in api."),
