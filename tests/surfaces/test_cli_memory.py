@@ -45,6 +45,12 @@ def test_forgetting_says_which_superseded_memory_is_active_again(cli) -> None:
     assert said == f"1 memory forgotten.\n1 superseded memory is active again: {ids[0]}.\n"
 
 
+def test_the_history_of_a_memory_says_that_it_was_added_again(cli) -> None:
+    one = cli("add", "The mast is 12 metres.", "--json").json["id"]
+    assert "already exists" in cli("add", "The mast is 12 metres.").out
+    assert "was added again" in cli("history", one).out
+
+
 def test_every_field_of_an_addition_is_kept(cli) -> None:
     flags = (
         "--tier lesson --title Reefing --tag Sail --tag wind --date 2026-05-04 --valid-from 2026-01-01 "

@@ -63,9 +63,9 @@ if TYPE_CHECKING:
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
     """Add one memory: TEXT, or standard input if there is no TEXT or it is -.
 
-    Adding the same memory again (text up to whitespace, tier, date, conversation) changes nothing. Similar memories
-    are listed and kept. A statement that says it changes a known one supersedes it. Secrets are replaced before
-    anything is stored.
+    Adding the same memory again (text up to whitespace, tier, date, conversation) only adds to its history. Similar
+    memories are listed and kept. A statement that says it changes a known one supersedes it. Secrets are replaced
+    before anything is stored.
     """
     content = read_text(text, file)
     arguments = {name: value for name, value in fields.items() if value is not None}
@@ -270,7 +270,7 @@ def confirm_forget(subject: str) -> None:
 
 
 EVENT_PHRASES = {
-    "added": "was added",
+    "added": "was added again",
     "archived": "was archived",
     "changed": "was changed",
     "contradicted": "was contradicted",

@@ -198,7 +198,7 @@ def add_memories(
     ]
     if called:
         redact_stored_turns(store, scope, base, called)
-    return put_memories(store, scope, base, validated, edge_builder, fact_stage, stated=True)
+    return put_memories(store, scope, base, validated, edge_builder, fact_stage, record_repeats=True)
 
 
 def put_memories(
@@ -209,11 +209,11 @@ def put_memories(
     edge_builder: EdgeBuilder,
     fact_stage: FactStage,
     *,
-    stated: bool = False,
+    record_repeats: bool = False,
 ) -> list[AddReport]:
     """Store validated memories, each once; None stands for one that is skipped.
 
-    ``stated``: somebody states them now, which the history of a memory that is there already records.
+    With ``record_repeats`` the history of a memory that is there already says that it was added again.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
@@ -225,9 +225,9 @@ def put_memories(
             fresh[item.record.id] = prepare_memory(item.record)
             new_places.add(place)
     again = [one.record for one in items if one.record.id in present and one.record.turn is None]
-    if stated and again:
+    if record_repeats and again:
         at = now_micros()
-        events = tuple(Event(one.id, "reinforced", at, one.key, actor=scope.user) for one in again)
+        events = tuple(Event(one.id, "added", at, one.key, actor=scope.user) for one in again)
         store.write(scope, [PutEvents(events)], durable=True)
     prepared = list(fresh.values())
     if len(prepared) > ADD_BATCH:

@@ -116,7 +116,8 @@ EVENT_OPS: Final = (
     "wrong",
 )
 """What can happen to a memory. That one was forgotten is no event: nothing of it is kept. What is ``read`` was read
-by a language model. ``imported``: the memory was in an export of another store, whether or not it was new here."""
+by a language model. ``added``: it was added again. ``imported``: the memory was in an export of another store, whether
+or not it was new here."""
 
 
 @frozen

@@ -34,10 +34,10 @@ def forgotten_here(reader: Reader, secret: bytes, scope: Scope) -> set[str]:
 
 
 def added_again(events: Iterable[Event]) -> dict[str, int]:
-    """Return when the text of each memory was last stated again, but not by a consolidation."""
+    """Return when the text of each memory was last added again."""
     found: dict[str, int] = {}
     for event in events:
-        if event.op == "reinforced" and event.run is None:
+        if event.op == "added":
             found[event.memory] = max(event.at, found.get(event.memory, 0))
     return found
 

@@ -202,7 +202,7 @@ async def list_memories(
     | {200: describe_response(_ADDED, "The same content already exists in the same scope.")},
 )
 async def add_memory(new: New, who: WritePrincipal, session: SessionDep) -> Response:
-    """Add a memory durably. Adding the same content in the same scope again changes nothing."""
+    """Add a memory durably. Adding the same content in the same scope again only adds to its history."""
     options = _with_agent(new.given(), who)
     report = await session.write(who, lambda memory: memory.add(**options))
     return CompactJSONResponse(serializers.to_plain(report), 200 if report.existed else 201)
