@@ -120,6 +120,8 @@ def end_supersessions(
     for edge in edges:
         if edge.dst not in newer and edge.rule != EDITED_RULE:  # the text before an edit stays as it is
             ended.setdefault(edge.dst, edge)
+    if not ended:
+        return [], ()
     older = {memory: one for memory, one in reader.get(sorted(ended)).items() if one.status == "superseded"}
     later: dict[str, set[str]] = {}
     wave = sorted(older)
@@ -153,7 +155,7 @@ def end_supersessions(
 def end_reworded(reader: Reader, new: Iterable[Record], at: int) -> list[Change]:
     """Return the changes that end what stored memories superseded by their text, and do not by their new one."""
     now = {record.id: record for record in new}
-    edges = reader.edges(sorted(now), ["supersedes"])
+    edges = reader.edges(sorted(now), ["supersedes"]) if now else []
     if not edges:
         return []
     from scrubjay.facts.supersession import supersedes  # hardly any passage needs it
