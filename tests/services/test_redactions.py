@@ -62,6 +62,21 @@ def test_a_word_of_the_allow_list_comes_back_at_the_next_sync(tmp_path: Path) ->
             assert "Tulpe#Regen7" in memory.search("wifi password").results[0].snippet
 
 
+def test_the_list_of_redactions_says_how_to_keep_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = tmp_path / "config.toml"
+    settings.touch()
+    monkeypatch.setenv("SCRUBJAY_CONFIG", str(settings))
+    store = tmp_path / "memory.db"
+    with Memory.open(store) as memory:
+        memory.add(TOLD)
+    done = CliRunner().invoke(cli, ["--store", str(store), "redactions"])
+    assert 'allow = ["word"] under [redaction]' in done.stderr
+    assert str(settings) in done.stderr
+    assert "hint" not in done.stdout
+
+
 TOLD = "The wifi password is Tulpe#Regen7 for guests."
 
 

@@ -12,7 +12,7 @@ from scrubjay.api import serializers
 from scrubjay.cli import agents, sync
 from scrubjay.cli.agents import agent_home
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_json
+from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_error, write_json
 from scrubjay.config.loader import config_path, known_settings, variable_name
 from scrubjay.config.paths import Pauses
 from scrubjay.config.settings import Settings, data_dir, setting_rules
@@ -302,6 +302,11 @@ def redactions(call: Call) -> None:
         write(single_line(f"{where}  {one.kind}  {one.before}[…]{one.after}"))
     if not found:
         write("Nothing was redacted.")
+        return
+    write_error(
+        f'hint: to keep a word that is no secret, write allow = ["word"] under [redaction] into {config_path()} and run'
+        " scrubjay sync; a memory without a file has to be added again"
+    )
 
 
 SHELLS = ("bash", "zsh", "fish")
