@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scrubjay.ingest.finalizer import PageIndex
+from scrubjay.ingest.enrichment import PageIndex
 from scrubjay.models.records import Document, StageVersions
 from scrubjay.text.markdown import MAX_LINKS, LinkTarget, block_ids, extract_links, heading_slug
 

@@ -14,8 +14,8 @@ from web import edges, scope_of, store_of
 
 from scrubjay import Memory
 from scrubjay.config.settings import Settings
-from scrubjay.ingest import finalizer
-from scrubjay.ingest.finalizer import finalize_source
+from scrubjay.ingest import enrichment
+from scrubjay.ingest.enrichment import finalize_source
 from scrubjay.models.records import DUE_LINKS, Source
 
 Open = Callable[..., Memory]
@@ -234,7 +234,7 @@ def test_after_any_changes_the_links_are_those_that_all_notes_looked_at_anew_wou
     a_look: int,
     steps: list[tuple[str, object]],
 ) -> None:
-    monkeypatch.setattr(finalizer, "DOCUMENTS_PER_LOOKUP", a_look)
+    monkeypatch.setattr(enrichment, "DOCUMENTS_PER_LOOKUP", a_look)
     notes = Notes(tmp_path_factory.mktemp("notes"))
     notes.write("stays.md", page("[[a]]", "[[Two]]", "[b](x/b.md)"))
     with Memory.open(settings=replace(settings, store="memory://")) as memory:

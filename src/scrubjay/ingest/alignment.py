@@ -22,8 +22,7 @@ from scrubjay.models.records import NEVER_INJECT, Document, EventTime, Record, S
 from scrubjay.models.results import PositionUnit
 from scrubjay.storage.changes import PreparedMemory, UnchangedPassage
 from scrubjay.text.language import detect_language
-from scrubjay.text.markdown import normalize_newlines, parse_blocks
-from scrubjay.text.pages import PAGE_END, pages_of
+from scrubjay.text.markdown import PAGE_END, normalize_newlines, pages_of, parse_blocks
 
 NOTE_MARKER: Final = re.compile(r"^<!-- scrubjay:([a-z]+_[0-9a-f]{16}) -->\r?$", re.MULTILINE)
 """A line under the heading of an addition that names its memory."""

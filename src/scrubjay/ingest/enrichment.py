@@ -2,35 +2,54 @@
 
 The mark of a memory (`Record.due`) is the queue: it is written with the text, and changed with the edges. So enrichment
 can be interrupted at any time, and the next call ends in the same state.
+
+A link may precede its page, so all links of a source are resolved together, once its documents are connected; when a
+page is new or changed, stored notes that may link to it are searched for. URLs, images and links in code do not count.
 """
 
 from __future__ import annotations
 
+import posixpath
+import re
 import time
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
 
+from scrubjay.categories.folders import folder_changes
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.finalizer import finalize_source
 from scrubjay.ingest.linker import EdgeBuilder
-from scrubjay.ingest.sync_run import write_in_batches
+from scrubjay.ingest.reader import document_aliases
+from scrubjay.ingest.sync_run import LINK_BATCH, write_in_batches
+from scrubjay.models.dates import now_micros
+from scrubjay.models.graph import Edge
 from scrubjay.models.records import (
     DUE_EDGES,
     DUE_FACTS,
     DUE_LINKS,
     DUE_PLACE,
+    Document,
+    PassageRef,
+    PassageRefs,
+    Record,
+    RecordFilter,
     Scope,
+    Source,
     due_level,
     due_mark,
     due_since,
+    note_documents,
 )
 from scrubjay.models.reports import Progress
-from scrubjay.storage.changes import PreparedMemory, PutDue, PutMemory
+from scrubjay.storage.changes import Change, PreparedMemory, PutDue, PutEdges, PutMemory
 from scrubjay.storage.interface import DueMemory, Reader, Store
 from scrubjay.text.language import detect_language
-from scrubjay.text.tokenizer import Terms
+from scrubjay.text.markdown import LinkTarget, block_ids, extract_links, heading_slug
+from scrubjay.text.tokenizer import Terms, query_groups
 from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
@@ -132,3 +151,396 @@ class EnrichmentRun:
                 levels = by_source[source.id]
                 changes = finalize_source(reader, secret, self.scope, source, levels, self.edges.stages)
             write_in_batches(lambda some: self.store.write(self.scope, some), changes)
+
+
+MAX_CACHED_PASSAGES: Final = 50_000
+"""Passages cached while one source is finalized: 15 MB."""
+MAX_MENTIONS: Final = 200
+"""Stored passages searched for links to a new page."""
+DOCUMENTS_PER_LOOKUP: Final = 50
+"""Documents that can be read in the time of one word lookup."""
+
+
+def finalize_source(
+    reader: Reader,
+    secret: bytes,
+    scope: Scope,
+    source: Source,
+    due: Mapping[str, int],
+    stages: Collection[str],
+) -> list[Change]:
+    """Return what brings links and folder categories of a source up to date.
+
+    Args:
+        reader: A view of ``scope``.
+        secret: The tenant's key of ids.
+        scope: Who writes.
+        source: The source.
+        due: Path of a document that is due to its level: at `DUE_LINKS` only its own links are resolved.
+        stages: As in `LinkingOptions`.
+    """
+    at = now_micros()
+    documents = note_documents(reader.documents(source.id))
+    relinked = sorted(due.keys() & documents.keys())
+    placed = [path for path in relinked if due[path] >= DUE_PLACE]
+    resolver = LinkResolver(source.id, scope)
+    passages: dict[str, tuple[PassageRef, ...]] = {}
+    keys: set[str] = set()
+    room = MAX_CACHED_PASSAGES
+    for path in relinked:
+        records = reader.passages(source.id, path)
+        if due[path] >= DUE_PLACE:
+            keys.update(record.key for record in records)
+        if "links" in stages:
+            resolver.add(records, None)
+            resolver.add_names(path, records)
+        if len(records) <= room:
+            passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
+            room -= len(records)
+    changes: list[Change] = []
+    if "links" in stages:
+        if len(relinked) < len(documents):
+            resolver.add_mentions(reader, [documents[path] for path in placed], documents)
+        changes += put_links(resolver.edges(reader, documents, at, passages))
+    if placed and "categories" in stages:
+        # Other keys' categories stay as they are: their viewers must not notice.
+        changed = None if len(placed) == len(documents) else placed
+        changes += folder_changes(reader, secret, source, at, changed=changed, passages=passages, keys=keys)
+    return changes
+
+
+def linking_passages(reader: Reader, passages: Sequence[str]) -> set[str]:
+    """Return the passages with found links to some that are about to change, move or go."""
+    edges = reader.edges(passages, ["links"], inward=True) if passages else ()
+    return {edge.src for edge in edges if edge.origin == "found"}
+
+
+def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
+    ids = list(links)
+    changes: list[Change] = []
+    for first in range(0, len(ids), LINK_BATCH):
+        some = ids[first : first + LINK_BATCH]
+        edges = tuple(edge for memory in some for edge in links[memory])
+        changes.append(PutEdges(edges, tuple(some), ("links",)))
+    return changes
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkingPassage:
+    id: str
+    key: str
+    path: str
+    targets: tuple[LinkTarget, ...]
+
+
+class LinkResolver:
+    def __init__(self, source: str, scope: Scope) -> None:
+        self._source = source
+        self._scope = scope
+        self._linking: dict[str, _LinkingPassage] = {}
+        self._names = DocumentNames()
+
+    def add_names(self, path: str, records: Sequence[Record]) -> None:
+        """Add the aliases and the ids of blocks of a document that is resolved."""
+        self._names.add(path, records)
+
+    def add(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
+        """Add passages; ``stale`` are ids of passages that may have had links before, None for any."""
+        for record in records:
+            place = record.place
+            if place is not None and place.source == self._source and record.session is None:
+                targets = extract_links(record.content)
+                if targets or stale is None or record.id in stale:
+                    self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
+
+    def add_mentions(
+        self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]
+    ) -> None:
+        """Add stored passages that may link to new or retitled pages; ``documents`` are all of the source."""
+        if len(documents) < DOCUMENTS_PER_LOOKUP * len(new):
+            for path in documents:
+                stored = reader.passages(self._source, path)
+                self.add(stored)
+                self.add_names(path, stored)
+            return
+        languages = reader.languages() or ("en",)
+        for document in new:
+            aliases = self._names.aliases.get(document.path, ())
+            names = {
+                PurePosixPath(document.path).stem,
+                document.title,
+                *journal_names(document.path),
+                *aliases,
+            }
+            for name in sorted(names):
+                groups = query_groups(name, languages)
+                if groups:
+                    scores = reader.words(groups, RecordFilter(sources=(self._source,)))
+                    records = reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
+                    self.add(record for record in records if "[" in record.content)
+
+    def edges(
+        self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs
+    ) -> dict[str, list[Edge]]:
+        """Return the link edges of each added passage.
+
+        A shared passage links to what all its viewers see, so a private page never shadows a shared one; a link
+        that only its writer can follow becomes an edge of their own.
+        """
+        names = PageNames(reader, self._source, documents, self._names)
+        pages = _VisiblePages(reader, self._source, documents, passages, names)
+        resolved: dict[str, list[Edge]] = {}
+        for one in self._linking.values():
+            edges: dict[str, Edge] = {}
+            for target in one.targets:
+                for key in dict.fromkeys((one.key, self._scope.key())):
+                    end = pages.target_of(target, one.path, self._scope.seen_with(key).keys)
+                    if end is not None and end != one.id:
+                        edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
+            resolved[one.id] = list(edges.values())
+        return resolved
+
+
+class DocumentNames:
+    """Names that only the text of a document says: its aliases, and the ids of its blocks.
+
+    Attributes:
+        aliases: Path of a document to its aliases.
+        blocks: Id of a Logseq block to the path of its document.
+        read: Paths of the documents that were added whole.
+    """
+
+    def __init__(self) -> None:
+        self.aliases: dict[str, tuple[str, ...]] = {}
+        self.blocks: dict[str, str] = {}
+        self.read: set[str] = set()
+
+    def add(self, path: str, records: Iterable[Record]) -> None:
+        self.read.add(path)
+        for record in records:
+            self.add_passage(path, record)
+
+    def add_passage(self, path: str, record: Record) -> None:
+        first = record.place is not None and record.place.start == 0
+        if first and (found := document_aliases(record.content)):
+            self.aliases[path] = found
+        for block in block_ids(record.content):
+            if len(block) == LOGSEQ_ID_LENGTH:  # unique among all pages; others are unique in their page
+                self.blocks.setdefault(block, path)
+
+
+class PageNames:
+    """The names of a source's documents that are known, and a search for those that a link asks for."""
+
+    def __init__(
+        self, reader: Reader, source: str, documents: Mapping[str, Document], names: DocumentNames
+    ) -> None:
+        self._reader, self._source, self._documents, self._names = reader, source, documents, names
+        self._asked: set[str] = set()
+
+    @property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]:
+        return self._names.aliases
+
+    @property
+    def blocks(self) -> Mapping[str, str]:
+        return self._names.blocks
+
+    def look_up(self, target: LinkTarget) -> bool:
+        """Search for the page of a link that no file or title answers; return whether names were added."""
+        name, unread = target.name or target.heading, self._documents.keys() - self._names.read
+        if name in self._asked or not unread:
+            return False
+        self._asked.add(name)
+        known = len(self.aliases), len(self.blocks)
+        if len(unread) < DOCUMENTS_PER_LOOKUP * len(self._asked):
+            for path in sorted(unread):
+                self._names.add(path, self._reader.passages(self._source, path))
+        elif groups := query_groups(name, self._reader.languages() or ("en",)):
+            scores = self._reader.words(groups, RecordFilter(sources=(self._source,)))
+            for record in self._reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values():
+                if record.place is not None and record.place.path in unread:
+                    self._names.add_passage(record.place.path, record)
+        return known != (len(self.aliases), len(self.blocks))
+
+
+LOGSEQ_ID_LENGTH: Final = 37
+
+
+class _VisiblePages:
+    def __init__(
+        self,
+        reader: Reader,
+        source: str,
+        documents: Mapping[str, Document],
+        cached: PassageRefs,
+        names: PageNames,
+    ) -> None:
+        self._names = names
+        self._by_block: dict[str, list[tuple[str, str, str]]] = {}
+        self._reader = reader
+        self._cached = cached
+        self._source = source
+        self._documents = documents
+        self._pages: dict[tuple[str, ...], PageIndex] = {}
+        self._hidden: dict[tuple[str, ...], set[str]] = {}
+        self._by_path: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
+        self._by_heading: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
+
+    def target_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
+        """Return the passage that a link leads to: under the heading it names, else the first."""
+        if target.rule == "block":
+            return self._block_of_any_page(target, keys)
+        hidden = self._hidden.setdefault(keys, set())
+        while True:
+            if keys not in self._pages:
+                seen = {p: d for p, d in self._documents.items() if p not in hidden}
+                self._pages[keys] = PageIndex(seen, self._names.aliases)
+            path = self._pages[keys].find(target, origin)
+            # Of several pages with one alias any may be known so far.
+            unsure = path is None or self._pages[keys].has_alias(path, target.name)
+            if unsure and self._names.look_up(target):
+                self._pages.clear()
+                continue
+            if path is None:
+                return None
+            visible = self._first_by_heading(path, keys)
+            if visible or path == origin:
+                break
+            hidden.add(path)  # a visible page may have the same name
+            del self._pages[keys]
+        if target.heading.startswith("^"):
+            return self._block(path, target.heading, keys) or visible.get("")
+        return visible.get(heading_slug(target.heading), visible.get(""))
+
+    def _block_of_any_page(self, target: LinkTarget, keys: tuple[str, ...]) -> str | None:
+        if target.heading not in self._names.blocks:
+            self._names.look_up(target)
+        path = self._names.blocks.get(target.heading)
+        return None if path is None else self._block(path, target.heading, keys)
+
+    def _block(self, path: str, block: str, keys: tuple[str, ...]) -> str | None:
+        if path not in self._by_block:
+            self._by_block[path] = [
+                (one, record.id, record.key)
+                for record in self._reader.passages(self._source, path)
+                for one in block_ids(record.content)
+            ]
+        found = (memory for one, memory, key in self._by_block[path] if one == block and key in keys)
+        return next(found, None)
+
+    def _first_by_heading(self, path: str, keys: tuple[str, ...]) -> Mapping[str, str]:
+        """Return the first visible passage under each heading, and under "" the first of all."""
+        if (path, keys) not in self._by_heading:
+            found = self._by_heading[path, keys] = {}
+            for memory, headings, key in self._passages(path):
+                if key in keys:
+                    found.setdefault("", memory)
+                    for (
+                        heading
+                    ) in headings:  # a heading without a text of its own begins with the first below it
+                        found.setdefault(heading, memory)
+        return self._by_heading[path, keys]
+
+    def _passages(self, path: str) -> list[tuple[str, tuple[str, ...], str]]:
+        if path not in self._by_path:
+            self._by_path[path] = [
+                (p.id, tuple(map(heading_slug, p.heading_path)), p.key)
+                for p in self._cached.get(path) or self._reader.passages(self._source, path)
+            ]
+        return self._by_path[path]
+
+
+class PageIndex:
+    """The pages of a source by name: as Obsidian finds them, by file before title and alias."""
+
+    def __init__(
+        self, documents: Mapping[str, Document], aliases: Mapping[str, Collection[str]] | None = None
+    ) -> None:
+        # Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`.
+        self._ordered = sorted(documents, key=lambda path: (path.count("/"), path))
+        self._paths = {_fold(path): path for path in sorted(documents, reverse=True)}
+        self._files: dict[str, list[str]] = {}
+        self._titles: dict[str, str] = {}
+        self._aliases: dict[str, str] = {}
+        for path in self._ordered:
+            name = path.rpartition("/")[2]
+            for one in dict.fromkeys(map(_page_name, (*_file_names(path), name))):
+                self._files.setdefault(one, []).append(path)
+            for one in (documents[path].title, *journal_names(path)):
+                self._titles.setdefault(_page_name(one), path)
+            for one in aliases.get(path, ()) if aliases else ():
+                self._aliases.setdefault(_page_name(one), path)
+
+    def find(self, target: LinkTarget, path: str) -> str | None:
+        if not target.name:
+            return path
+        if target.rule == "wikilink" and not target.name.startswith(("./", "../")):
+            return self._named(target.name, path)
+        start = "" if target.name.startswith("/") else posixpath.dirname(path)
+        full = _fold(posixpath.normpath(posixpath.join(start, target.name.lstrip("/"))))
+        for ending in ("", ".md", "/index.md", "/readme.md", ".markdown"):
+            if full + ending in self._paths:
+                return self._paths[full + ending]
+        if full.endswith(".html"):  # rendered sites link to `page.html`, whose source is `page.md`
+            return self._paths.get(full.removesuffix(".html") + ".md")
+        # Obsidian writes Markdown links as it writes `[[links]]`: the shortest path that is unique.
+        return None if target.name.startswith(("/", "../")) else self._named(target.name, path)
+
+    def has_alias(self, path: str, name: str) -> bool:
+        return self._aliases.get(_page_name(name)) == path
+
+    def _named(self, name: str, origin: str) -> str | None:
+        """Return the page of a name or of the end of a path; of several, one in or below the folder of the link."""
+        wanted = _page_name(name.lstrip("/"))
+        folder = _fold(posixpath.dirname(origin))
+        found: list[tuple[bool, bool, bool, int]] = []
+        paths = self._files.get(wanted) or self._files.get(wanted.rpartition("/")[2], [])
+        for place, path in enumerate(paths):
+            full = _page_name(path)
+            if wanted in self._files and path in self._files[wanted]:
+                fits = True
+            else:
+                fits = full == wanted or full.endswith(f"/{wanted}")
+            if fits:
+                strict = _fold(path).removesuffix(".md").endswith(_fold(name).removesuffix(".md"))
+                inside = not folder or _fold(path).startswith(f"{folder}/")
+                found.append((full != wanted, not strict, not inside, place))
+        if found:
+            return paths[min(found)[-1]]
+        return self._titles.get(wanted) or self._aliases.get(wanted)
+
+
+def _file_names(path: str) -> Iterable[str]:
+    """The names of a page by its file; Logseq writes ``a/b`` as ``a___b.md``, earlier as ``a%2Fb.md``."""
+    stem = PurePosixPath(path).stem
+    yield stem
+    if "___" in stem or "%" in stem:
+        yield unquote(stem.replace("___", "/"))
+
+
+_JOURNAL = re.compile(r"(?:^|/)journals/(\d{4})_(\d\d)_(\d\d)\.(?:md|markdown)$")
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def journal_names(path: str) -> tuple[str, ...]:
+    """Return the name under which Logseq links to a journal.
+
+    >>> journal_names("journals/2026_11_29.md")
+    ('Nov 29th, 2026',)
+    """
+    found = _JOURNAL.search(path)
+    if found is None or not 1 <= int(found[2]) <= 12:
+        return ()
+    day = int(found[3])
+    ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
+    return (f"{_MONTHS[int(found[2]) - 1]} {day}{ending}, {found[1]}",)
+
+
+def _fold(name: str) -> str:
+    """Fold case, and letters that one system stores composed and another decomposed."""
+    return name.casefold() if name.isascii() else unicodedata.normalize("NFC", name).casefold()
+
+
+def _page_name(name: str) -> str:
+    return " ".join(_fold(name).replace("_", " ").replace("-", " ").removesuffix(".md").split())

@@ -19,7 +19,7 @@ from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.deletion import end_reworded, reactivate_superseded
 from scrubjay.ingest.embedder import embed_memories
-from scrubjay.ingest.finalizer import linking_passages
+from scrubjay.ingest.enrichment import linking_passages
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
@@ -172,7 +172,7 @@ def sync_history(
         project: The person's choice of project (`project_changes`).
         most: Commits above which only a notice is left; None for any number.
     """
-    from scrubjay.ingest.git_commits import (  # a sync of notes needs none of it
+    from scrubjay.ingest.git import (  # a sync of notes needs none of it
         UNREAD_COMMITS,
         compare_history,
         count_commits,

@@ -28,14 +28,16 @@ from scrubjay.models.records import Document, EventTime, SourcePlace, StageVersi
 from scrubjay.models.results import PositionUnit, is_paged, position_unit
 from scrubjay.redaction import REDACTOR_VERSION
 from scrubjay.text.markdown import (
+    PAGE_END,
     Block,
     front_matter_end,
     is_code_file,
     normalize_newlines,
+    page_blocks,
+    pages_of,
     parse_blocks,
     without_code_and_comments,
 )
-from scrubjay.text.pages import PAGE_END, page_blocks, pages_of
 from scrubjay.text.tokenizer import TOKENIZER_VERSION
 
 if TYPE_CHECKING:

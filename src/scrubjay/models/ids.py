@@ -143,7 +143,7 @@ FORGOTTEN_PREFIX = ID_DIGITS + 1
 def forgotten_prefix(secret: bytes, key: str) -> str:
     """Return the beginning of the tombstones that name the memories forgotten under a visibility key.
 
-    The rest names the memory (`scrubjay.transfer.tombstones`), without the store if it is this one.
+    The rest names the memory (`scrubjay.transfer.archive`), without the store if it is this one.
     """
     return f"{memory_key(secret, ('forgotten', key)):0{ID_DIGITS}x}:"
 

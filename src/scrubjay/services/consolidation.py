@@ -28,10 +28,9 @@ from scrubjay.consolidation.facts import CommandStep, command_steps, extract_ste
 from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.patterns import MAX_REQUEST_TEXT
 from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run
-from scrubjay.consolidation.skills import Request, Skill, WorkSession, find_skills
+from scrubjay.consolidation.skills import Request, Skill, WorkSession, find_skills, shell_calls
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
-from scrubjay.ingest.transcripts.tool_calls import shell_calls
 from scrubjay.llm.client import LlmSpec, open_llm
 from scrubjay.models.dates import now_micros, record_date
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id

@@ -19,8 +19,7 @@ from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Prog
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Store
 from scrubjay.storage.urls import open_store, store_file
-from scrubjay.transfer.archive import LineWriter, export_lines, line_text, principal_mark
-from scrubjay.transfer.tombstones import exported_names
+from scrubjay.transfer.archive import LineWriter, export_lines, exported_names, line_text, principal_mark
 
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
 """Suffixes of a store's own files."""

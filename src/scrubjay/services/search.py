@@ -87,7 +87,7 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
             return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
         return (*files.partial, STALE_READ_ONLY)
-    from scrubjay.ingest.git_commits import UNREAD_COMMITS
+    from scrubjay.ingest.git import UNREAD_COMMITS
     from scrubjay.ingest.scanner import MAX_INLINE_BYTES
     from scrubjay.services.sync import current_versions, sync_each
 

@@ -44,11 +44,14 @@ from scrubjay.transfer.archive import (
     ExportHeader,
     LineFields,
     ValueReader,
+    added_again,
+    export_name,
     exported_documents,
+    find_held,
+    forgotten_here,
     principal_mark,
     read_export_lines,
 )
-from scrubjay.transfer.tombstones import added_again, export_name, find_held, forgotten_here
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder

@@ -1,14 +1,25 @@
-"""Zipped documents: their parts, read within limits whatever the archive says of itself."""
+"""Zipped documents (DOCX and EPUB), read within limits whatever the archive says of itself.
+
+A DOCX is read by way of HTML, with headings, lists, tables, footnotes and endnotes, without deleted text, comments and
+text that Word does not show; an EPUB page by page in reading order.
+"""
 
 from __future__ import annotations
 
 import io
+import posixpath
+import re
 import zipfile
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
-from scrubjay.ingest.documents.limits import MAX_PARTS, MAX_UNPACKED, UnreadableDocumentError
+from scrubjay.ingest.documents.html import convert_html, decode_html
+from scrubjay.ingest.documents.limits import MAX_PARTS, MAX_UNPACKED, UnreadableDocumentError, check_length
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
 
 OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of a compound file: of an Office document with a password, or of the formats before 2007."""
@@ -69,3 +80,124 @@ class PartReader:
             raise UnreadableDocumentError(
                 f"is damaged: its part {name!r} is not XML ({error}).", DAMAGED
             ) from error
+
+
+_WORD: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_TITLE: Final = "{http://purl.org/dc/elements/1.1/}title"
+_TEXTS: Final = (".xml", ".rels")
+_CORE: Final = "docProps/core.xml"
+_BACK_LINK: Final = re.compile(r' ?<a href="#[a-z]{1,9}-ref-[0-9]{1,9}">↑</a>')
+_OFF: Final = frozenset(("0", "false", "off"))
+_STYLES: Final = """
+p[style-name='Title'] => h1:fresh
+p[style-name='Subtitle'] => p:fresh
+comment-reference =>
+"""
+
+
+def read_docx(data: bytes) -> tuple[str, str, list[str]]:
+    """Return text and title of a DOCX; no problems are known of one that can be read."""
+    import mammoth
+
+    if data.startswith(OLE):
+        raise UnreadableDocumentError(
+            "is encrypted, or in the format of Word before 2007.", "save a copy as DOCX without a password"
+        )
+    parts = PartReader(data, "a DOCX")
+    if "[Content_Types].xml" not in parts or not any(name.startswith("word/") for name in parts.names()):
+        raise UnreadableDocumentError(
+            "is not a DOCX: it holds no Word document.", "give it the ending of its format"
+        )
+    title = parts.xml(_CORE).findtext(_TITLE) if _CORE in parts else ""
+    slim = _texts_alone(parts)
+    try:
+        html = mammoth.convert_to_html(
+            slim,
+            style_map=_STYLES,
+            include_embedded_style_map=False,
+            external_file_access=False,
+            convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
+        ).value
+    except (KeyError, ValueError, AttributeError, TypeError, OSError, IndexError) as error:
+        raise UnreadableDocumentError(
+            f"is a damaged DOCX ({type(error).__name__}: {error}).",
+            "open it in a word processor and save it again",
+        ) from error
+    text, _ = convert_html(_BACK_LINK.sub("", html))
+    return text, " ".join((title or "").split()), []
+
+
+def _texts_alone(parts: PartReader) -> io.BytesIO:
+    """Return the archive without pictures, checked and without hidden text, so that nothing else is unpacked."""
+    slim = io.BytesIO()
+    with zipfile.ZipFile(slim, "w", zipfile.ZIP_STORED) as out:
+        for name in sorted(parts.names()):
+            if name.endswith(_TEXTS):
+                root = parts.xml(name)
+                _drop_hidden(root)
+                out.writestr(name, ElementTree.tostring(root))
+    slim.seek(0)
+    return slim
+
+
+def _drop_hidden(root: ElementTree.Element) -> None:
+    for parent in root.iter():
+        for run in [child for child in parent if child.tag == f"{_WORD}r"]:
+            mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
+            if mark is not None and mark.get(f"{_WORD}val", "1").lower() not in _OFF:
+                parent.remove(run)
+
+
+_CONTAINER: Final = "META-INF/container.xml"
+_ENCRYPTION: Final = "META-INF/encryption.xml"
+_PAGES: Final = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+
+
+def read_epub(data: bytes) -> tuple[str, str, list[str]]:
+    """Return text, title and problems of an EPUB."""
+    parts = PartReader(data, "an EPUB")
+    if _CONTAINER not in parts:
+        raise UnreadableDocumentError(
+            "is not an EPUB: its META-INF/container.xml is missing.", "give it the ending of its format"
+        )
+    rootfile = parts.xml(_CONTAINER).find(".//{*}rootfile")
+    package = rootfile.get("full-path", "") if rootfile is not None else ""
+    if package not in parts:
+        raise UnreadableDocumentError("is a damaged EPUB: its package document is missing.", "fetch it again")
+    book = parts.xml(package)
+    title = " ".join((book.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "").split())
+    protected = _protected(parts)
+    texts: list[str] = []
+    missing = size = 0
+    for name in _reading_order(book, posixpath.dirname(package)):
+        if name in protected:
+            raise UnreadableDocumentError(
+                "is encrypted (digital rights management).", "only the reader that it was bought for opens it"
+            )
+        if name not in parts:
+            missing += 1
+            continue
+        text, _ = convert_html(decode_html(parts.read(name)))
+        texts.append(text)
+        size += len(text)
+        check_length(size)
+    problems = [f"{missing:,} of its pages are missing in the archive."] if missing else []
+    return "\n".join(text for text in texts if text), title, problems
+
+
+def _reading_order(book: ElementTree.Element, folder: str) -> list[str]:
+    items = {
+        item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
+        for item in book.iterfind(".//{*}manifest/{*}item")
+        if item.get("media-type") in _PAGES and "nav" not in (item.get("properties") or "").split()
+    }
+    order = (items.get(one.get("idref")) for one in book.iterfind(".//{*}spine/{*}itemref"))
+    return list(dict.fromkeys(name for name in order if name is not None))
+
+
+def _protected(parts: PartReader) -> set[str]:
+    """Return the parts that are encrypted; books often hide their fonts so, which is no matter."""
+    if _ENCRYPTION not in parts:
+        return set()
+    root = parts.xml(_ENCRYPTION)
+    return {unquote(one.get("URI", "")) for one in root.iterfind(".//{*}CipherReference")}

@@ -7,7 +7,7 @@ import unicodedata
 from typing import Final
 
 from scrubjay.ingest.documents.limits import MAX_PAGES, UnreadableDocumentError, check_length
-from scrubjay.text.pages import PAGE_END
+from scrubjay.text.markdown import PAGE_END
 
 # PDFium writes one of these for a hyphen at a line's end, and joins the lines.
 _SOFT_HYPHENS: Final = re.compile("[\x02\ufffe\xad]")

@@ -26,11 +26,11 @@ def _reader_of(suffix: str) -> Callable[[bytes], tuple[str, str, list[str]]]:
 
         return read_pdf
     if suffix == ".docx":
-        from scrubjay.ingest.documents.docx import read_docx
+        from scrubjay.ingest.documents.archives import read_docx
 
         return read_docx
     if suffix == ".epub":
-        from scrubjay.ingest.documents.epub import read_epub
+        from scrubjay.ingest.documents.archives import read_epub
 
         return read_epub
     from scrubjay.ingest.documents.html import read_html
