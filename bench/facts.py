@@ -46,11 +46,11 @@ from bench.data import find_sets, load, rows
 from bench.metrics import RESAMPLES, SEED, figure, shown
 from scrubjay import Memory
 from scrubjay.config.loader import load_settings
+from scrubjay.consolidation.llm import verify_answer
 from scrubjay.facts.claims import parse_claim
 from scrubjay.facts.conflicts import VERDICTS, Verdict, classify_change, count_denials
 from scrubjay.facts.extractor import Statement, find_statements
 from scrubjay.facts.lexicon import language_evidence
-from scrubjay.facts.llm_verifier import verify_answer
 from scrubjay.facts.ownership import is_personal
 from scrubjay.facts.quantities import statement_tokens
 from scrubjay.models.lifecycle import NewMemory

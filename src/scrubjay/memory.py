@@ -873,7 +873,7 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.services.context import context
+        from scrubjay.services.search import context
 
         return context(
             self._workspace,
@@ -1382,8 +1382,8 @@ def hook_context(
     without_amended: bool = True,
     first: bool = True,
 ) -> Context:
-    """Return a context for an agent's hook, without a check for changed files; see `services.context`."""
-    from scrubjay.services.context import context
+    """Return a context for an agent's hook, without a check for changed files; see `services.search`."""
+    from scrubjay.services.search import context
 
     workspace = replace(memory._workspace, checks_files=False)
     return context(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scrubjay.consolidation.llm import MAX_PROPOSED, VerifiedAnswer, model_request, verify_answer
 from scrubjay.facts.extractor import find_statements
-from scrubjay.facts.llm_verifier import MAX_PROPOSED, VerifiedAnswer, model_request, verify_answer
 from scrubjay.text.paraphrase import claim_words, count_denials, number_words
 
 TURN = "Ana sails without a compass. The Volvo idles at 850 rpm, and Marzipan gives Ana hives."

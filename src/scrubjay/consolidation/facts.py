@@ -27,7 +27,7 @@ from scrubjay.facts.extractor import extract_facts
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import PERSON_ROLES, EventTime, Record
 from scrubjay.text.language import function_words
-from scrubjay.text.normalize import fold, normalize_typography
+from scrubjay.text.normalize import fold, normalize_typography, word_set
 from scrubjay.text.tokenizer import stem_word, word_rank
 
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
@@ -512,11 +512,6 @@ def _changed_later(
 
 MAX_COMMAND_TEXT: Final = 200_000
 MAX_COMMAND: Final = 200
-
-
-def word_set(words: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
-    return frozenset(words.split())
 
 
 _PROGRAMS: Final = word_set(

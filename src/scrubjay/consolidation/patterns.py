@@ -25,14 +25,13 @@ from scrubjay.consolidation.facts import (
     promoted_memory,
     source_key,
     time_span,
-    word_set,
 )
 from scrubjay.entities.normalization import search_pattern, spread_text
 from scrubjay.models.dates import DAY, to_datetime
 from scrubjay.models.graph import Entity
 from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.text.display import estimate_tokens, quarter_tokens
-from scrubjay.text.normalize import normalize_typography
+from scrubjay.text.normalize import normalize_typography, word_set
 from scrubjay.text.tokenizer import index_terms, stem_word, word_rank
 
 if TYPE_CHECKING:

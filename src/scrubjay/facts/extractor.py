@@ -157,7 +157,7 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A span of a turn (code points), its kind (``llm_verifier.FACT_KINDS``), text with single blanks, and rule."""
+    """A span of a turn (code points), its kind (``STATEMENT_KINDS`` of `consolidation.llm`), text with single blanks, and rule."""
 
     start: int
     end: int
