@@ -127,10 +127,7 @@ class SetupPlan:
 def make_plan(home: Home, here: Path, sources: Sequence[str]) -> SetupPlan:
     """Find what there is and what is missing; nothing is written.
 
-    Args:
-        home: Paths of this machine.
-        here: The current folder.
-        sources: Locations of the registered sources.
+    ``sources`` are the locations of the registered sources.
     """
     found, cut = _find_folders(home.root, here)
     known, until = [Path(os.path.realpath(source)) for source in sources], time.monotonic() + SCAN_SECONDS

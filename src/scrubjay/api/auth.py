@@ -124,10 +124,7 @@ class TokenStore:
     def create(self, name: str, principal: Principal, expires: int | None) -> str:
         """Create a token and return its secret, which is not stored.
 
-        Args:
-            name: Name of the token, unique in the file.
-            principal: Who it stands for.
-            expires: Seconds until it expires; None for never.
+        ``expires`` is in seconds; None for never.
 
         Raises:
             InputError: A name, user, tenant, group or scope is invalid, or the token's name is taken.

@@ -61,8 +61,7 @@ class Injection:
 def in_context(injections: Iterable[Injection]) -> list[Injection]:
     """Return those that the model of a session has before it: the last fresh one and what came after it.
 
-    Args:
-        injections: Those of one session, the earliest first.
+    ``injections`` are those of one session, the earliest first.
     """
     found: list[Injection] = []
     for injection in injections:
@@ -75,8 +74,7 @@ def in_context(injections: Iterable[Injection]) -> list[Injection]:
 def ids_in_context(injections: Iterable[Injection]) -> list[str]:
     """Return the ids of the memories that the model of a session has before it, in the order they came.
 
-    Args:
-        injections: Those of one session, the earliest first.
+    ``injections`` are those of one session, the earliest first.
     """
     memories = (memory for injection in in_context(injections) for memory in injection.memories)
     return list(dict.fromkeys(str(memory["id"]) for memory in memories))

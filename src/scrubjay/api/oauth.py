@@ -73,10 +73,7 @@ def is_jwt(secret: str) -> bool:
 class OAuthVerifier:
     """Verifies access tokens of the issuer in ``[oauth]``.
 
-    Args:
-        settings: The settings, with an issuer.
-        tenant: Tenant of all users, unless a claim names it.
-        clock: Monotonic seconds.
+    ``tenant`` is that of all users, unless a claim names it.
     """
 
     def __init__(self, settings: OAuthSettings, tenant: str, clock: Callable[[], float] = monotonic) -> None:

@@ -203,9 +203,7 @@ def feature_rows(vectors: Matrix, matrix: TermMatrix) -> Matrix:
     Over nine pairs of set and model the adjusted Rand index at the best cut is .46 with both, .44 with the vectors and
     .43 with the words alone. A memory with neither a vector nor a shared term gets zeros.
 
-    Args:
-        vectors: Unit rows or zeros, (n, d).
-        matrix: The terms of each memory, in the same order.
+    ``vectors`` are unit rows or zeros, (n, d); ``matrix`` has the terms in the same order.
     """
     present = np.any(vectors != 0, axis=1, keepdims=True)
     mean = vectors.sum(axis=0) / max(1, int(present.sum()))
@@ -249,10 +247,7 @@ def term_weights(
 
         share inside * log(share inside / share outside) * (1 + share of the topic's titles that hold it)
 
-    Args:
-        groups: Rows of each topic; none empty.
-        members: All memories.
-        matrix: Their terms.
+    ``groups`` are the rows of each topic, none empty.
     """
     overall = matrix.document_frequency()
     starts = np.searchsorted(matrix.rows, np.arange(matrix.size + 1))
@@ -299,11 +294,7 @@ def gather_members(
 ) -> TopicInput:
     """Read the input of a topic build.
 
-    Args:
-        reader: What the key's viewers see.
-        records: The memories.
-        base: The base model.
-        finer: Finer models, the best first; they need not cover all memories.
+    ``finer`` are finer models, the best first; they need not cover all memories.
     """
     languages = reader.languages()
     members = []
@@ -348,8 +339,7 @@ class ClusterMerge(NamedTuple):
 def average_linkage(similarity: Matrix) -> list[ClusterMerge]:
     """Return the n - 1 merges of n points, most similar first.
 
-    Args:
-        similarity: Symmetric, (n, n); it is overwritten.
+    ``similarity`` is symmetric, (n, n), and overwritten.
     """
     rows = similarity
     np.fill_diagonal(rows, -np.inf)
@@ -408,8 +398,7 @@ def sample_rows(ids: Sequence[str]) -> list[int]:
 def cluster_rows(rows: Matrix) -> Clusters:
     """Find the topics among some points; a single cluster of all points is no topic.
 
-    Args:
-        rows: Unit rows, (n, d), in the order of the ids; rows of zeros are in no topic.
+    ``rows`` are unit rows, (n, d), in the order of the ids; rows of zeros are in no topic.
     """
     points = np.flatnonzero(np.any(rows != 0, axis=1))
     if len(points) < 4:  # two topics of two

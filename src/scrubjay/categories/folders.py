@@ -73,8 +73,7 @@ class FolderNode:
 def folder_nodes(spots: Sequence[PassageLocation]) -> tuple[FolderNode, ...]:
     """Return the categories of some locations, parents before children, siblings by name.
 
-    Args:
-        spots: The passages of one key, in any order.
+    ``spots`` are the passages of one key, in any order.
 
     >>> found = folder_nodes([PassageLocation(f"m{n}", "notes", f"garden/{n}.md", title=f"Bed {n}") for n in range(2)])
     >>> [(node.name, node.parent, node.members) for node in found]
@@ -123,12 +122,7 @@ def _trails(spot: PassageLocation) -> tuple[list[Trail], list[Trail]]:
 def update_folders(store: Store, scope: Scope, source: Source, at: int, keys: Set[str] | None = None) -> None:
     """Update the folder categories of one source.
 
-    Args:
-        store: The store.
-        scope: Who writes.
-        source: The source.
-        at: UTC microseconds.
-        keys: Visibility keys whose categories are updated; None for all.
+    ``keys`` are the visibility keys whose categories are updated; None for all.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:

@@ -58,10 +58,7 @@ MEMORY_PAGE: Final = 1_000
 def join_topics(vectors: Matrix, centroids: Matrix, sizes: Sequence[int]) -> list[int]:
     """Return for each vector the index of the topic it joins, or -1.
 
-    Args:
-        vectors: Unit rows, or zeros, which join none, (n, d).
-        centroids: Unit rows, (topics, d).
-        sizes: Members of each topic.
+    ``vectors`` are unit rows, or zeros, which join none; ``sizes`` counts the members of each topic.
     """
     if not len(vectors) or not len(centroids):
         return [-1] * len(vectors)
@@ -234,10 +231,7 @@ class TopicAssigner:
     def edges(self, records: Sequence[Record], vectors: Matrix, at: int) -> list[Edge]:
         """Return an edge from each memory to its topic, if any is near enough.
 
-        Args:
-            records: The memories.
-            vectors: Unit rows, or zeros for a memory without a topic.
-            at: UTC microseconds of the edges.
+        ``vectors`` are unit rows, or zeros for a memory without a topic.
         """
         if not self.topics or not records:
             return []
@@ -316,12 +310,8 @@ def organise_topics(
 
     Only edges that existed at the start are replaced, so that nothing another process adds meanwhile is lost.
 
-    Args:
-        store: The store.
-        scope: Who writes.
-        key: The key.
-        base: The base model, by which memories join topics.
-        finer: Finer models; topics are found with the first that covers the sample, else with the base.
+    Memories join topics by ``base``; topics are found with the first of the ``finer`` models that covers the sample,
+    else by ``base`` too.
     """
     at = now_micros()
     built = count_memories(store, scope, key)

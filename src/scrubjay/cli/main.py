@@ -68,9 +68,8 @@ class Call:
     def open(self, *, cold: bool = False, new: bool = False) -> Memory:
         """Open the store.
 
-        Args:
-            cold: Load only the base model, for a command that answers once and ends.
-            new: Whether the command may create the store that ``--store`` names; others refuse a missing file.
+        A ``cold`` command answers once and ends: it loads only the base model. Only a ``new`` one may create the store
+        that ``--store`` names; others refuse a missing file.
         """
         from scrubjay.cli.output import write_error
         from scrubjay.config.paths import data_folder, environment

@@ -229,10 +229,8 @@ class Pauses:
     def silent(self, agent: str, session: str, at: int | None) -> bool:
         """Return whether a turn belongs to a pause or an excluded session.
 
-        Args:
-            agent: The agent.
-            session: The conversation; a branch of one is named ``session~branch``.
-            at: Microseconds since 1970; None for unknown, which is in no pause.
+        A branch of a conversation is named ``session~branch``; ``at`` is in microseconds, None for unknown, which is in
+        no pause.
         """
         if session in self.sessions or session.partition("~")[0] in self.sessions:
             return True

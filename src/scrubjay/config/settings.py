@@ -67,9 +67,7 @@ class SettingRule(NamedTuple):
     def read(self, value: object, base: Path) -> object:
         """Return the setting's value.
 
-        Args:
-            value: What TOML or a caller gave.
-            base: Folder that a relative path is relative to.
+        A relative path is relative to the folder ``base``.
 
         Raises:
             ValueError: It cannot be a value of this setting; the message is `takes`.

@@ -325,12 +325,7 @@ def mend_changes(
 ) -> Iterator[tuple[list[str], list[Change]]]:
     """Yield the changes of each transaction, with the ids of the memories that they archive or supersede.
 
-    Args:
-        reader: What the caller sees now; memories archived, pinned or restored meanwhile are skipped.
-        faults: Each memory once.
-        run: Id of the run, for the events.
-        at: UTC microseconds.
-        actor: User who runs the audit.
+    Memories that were archived, pinned or restored meanwhile are skipped.
     """
     for first in range(0, len(faults), AUDIT_PAGE):
         some = faults[first : first + AUDIT_PAGE]

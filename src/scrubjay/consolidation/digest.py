@@ -186,11 +186,8 @@ def cover_sentences(
 ) -> list[CoverageUnit]:
     """Return the selected sentences, in the order given.
 
-    Args:
-        units: Distinct sentences.
-        labels: Quarter tokens that the first sentence of each record costs besides its own.
-        room: Quarter tokens in all.
-        first: Indexes of sentences that are selected before any other, as far as there is room.
+    Sizes are in quarter tokens: ``labels`` is the cost of the first sentence of each record besides its own, ``room``
+    that of all. The sentences at the indexes ``first`` are selected before any other, as far as there is room.
     """
     worth = {term: _information(term) for unit in units for term in unit.terms}
     left = {
@@ -285,9 +282,7 @@ class Digest:
 def distil_digest(records: Sequence[Record], budget: int = MAX_DIGEST_TOKENS) -> Digest | None:
     """Return the digest of a group, or None if it would be too short to say anything.
 
-    Args:
-        records: The group, in any order.
-        budget: Most tokens; never more than ``MAX_SHARE`` of the records' are used.
+    The records may be in any order; no more than ``MAX_SHARE`` of their tokens are used.
     """
     records = sorted(records, key=chronological_key)
     room = min(budget, int(MAX_SHARE * sum(estimate_tokens(record.content) for record in records)))
@@ -617,11 +612,8 @@ def digest_changes(
 ) -> list[Change]:
     """Return the changes that follow the digests: their edges and events, and their archived sources.
 
-    Args:
-        ctx: The run.
-        digests: The digests.
-        linking: Changes that link them; a digest gets no ``similar`` edge to a source.
-        at: UTC microseconds before the sources were read: a source that is written later is digested anew.
+    A digest gets no ``similar`` edge to a source. ``at`` is before the sources were read: one that is written later is
+    digested anew.
     """
     sources = {record.id for one in digests for record in one.records}
     changes: list[Change] = []

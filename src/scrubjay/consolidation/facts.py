@@ -117,14 +117,8 @@ def promoted_memory(
 ) -> PromotedMemory:
     """Return a memory derived from records of one visibility key.
 
-    Args:
-        tier: Its tier.
-        text: Its text.
-        title: Its title.
-        records: Its sources, at least one, in any order. Of more than ``MAX_EVIDENCE`` only those of the greatest
-            share, else the latest, are listed.
-        event: When it happened.
-        shares: How much each source contributed, above zero; empty if all contributed the same.
+    Of more than ``MAX_EVIDENCE`` sources only those of the greatest share, else the latest, are listed; without
+    ``shares`` all contributed the same.
     """
     weights = dict(zip((record.id for record in records), shares or [1.0] * len(records), strict=True))
     listed = sorted(records, key=chronological_key, reverse=True)

@@ -205,11 +205,8 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 class ModelBudget:
     """A language model with a limit on its requests and failures in one run.
 
-    Args:
-        model: The model.
-        deadline: Seconds for one request, retries included.
-        requests: Most requests.
-        announce: Called once, before the first request, with what is sent where.
+    ``deadline`` is the seconds of one request, retries included; ``announce`` is called once, before the first request,
+    with what is sent where.
     """
 
     def __init__(
@@ -236,10 +233,7 @@ class ModelBudget:
     def ask(self, task: str, request: str, contents: str) -> str | None:
         """Return the model's answer; None if it failed or the budget is spent.
 
-        Args:
-            task: The system prompt.
-            request: The redacted request.
-            contents: What the request holds, for the announcement: ``12 turns``.
+        ``contents`` says in the announcement what the request holds: ``12 turns``.
         """
         if not self.available:
             return None
@@ -286,10 +280,7 @@ class ModelBudget:
 def rephrase_digest(budget: ModelBudget, digest: Digest, roles: Sequence[str]) -> tuple[Digest, int]:
     """Return a digest with the model's verified wording, and how many of its lines were refused.
 
-    Args:
-        budget: The model.
-        digest: The digest.
-        roles: Roles of its sources; only these count as the speaker before a line.
+    Only ``roles``, those of its sources, count as the speaker before a line.
     """
     lines = [_split_label(line, roles) for line in digest.text.split("\n")]
     request = [{"who": speaker, "text": redact_text(text).text} for _, speaker, text in lines]
@@ -352,10 +343,7 @@ class ModelFacts:
 def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> Iterator[ModelFacts]:
     """Yield the facts of each request until all turns are read or the budget is spent.
 
-    Args:
-        ctx: The run; each result must be written before the next is requested.
-        budget: The model.
-        secret: The tenant's key of ids.
+    Each result must be written before the next is requested.
     """
     for batch in _request_batches(_unread_turns(ctx)):
         texts = [redact_text(turn.content[:REQUEST_CHARACTERS]).text for turn in batch]

@@ -167,9 +167,7 @@ def promote_procedures(
 ) -> tuple[PromotedMemory, ...]:
     """Return the commands that sessions run in the same order after similar requests, sorted by key, project, title.
 
-    Args:
-        observations: All of them, each with its gist, in any order.
-        read: Returns the records of some sessions with their texts.
+    ``read`` returns the records of some sessions with their texts.
     """
     turns: defaultdict[str, defaultdict[str, list[tuple[_Order, tuple[str, ...]]]]] = defaultdict(
         lambda: defaultdict(list)
@@ -324,11 +322,8 @@ def promote_crystals(
 ) -> tuple[PromotedMemory, ...]:
     """Return summaries of what several digests say of one entity, sorted by key, project and title.
 
-    Args:
-        records: Digests in any order; each is in one crystal at most.
-        vectors: Record id to its unit vector; a record without one is in no crystal.
-        references: Record id to ids of the entities that it references.
-        entities: By id, as viewers of the records' key see them.
+    Each digest is in one crystal at most, one without a vector in none; ``entities`` are as viewers of the records' key
+    see them.
     """
     found: dict[tuple[str, str], PromotedMemory] = {}
     for own in _usable_by_key(record for record in records if record.id in vectors):
@@ -366,10 +361,7 @@ def _clusters(
 def _coherent(rows: NDArray[np.float64], total: NDArray[np.float64], indexes: list[int]) -> list[int]:
     """Return the rows that are nearer to the others' centroid than to that of all the rest, if they are on average.
 
-    Args:
-        rows: All records, (n, d).
-        total: Their sum, (d,).
-        indexes: The candidates.
+    ``rows`` are those of all records, (n, d), ``total`` is their sum.
     """
     import numpy as np
 
@@ -447,10 +439,7 @@ def promote_insights(
 ) -> tuple[PromotedMemory, ...]:
     """Return the entities that recur over time with those beside them, sorted by key, project and title.
 
-    Args:
-        records: Digests in any order.
-        references: Record id to ids of the entities that it references.
-        entities: By id, as viewers of the records' key see them.
+    ``entities`` are as viewers of the records' key see them.
     """
     found = []
     for own in _usable_by_key(records):

@@ -188,11 +188,7 @@ def promotion_writes(
 ) -> PromotionWrites:
     """Return the writes of promoted memories.
 
-    Args:
-        ctx: The run.
-        secret: The tenant's key of ids.
-        candidates: Memories of the run's key.
-        at: UTC microseconds before their evidence was read.
+    The candidates are of the run's key; ``at`` is a moment before their evidence was read.
     """
     by_id = {_memory_id(secret, one): one for one in candidates}
     hashes = {memory: tombstone_hashes(secret, one.text, (ctx.key,)) for memory, one in by_id.items()}

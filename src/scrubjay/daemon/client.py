@@ -64,12 +64,7 @@ def ask_daemon(
 ) -> dict[str, Any] | None:
     """Return the daemon's answer; None if there is none in time, it refuses, or the verb failed.
 
-    Args:
-        path: The daemon's socket, or None.
-        fingerprint: Fingerprint of the caller's settings; a daemon with other settings refuses.
-        verb: Operation of the daemon, such as ``search``.
-        arguments: Arguments of the operation.
-        seconds: Longest wait.
+    A daemon with settings of another ``fingerprint`` refuses; ``seconds`` is the longest wait.
     """
     if path is None or not is_private_folder(path):
         return None

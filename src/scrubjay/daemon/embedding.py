@@ -124,12 +124,7 @@ RETRY_SECONDS: Final = 3_600.0
 
 
 class EmbeddingJob:
-    """The lock and the state of the process that embeds for one store.
-
-    Args:
-        data: Path of the data folder.
-        store: URL of the store.
-    """
+    """The lock and the state of the process that embeds for one store."""
 
     def __init__(self, data: str, store: str) -> None:
         file = store_file(store)
@@ -202,12 +197,7 @@ class EmbeddingJob:
 
 
 def embedding_summary(state: Mapping[str, Any] | None, settings: Settings) -> str:
-    """Describe which process embeds pending memories, or why none does.
-
-    Args:
-        state: `EmbeddingJob.state`.
-        settings: The settings.
-    """
+    """Describe which process embeds pending memories, or why none does."""
     if state is None:
         if settings.models.background == "never":
             return "models.background is never, so run `scrubjay embed`"
@@ -316,10 +306,7 @@ def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> st
 def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) -> bool:
     """Start the store's process if something is pending and the settings allow it; return whether one runs.
 
-    Args:
-        settings: The settings of ``env``.
-        env: The environment of the process.
-        memory: The memory of the principal who is embedded for.
+    ``env`` is the environment of the process, ``memory`` that of the principal who is embedded for.
 
     Raises:
         ScrubjayError: The store cannot be read.
@@ -351,10 +338,7 @@ def keep_embedded(
 ) -> Iterator[None]:
     """Until the block ends, look now and every minute whether a process must be started.
 
-    Args:
-        settings: The settings.
-        log: Where a failure is written, once in a row.
-        memories: Returns the open memories, each with the environment of its principal.
+    ``memories`` returns the open ones, each with the environment of its principal; failures in a row are logged once.
     """
     stop = threading.Event()
 

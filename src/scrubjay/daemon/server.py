@@ -309,11 +309,7 @@ def prepare_daemon(
 ) -> tuple[DaemonServer, DaemonHandler] | None:
     """Return a server that is not open yet and its handler; None on Windows and for a store in memory.
 
-    Args:
-        settings: The settings of ``around``.
-        memory: Opens the memory on the first request.
-        around: The environment.
-        host: The command it lives in.
+    ``memory`` opens the memory on the first request; ``host`` is the command that the daemon lives in.
     """
     fingerprint = settings_fingerprint(around)
     path = socket_path(runtime_folder(around), fingerprint)

@@ -62,11 +62,8 @@ def stored_principals(memory: Memory, known: list[Principal]) -> list[Principal]
 class Worker:
     """Works off what is pending for each principal, one after the other.
 
-    Args:
-        memory: The owner's memory.
-        principals: Returns whom to work for, the owner first; asked at each look, since tokens come and go.
-        job: The store's embedding job; while another process holds it, the worker waits.
-        log: Where failures are written.
+    ``principals`` returns whom to work for, the owner first; it is asked at each look, since tokens come and go. While
+    another process holds the job, the worker waits.
     """
 
     def __init__(
@@ -86,10 +83,7 @@ class Worker:
     ) -> None:
         """Work until ``stop`` is set; a batch that has begun is finished and stored.
 
-        Args:
-            stop: Ends the work.
-            report: Called after work for a principal.
-            failed: Called with an error that is not that of the look before.
+        ``report`` is called after work for a principal, ``failed`` with an error that is not that of the look before.
         """
         problem = ""
         while not stop.is_set():

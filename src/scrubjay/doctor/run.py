@@ -30,10 +30,7 @@ def run_checks(
 ) -> Iterator[Check]:
     """Yield every check: of the installation, then of each agent it is installed for.
 
-    Args:
-        installation: The installation.
-        names: Agents to check; empty for every installed one.
-        agents: Whether agents are checked; they use the settings' own store.
+    Without ``names`` every installed agent is checked, which uses the settings' own store.
 
     Raises:
         InputError: No agent has such a name.

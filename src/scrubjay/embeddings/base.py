@@ -151,9 +151,6 @@ class TokenEmbedder(ABC):
     def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
         """Return the codes of each text's tokens, all of them or none.
 
-        Args:
-            texts: The texts; any length, any Unicode.
-
         Returns:
             ``data`` of shape (rows, ``model.row_bytes``), one row at least; each scale is 1.
 

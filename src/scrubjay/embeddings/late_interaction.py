@@ -167,8 +167,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         The codes of a text do not depend on the texts that came with it. Tokens of punctuation are left out; a text
         that has no others is one row, the vector of [CLS].
 
-        Args:
-            texts: The texts, of any length: windows of at most ``model.window`` tokens are of equal size.
+        A long text is cut into windows of equal size, at most ``model.window`` tokens.
 
         Returns:
             ``data`` of shape (rows, ``model.row_bytes``), a row a token; each scale is 1.

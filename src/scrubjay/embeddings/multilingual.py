@@ -135,10 +135,8 @@ def bundled_file() -> Path:
 class MultilingualEmbedder:
     """multilingual-e5-small; loaded at the first text (about .4 s).
 
-    Args:
-        path: A file in the same format; None takes the bundled one.
-        cache_dir: Folder for checksums.
-        threads: Threads one call may use; 0 takes every core this process may run on.
+    ``path`` is a file in the same format, None for the bundled one; with 0 ``threads`` a call takes every core that
+    this process may run on.
     """
 
     def __init__(self, path: Path | None = None, *, cache_dir: Path | None = None, threads: int = 0) -> None:

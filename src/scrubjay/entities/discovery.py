@@ -610,9 +610,8 @@ def discover_names(
 ) -> tuple[DiscoveredName, ...]:
     """Return the names that passages use, the best supported first.
 
-    Args:
-        passages: Passages, those of a document together.
-        stored_counts: Returns how many stored memories mention each name, which adds to its support.
+    Passages of a document come together; ``stored_counts`` returns how many stored memories mention each name, which
+    adds to its support.
     """
     headings: dict[str, dict[str, None]] = {}
     for one in passages:

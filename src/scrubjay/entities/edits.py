@@ -217,12 +217,7 @@ def teach_names(
 
     A name that is known already adds its aliases to that entity, and a removed entity comes back.
 
-    Args:
-        store: The store.
-        scope: Who gives the names.
-        terms: The names; invalid ones are reported.
-        key: The key, one of the scope's.
-        cache: Dictionaries of the scope.
+    Invalid names are reported.
     """
     secret = store.secret(scope)  # outside of a reader: a new store creates it now
     with store.reader(scope.seen_with(key)) as reader:

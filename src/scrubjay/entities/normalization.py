@@ -75,9 +75,7 @@ _ASCII: Final = {code: _TABLE[code] for code in range(128)}
 def level_text(text: str, *, blotted: bool = False) -> str:
     """Return a text of the same length in which words are folded and everything else is a space.
 
-    Args:
-        text: Any string.
-        blotted: Whether ``blot_addresses`` was applied already.
+    ``blotted`` tells that ``blot_addresses`` was applied already.
 
     Example:
         >>> level_text("Docker's `vector-store`, in README.md.")
@@ -390,10 +388,7 @@ def normalize_name(name: str) -> str:
 def name_objection(name: str, *, given: bool = False, folded: str | None = None) -> str | None:
     """Return why a name cannot be an entity's, as a clause for a person, or None.
 
-    Args:
-        name: As written.
-        given: Whether a person gave it: then one capital ("C") and capitals of a common word ("IT") are names.
-        folded: Its normal form, if known.
+    One capital ("C") and capitals of a common word ("IT") are names only if a person gave them.
     """
     if len(name) > MAX_NAME:
         return f"it has {len(name)} characters; a name has at most {MAX_NAME}"

@@ -146,10 +146,7 @@ def resulting_state(text: str) -> str:
 def replaces(old: str, new: str, *, announced: bool) -> bool:
     """Return whether a later statement gives the same person or thing another name of one kind.
 
-    Args:
-        old: The earlier statement.
-        new: The later statement.
-        announced: Whether the later one says by itself that something changed.
+    ``announced`` tells that the later one says by itself that something changed.
 
     >>> replaces("We switched to pnpm.", "We switched to bun.", announced=False)
     True

@@ -171,13 +171,7 @@ def finalize_source(
 ) -> list[Change]:
     """Return what brings links and folder categories of a source up to date.
 
-    Args:
-        reader: A view of ``scope``.
-        secret: The tenant's key of ids.
-        scope: Who writes.
-        source: The source.
-        due: Path of a document that is due to its level: at `DUE_LINKS` only its own links are resolved.
-        stages: As in `LinkingOptions`.
+    ``due`` maps the path of each document that is due to its level: at `DUE_LINKS` only its own links are resolved.
     """
     at = now_micros()
     documents = note_documents(reader.documents(source.id))

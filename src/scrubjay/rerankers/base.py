@@ -50,10 +50,8 @@ class Reranker(Protocol):
     ) -> Sequence[float | None]:
         """Score passages.
 
-        Args:
-            question: The query.
-            passages: Texts, of any length.
-            deadline: Seconds for the whole call, tries included; loading a model for the first time is not counted.
+        ``deadline`` is the seconds of the whole call, tries included; loading a model for the first time is not
+        counted.
 
         Returns:
             A number each, in their order, larger for better answers, in the reranker's own unit; None for no opinion,

@@ -108,13 +108,7 @@ def rare_terms(record: Record) -> set[str]:
 
 
 def find_amended(reader: Reader, records: Iterable[Record], later: Iterable[Record]) -> set[str]:
-    """Return which memories are amended by later documents.
-
-    Args:
-        reader: Reads the rest of the later conversations and notes.
-        records: Memories that may be amended.
-        later: Memories whose documents may amend them.
-    """
+    """Return which memories are amended by later documents."""
     candidates = {one.id: one for one in records}
     documents = _documents(reader, later)
     terms = {one.id: rare_terms(one) for one in candidates.values()}

@@ -39,11 +39,7 @@ if TYPE_CHECKING:
 class LateInteractionScores:
     """MaxSim by one model, computed for each memory when it is first asked for; a `ChannelScores`.
 
-    Args:
-        reader: Where the codes are read.
-        embedder: Decodes them.
-        query: The question's token vectors, shape (tokens, dimensions).
-        nominated: Ids of the memories that are ranked.
+    ``query`` has the question's token vectors, shape (tokens, dimensions).
     """
 
     def __init__(

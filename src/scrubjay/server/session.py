@@ -292,10 +292,7 @@ class ReaderStartError(StoreError):
 class Session:
     """One open store for all calls of a process; a context manager.
 
-    Args:
-        settings: Settings of the process.
-        open_memory: Opens the store; by default `Memory.open` with the settings.
-        workers: Processes that answer queries; None for threads of this process.
+    Without ``workers`` threads of this process answer queries.
     """
 
     def __init__(

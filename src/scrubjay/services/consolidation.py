@@ -259,9 +259,7 @@ class _Turn(NamedTuple):
 def list_skills(workspace: Workspace, project: str | None) -> tuple[Skill, ...]:
     """Return the procedures that at least three conversations of a project carried out alike. Nothing is written.
 
-    Args:
-        workspace: The workspace.
-        project: Only those of this project, by name or path; None for all.
+    ``project`` is a name or a path; None for all.
     """
     wanted = resolve_projects(workspace, [project] if project is not None else [])
     turns: defaultdict[str, list[_Turn]] = defaultdict(list)

@@ -76,11 +76,7 @@ def recluster_due(
 ) -> None:
     """Recompute the topics of each key whose memories have doubled since they were computed.
 
-    Args:
-        workspace: The workspace.
-        base: The base model.
-        edges: The edge builder of the call.
-        max_memories: Memories above which nothing is done, for a call that must be fast: the next sync does it.
+    Above ``max_memories`` nothing is done, for a call that must be fast: the next sync does it.
     """
     if "categories" not in edges.stages:
         return
@@ -96,10 +92,7 @@ def recluster_due(
 def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, found: bool = False) -> None:
     """Recompute the topics of keys whose topics are older than a finer model's full coverage.
 
-    Args:
-        workspace: The workspace.
-        keys: Keys that a finer model covers.
-        found: Skip keys without topics: none were found before.
+    ``keys`` are covered by a finer model; with ``found`` those without topics are skipped, as none were found before.
     """
     if "categories" not in workspace.settings.linking.stages:
         return
@@ -136,13 +129,7 @@ def enrich(
     progress: ProgressCallback | None = None,
     proceed: Callable[[], bool] = lambda: True,
 ) -> EnrichReport:
-    """Work off the queue of enrichment, unless another process or thread does.
-
-    Args:
-        workspace: The workspace.
-        progress: Called with the progress.
-        proceed: As in `EnrichmentRun`.
-    """
+    """Work off the queue of enrichment, unless another process or thread does."""
     started = time.monotonic()
     store, scope, base = workspace.store, workspace.scope, workspace.models.writer()
     linked = learned = 0
@@ -220,9 +207,7 @@ def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None
     What was just edited then ranks by its own vectors, not by predicted ones. A model that has embedded nothing yet,
     as at a first sync, or lacks many is left to the background.
 
-    Args:
-        workspace: The workspace.
-        ranking: The models to consider; all bundled ones by default.
+    Only the models ``ranking`` are considered; all bundled ones by default.
     """
     models = workspace.models.background_models()
     if ranking is not None:
@@ -456,16 +441,8 @@ def sync_each(
 ) -> SyncReport:
     """Sync sources one after the other, up to their enrichment.
 
-    Args:
-        workspace: The workspace.
-        chosen: The sources.
-        started: When the call began, by the monotonic clock.
-        progress: Called with the progress.
-        only: As in `sync_source`.
-        project: As in `sync_source`.
-        inline: ``most`` of `sync_source`.
-        choice: As in `sync_source`.
-        found: The files of the one source, if they were already scanned.
+    ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`; ``found`` are the files
+    of the one source, if they were already scanned.
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)

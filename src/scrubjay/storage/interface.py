@@ -228,10 +228,8 @@ class GraphReader(Protocol):
     def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         """Return how often other concepts are referred to by the memories that refer to one.
 
-        Args:
-            concept: Its id.
-            limit: Most memories counted: those whose id's digits are greatest, so that the choice does not depend on
-                when they were added.
+        Of more than ``limit`` memories those whose id's digits are greatest are counted, so that the choice does not
+        depend on when they were added.
 
         Returns:
             Other concept to number of memories, and how many memories were counted. Visible edges only.
@@ -313,12 +311,7 @@ class GraphReader(Protocol):
     ) -> list[list[Hit]]:
         """Return, for each query, ``nearest(fingerprint, query, where).top(limit)`` without scores below ``floor``.
 
-        Args:
-            fingerprint: The model.
-            queries: float32, shape (queries, dimensions), unit rows.
-            limit: Most memories a query.
-            floor: Least cosine.
-            where: Which memories may be returned; active ones by default.
+        ``queries`` are unit rows of float32, shape (queries, dimensions).
 
         Raises:
             NotFoundError: The model is not registered.
@@ -339,10 +332,7 @@ class HistoryReader(Protocol):
     ) -> list[Event]:
         """Return visible events, newest first; of one time, the one that was written later first.
 
-        Args:
-            ids: Memories they happened to; any by default; unknown and foreign ones have none.
-            run: Those of this run alone.
-            limit: Most events.
+        Unknown and foreign memories have none.
 
         Returns:
             Events whose ``other`` is None where that memory is gone or not visible.
@@ -675,8 +665,7 @@ class Store(Protocol):
     def backup(self, file: Path) -> None:
         """Write a copy of the whole store, of all tenants, as it is at one moment, without blocking writers.
 
-        Args:
-            file: The copy, which must not exist. It is made with mode 0600.
+        The file must not exist; it is made with mode 0600.
 
         Raises:
             InputError: This kind of store is backed up by other means, which the hint names.

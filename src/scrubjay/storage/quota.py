@@ -52,11 +52,8 @@ class Quota:
     ) -> None:
         """Refuse a write that adds to what is full.
 
-        Args:
-            tenant: The tenant's name.
-            counts: Visibility key to number of memories after the write, of the whole tenant.
-            gained: Visibility key to the difference that the write makes.
-            changes: The write.
+        ``counts`` are those of the whole tenant after the write, by visibility key; ``gained`` is the difference that
+        the write makes.
 
         Raises:
             QuotaError: A limit is exceeded, and more so than before.

@@ -270,11 +270,8 @@ def supporting_span(
 ) -> TextSpan | None:
     """Return the span of a source that states a claim, or None.
 
-    Args:
-        claim: The claim.
-        source: The words of one speaker.
-        person: Whether the speaker is the user.
-        within: Where the span must lie; the claim must then have all negations of that part.
+    The span must lie ``within`` that part, of which the claim must then have all negations. ``person`` tells that the
+    speaker is the user.
 
     >>> said = "Well, I live in Porto and I don't eat fish. If I moved, I would miss it."
     >>> [said[slice(*found)] for found in [supporting_span("The user doesn't eat fish", said)] if found]

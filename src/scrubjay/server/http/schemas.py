@@ -162,12 +162,7 @@ def model_of(
 ) -> type[BaseModel]:
     """Return a model of a dataclass as `serializers.to_plain` writes it.
 
-    Args:
-        kind: The dataclass.
-        name: Name of the component; empty for the published one.
-        without: Fields left out.
-        optional: Fields that may be missing.
-        plus: Additional or replaced fields with their types.
+    Without a ``name`` it is the published one; fields of ``plus`` are added or replace others.
     """
     assert is_dataclass(kind)
     docs, added = argument_docs(kind), dict(plus)

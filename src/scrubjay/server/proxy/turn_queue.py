@@ -58,10 +58,8 @@ class CorruptFileError(Exception):
 class QuarantiningFile:
     """A SQLite file shared by threads and processes; a damaged one is renamed and replaced.
 
-    Args:
-        first: Path until a file was damaged.
-        tables: SQL that creates missing tables.
-        damaged: Called with SQLite's name of the damage and the new name of the damaged file.
+    ``tables`` is SQL that creates missing tables; ``damaged`` is called with SQLite's name of the damage and the new
+    name of the file.
     """
 
     def __init__(self, first: Path, tables: str, damaged: Callable[[str, str], None]) -> None:
@@ -216,12 +214,7 @@ class QueuedTurn:
 class TurnQueue:
     """The queue of one store.
 
-    Args:
-        folder: Data folder.
-        store: URL of the store.
-        max_bytes: Bytes that may be queued per principal.
-        damaged: Called when a damaged file was replaced (`QuarantiningFile`).
-        allow: Texts that are never redacted.
+    ``max_bytes`` may be queued per principal; ``damaged`` as in `QuarantiningFile`.
     """
 
     def __init__(

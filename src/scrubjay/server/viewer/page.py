@@ -59,10 +59,6 @@ def format_count(count: int, one: str, many: str = "") -> str:
 def format_day(text: str, zone: tzinfo | None = None) -> str:
     """Return an ISO date of any precision as people write it, a time in a zone; other text unchanged.
 
-    Args:
-        text: The date or time.
-        zone: Zone of times; None for that of the server.
-
     >>> from datetime import UTC
     >>> (
     ...     format_day("2026-03-01T10:05:00+00:00", UTC), format_day("2026-03-01"), format_day("2026-03"),
@@ -102,9 +98,7 @@ def local_day(text: str) -> str:
 def time_element(text: str, *, clock: bool = False) -> Markup:
     """Return a date or time as an element; a script writes times in the browser's zone.
 
-    Args:
-        text: ISO date or time.
-        clock: Whether the day is shown beside it, so that the time of day is enough.
+    With ``clock`` only the time of day is shown, since the day stands beside it.
 
     >>> time_element("2026-03")
     Markup('<time datetime="2026-03">March 2026</time>')

@@ -267,10 +267,7 @@ class ConnectionPool:
     Not psycopg-pool: a thread that holds a connection may take another one without waiting, the first error of a
     connection attempt is raised at once with its reason, and a process that runs one search starts no threads.
 
-    Args:
-        url: URL of the database.
-        most: Threads that may hold a connection at once.
-        patience: Seconds that another thread waits.
+    ``most`` threads may hold a connection at once; another one waits for ``patience`` seconds.
     """
 
     def __init__(self, url: str, most: int = MAX_CONNECTIONS, patience: float = POOL_PATIENCE_S) -> None:

@@ -89,10 +89,7 @@ def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) 
     It copies what is stored, not pages: forgotten words in unused parts of the file stay behind. The copy is of the
     moment at which it begins, and is on the disk when this returns.
 
-    Args:
-        source: A connection of its own, outside a transaction.
-        file: The copy.
-        key: Encrypts the database and the copy.
+    ``source`` is a connection of its own, outside a transaction; ``key`` encrypts the database and the copy.
     """
     os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     source.set_progress_handler(_keep_going, BACKUP_STEPS)
