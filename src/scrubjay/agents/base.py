@@ -39,7 +39,6 @@ class Home:
     """Paths of this machine.
 
     Attributes:
-        root: The person's home folder.
         env: The environment, which may name agents' folders (``CLAUDE_CONFIG_DIR``, ``CODEX_HOME``).
         command: Command that starts scrubjay: an absolute path, and arguments that precede the subcommand.
         data: Folder for the records that `uninstall` needs.

@@ -52,11 +52,9 @@ class HookEvent:
         agent: Agent name, ``claude-code``.
         name: One of ``HOOK_EVENTS``.
         agent_event: The agent's own name of the event, ``UserPromptSubmit``.
-        session: The conversation.
         fresh: Whether the model's context no longer holds earlier turns.
         transcript: Absolute path of its transcript.
         folder: Absolute path of the working directory.
-        prompt: The person's question.
     """
 
     __slots__ = ("agent", "agent_event", "folder", "fresh", "name", "prompt", "session", "transcript")

@@ -281,9 +281,7 @@ class InstallPlan:
     """Planned changes of an installation or its removal.
 
     Attributes:
-        changes: Files that will change.
         record: The record afterwards; None to delete it.
-        at: Path of the record.
         folders: Folders to remove if empty afterwards, outermost first.
         left: Files of an earlier installation that somebody has changed and that the installer no longer manages;
             our parts in them stay.

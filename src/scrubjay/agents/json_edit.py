@@ -68,7 +68,6 @@ class Node:
     Attributes:
         start: Position of its first character.
         end: Position after its last character.
-        value: The Python value.
         children: Members of an object or items of an array.
         name: Its key in an object; None in an array.
         begin: Position of its key; without one, ``start``.

@@ -62,7 +62,6 @@ class McpClient:
         title: As its makers write it.
         program: Its program on PATH.
         servers: Key of its MCP servers.
-        folder: Returns its own folder.
         config: Returns the file of its servers.
         instructions: Returns the file of instructions.
         text: Returns the whole file of instructions, where it is ours alone; None for a block in the person's own.

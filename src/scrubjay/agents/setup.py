@@ -66,7 +66,6 @@ class FolderStep:
     """A folder that may become a source.
 
     Attributes:
-        name: Its absolute path.
         kind: ``repository``, ``vault`` or ``notes``.
         notes: Number of files that a sync would read; None where counting took too long.
         state: ``TODO``, ``THERE`` or ``LEFT_OUT``.
@@ -91,7 +90,6 @@ class AgentStep:
         state: ``TODO``, ``THERE`` or ``LEFT_OUT``.
         began: Whether parts were installed before, which `undo` leaves.
         captured: What will be read and stored of the person's work.
-        files: Files that would change.
         why: Why it is left out.
     """
 
@@ -113,7 +111,6 @@ class SetupPlan:
     """What setup found.
 
     Attributes:
-        steps: Folders, then agents.
         cut: Whether the look below the home folder ended before it had seen everything.
     """
 
@@ -290,7 +287,6 @@ class SetupRecord:
 
     Attributes:
         path: Its file, in the data folder.
-        sources: Folders that setup registered.
         agents: Agents that setup installed, and those that it completed, which `undo` leaves.
     """
 

@@ -40,11 +40,8 @@ class Tool:
     """One tool.
 
     Attributes:
-        name: Name.
         description: When and how to use it, for a model.
         properties: JSON schema of each argument.
-        required: Required arguments.
-        run: Implementation.
         text: Renders a result as short text for a model.
         returns: JSON type of each field of the result; empty where a client gets the text alone.
         writes: Whether it changes the store.

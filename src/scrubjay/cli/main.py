@@ -122,7 +122,6 @@ class Group(click.Group):
     Attributes:
         lazy: Command name to its module in this package.
         sections: Help headings to command names; one heading by default.
-        aliases: Alternative names of commands.
         otherwise: Command that runs if the first word is no command; None to refuse such words.
         default: Command that runs if none is given.
     """

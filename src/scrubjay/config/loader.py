@@ -37,8 +37,6 @@ class GivenValue(NamedTuple):
 
     Attributes:
         name: Dotted name of the setting.
-        rule: What it takes.
-        value: As it was given.
         origin: Where it was given, for people.
         base: Folder that a relative path is relative to.
     """

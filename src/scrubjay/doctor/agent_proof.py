@@ -58,8 +58,6 @@ class Marker:
     """One marker memory.
 
     Attributes:
-        word: A unique word.
-        session: Its conversation.
         folder: Folder of the conversation's file, some levels deep.
         project: Working directory of the pretended session.
         at: ISO 8601 time.

@@ -49,8 +49,6 @@ class Installation:
     """An installation to check.
 
     Attributes:
-        settings: Its settings.
-        home: Paths of this machine.
         mend: Whether safe repairs are made.
         seconds: Time limit of each slow check: a store's file, the models, an agent's command.
     """

@@ -212,10 +212,8 @@ class BertModel:
     """A BERT encoder with bert-base-uncased's vocabulary, and the file that a package carries of it.
 
     Attributes:
-        name: Its own name.
         package: The distribution that carries it, pinned.
         file: Its path below the folder of site-packages.
-        sha256: Checksum of the file.
         pooling: ``mean`` of all tokens, ``cls`` for the first one's vector, or that of `EmbeddingModel`.
         window: Most tokens of an input, with [CLS] and [SEP].
         query_prefix: What a query begins with.

@@ -229,7 +229,6 @@ class PreparedDocument:
     """A document ready to be embedded and written.
 
     Attributes:
-        fresh: New and changed passages.
         dropped: Ids of passages that no longer exist.
         moved_from: Its path before a rename.
         grows: The fresh passages are added to the stored ones.

@@ -94,10 +94,7 @@ class Commit:
     """One commit.
 
     Attributes:
-        sha: Its whole id.
         parents: How many commits it follows.
-        author: The author's name.
-        email: The author's address.
         at: When it was written (author date), UTC seconds.
         message: The whole message without the blank lines at its end; cut where it is not ``whole``.
         files: The first `MAX_FILES` files that it changed; none of a merge.
@@ -375,7 +372,6 @@ class HistoryChanges:
     Attributes:
         head: What is checked out, as a source keeps it.
         new: Path of a document to its commit, the newest first; also of those that are to be read again.
-        gone: Paths of documents.
         empty: Whether nothing is committed yet.
     """
 

@@ -57,7 +57,6 @@ class Vault:
     """A vault or graph.
 
     Attributes:
-        root: Its folder.
         daily: Expression for the path of a daily note in it, without its ending; None where its format names no day.
     """
 

@@ -74,9 +74,7 @@ class RerankerSpec:
         model_path: ONNX file of a cross-encoder; None for the bundled one.
         tokenizer_path: Its ``tokenizer.json``; None looks for it beside the file and in the folder above.
         sha256: The file's expected checksum, in hex; empty for any.
-        cache_dir: Folder for checksums.
         runtime: ``auto``, ``onnxruntime`` or ``openvino``.
-        base_url: Address of a service.
         name: The service's name of the model.
         api_key: Key for the service, or an empty string for none.
         announce: Called with one sentence before anything first leaves for a service.

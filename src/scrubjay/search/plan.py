@@ -90,7 +90,6 @@ class QueryPlan:
         depth: Hits each channel is asked for.
         weights: Channel to weight, for all fusions but ``auto``.
         models: Names of the models that take part; None for every active one.
-        notes: Decisions, for explain.
         as_of: UTC microseconds to answer as of; None for now.
         as_asked: Whether the caller set that time, not the query's words.
         true_at: UTC microseconds at which results must be true; None where the caller chose statuses.

@@ -322,7 +322,6 @@ class StoredUsers:
 
     Attributes:
         users: Each user, with the groups of their memories that enrichment is due for.
-        groups: Each group.
         public: Whether there are memories for everybody.
     """
 

@@ -36,14 +36,10 @@ class Workspace:
 
     Attributes:
         store: The store, shared by all principals of a process.
-        scope: The principal.
-        models: The embedding models.
-        settings: The settings.
         dictionaries: Cached entity dictionaries, by visibility key.
         announce: Called with the host and the counts before a remote provider is first used.
         may_curate: Whether the principal may change what others shared.
         checks_files: Whether a search first looks for changed files.
-        rerankers: The rerankers.
         closed: Set once the store is closed; shared by all principals.
         log: Where slow queries and problems are written; None for nowhere.
         scan_cache: Scans of sources that this process keeps.

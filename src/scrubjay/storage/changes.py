@@ -46,7 +46,6 @@ class PreparedMemory:
 
     Attributes:
         record: The memory. One with the same id is replaced.
-        terms: Its terms, counted.
         vectors: Fingerprint of a model to the memory's windows.
         language: ISO code of the language whose stems ``terms`` holds.
     """
@@ -158,7 +157,6 @@ class PutModel:
     """Register an embedding model, or change the state of one.
 
     Attributes:
-        model: The model.
         state: ``active`` (embedded and ranked with) or ``adding`` (embedded, not ranked with yet).
     """
 
@@ -260,7 +258,6 @@ class PutEdges:
     Attributes:
         edges: Edges to put; one of the same identity is replaced.
         of: Memories whose visible found edges of ``kinds`` are removed first.
-        kinds: Kinds to remove.
         inward: Remove those that lead to ``of`` as well.
     """
 
@@ -283,8 +280,6 @@ class PutProject:
 
     Attributes:
         place: Keyed hash of the place's path or folder identity, never the path itself.
-        name: The project's name.
-        key: The visibility key.
     """
 
     place: str
@@ -314,7 +309,6 @@ class PutEvents:
     the writer does not see is left out.
 
     Attributes:
-        events: The events.
         imported: They happened in another store, when a memory may have had another key: each keeps its own,
             which must be one of the writer's.
     """

@@ -115,7 +115,6 @@ class PendingMemory:
     """A memory without a model's vectors.
 
     Attributes:
-        record: The memory.
         before: Content of the passage before it in its document, if both have one heading path and one visibility
             key, else an empty string.
     """
@@ -140,17 +139,13 @@ class RankingMetadata:
     """What ranking needs of a memory besides its text.
 
     Attributes:
-        title: Its title.
         words: Its source words, as words are scored.
         turn: Whether it is a turn of a conversation.
-        role: Who speaks, or None.
         at: When its event happened, else when it was recorded, UTC microseconds.
         used: When it was last used, or None.
         pinned: Whether it is exempt from decay.
         strength: 0..1, result of feedback.
         confidence: 0..1.
-        session: Its conversation, or None.
-        project: Its project, or None.
     """
 
     title: str

@@ -101,7 +101,6 @@ class ArrayScores:
     """Scores of the rows of a table.
 
     Attributes:
-        table: The rows.
         scores: float64, shape (rows,); undefined for rows that are not covered.
         known: Rows that the channel can score.
         passing: Rows that pass the filter and have evidence.

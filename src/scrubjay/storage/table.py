@@ -33,7 +33,6 @@ class TablePart:
     """One segment within a table.
 
     Attributes:
-        segment: Its number.
         version: Changes with every change of its columns, postings or vectors.
         first: Row of its first slot.
         slots: How many rows it has.

@@ -135,7 +135,6 @@ class ImportContext:
     Attributes:
         store_of: Identifies the store that it came from.
         own: Whether that is this principal's own store, so that ids are the same.
-        dry: Whether nothing is written.
         untrusted: Whether nobody vouches for any of it.
         include_forgotten: Whether memories that were forgotten here are imported, too.
         keys: Visibility keys under which memories were written.
@@ -206,7 +205,6 @@ class _OpenDocument:
 
     Attributes:
         file: Path of its file here.
-        remaining: Passages still to come.
         stored: Content hash to its passages here, where it exists already.
         started: Whether a part of it was written.
         incomplete: Whether one of its passages stands elsewhere here, so that the file must be read again.

@@ -216,7 +216,6 @@ class MemoryOptions:
         reads: Whether memories are injected.
         writes: Whether turns are stored.
         session: The client's name for the conversation; may be empty.
-        project: Project, if any.
         agent: Agent that signs the turns.
     """
 

@@ -155,9 +155,7 @@ class IntegrityReport:
     """Result of an integrity check.
 
     Attributes:
-        schema: The file's schema.
         newest: The schema that this version writes.
-        pages: Pages of the file.
         finished: Whether all of it was checked in time.
         faults: SQLite's messages.
     """
