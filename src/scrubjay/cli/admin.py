@@ -14,7 +14,7 @@ from scrubjay.cli.agents import agent_home
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_error, write_json
 from scrubjay.config.loader import config_path, known_settings, variable_name
-from scrubjay.config.paths import Pauses
+from scrubjay.config.paths import Pauses, pause_end
 from scrubjay.config.settings import Settings, data_dir, setting_rules
 from scrubjay.daemon.embedding import embedding_summary
 from scrubjay.doctor.checks import last_log_entries
@@ -45,7 +45,7 @@ def background_lines(found: Mapping[str, Any]) -> list[str]:
 
     lines = [f"resident   {agents.daemon_line(found['resident'])}"]
     for who, until in found["paused"].items():
-        lines.append(f"hooks      {'' if who == 'all' else who + ' '}paused {agents.pause_end(until)}")
+        lines.append(f"hooks      {'' if who == 'all' else who + ' '}paused {pause_end(until)}")
     lines += [
         f"warning    {OPEN_SERVER_WARNING.format(url=url, user='you')}" for url in found["open_servers"]
     ]

@@ -24,6 +24,7 @@ from scrubjay.config.paths import (
     Pauses,
     data_folder,
     environment,
+    pause_end,
     runtime_folder,
     settings_fingerprint,
 )
@@ -364,12 +365,6 @@ def resume(call: Call, agent: str | None) -> None:
         write(f"Still paused: {', '.join(who or 'all agents' for who in sorted(left))}.")
     else:
         write("Hooks resumed.")
-
-
-def pause_end(until: float | None) -> str:
-    if until is None or until == float("inf"):
-        return "until `scrubjay resume`"
-    return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"
 
 
 START_SECONDS: Final = 20.0

@@ -276,3 +276,10 @@ class Pauses:
         finally:
             os.close(descriptor)
         self._take(change)
+
+
+def pause_end(until: float | None) -> str:
+    """Describe when a pause ends; None and infinity stand for no end."""
+    if until is None or until == float("inf"):
+        return "until `scrubjay resume`"
+    return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"

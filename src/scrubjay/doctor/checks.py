@@ -22,14 +22,21 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.api.jobs import JobQueue
 from scrubjay.atomic_files import try_lock
 from scrubjay.config.loader import api_key
-from scrubjay.config.paths import ALL_AGENTS, Pauses, hooks_disabled, runtime_folder, settings_fingerprint
+from scrubjay.config.paths import (
+    ALL_AGENTS,
+    Pauses,
+    hooks_disabled,
+    pause_end,
+    runtime_folder,
+    settings_fingerprint,
+)
 from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
 from scrubjay.daemon.embedding import EmbeddingJob, embedding_summary
 from scrubjay.errors import ConfigError, ScrubjayError, StoreError
 from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
-from scrubjay.models.dates import iso_seconds, now_micros, to_datetime
+from scrubjay.models.dates import DAY, iso_seconds, now_micros, to_datetime
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
 from scrubjay.models.sources import source_location
 from scrubjay.storage.urls import store_file, store_key
@@ -373,8 +380,6 @@ def _source_problem(source: SourceStatus) -> str:
 
 def _check_clock(installation: Installation, found: StoreStatus) -> Check:
     """Warn of a clock that was set back: new memories would be older than existing ones."""
-    from scrubjay.models.dates import now_micros
-
     now = now_micros()
     latest = max((source.synced for source in found.sources if source.synced), default="")
     ahead = latest > iso_seconds(now + round(CLOCK_TOLERANCE * 1e6))
@@ -493,7 +498,7 @@ def hooks_off_reason(installation: Installation, agent: str) -> str:
     if hooks_disabled(installation.home.env):
         return "SCRUBJAY_OFF is set"
     until = Pauses(str(installation.home.data)).until(agent)
-    return "" if until is None else f"paused {_pause_text(until)}"
+    return "" if until is None else f"paused {pause_end(until)}"
 
 
 @contextmanager
@@ -539,15 +544,9 @@ def _check_pauses(installation: Installation) -> Check:
     if not running:
         return check_ok("pause", "none")
     summary = ", ".join(
-        f"{'all agents' if who == ALL_AGENTS else who} {_pause_text(until)}" for who, until in running.items()
+        f"{'all agents' if who == ALL_AGENTS else who} {pause_end(until)}" for who, until in running.items()
     )
     return check_warning("pause", f"hooks do nothing: {summary}", "scrubjay resume")
-
-
-def _pause_text(until: float) -> str:
-    if until == float("inf"):
-        return "until `scrubjay resume`"
-    return f"until {time.strftime('%Y-%m-%d %H:%M', time.localtime(until))}"
 
 
 def _check_daemon(installation: Installation) -> Check:
@@ -649,8 +648,6 @@ def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-DAY: Final = 86_400_000_000
-"""Microseconds."""
 MAX_COUNTED_ERRORS: Final = 100
 """Errors that are counted: more say no more."""
 MAX_COUNTED_ENTRIES: Final = 10_000

@@ -30,7 +30,7 @@ from scrubjay.ingest.deletion import REREAD_HASH, status_changes
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.files import is_within
 from scrubjay.ingest.reader import redact_documents, stage_versions
-from scrubjay.ingest.scanner import head_stamp
+from scrubjay.ingest.scanner import head_log, log_stamp
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, SyncRun, SyncTally
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.graph import Edge
@@ -389,7 +389,7 @@ def compare_history(repository: Repository, source: Source, known: Mapping[str, 
     Raises:
         SourceError: git is missing, refuses the repository or cannot read it.
     """
-    stamp = head_stamp(source)  # before git looks: if it moves meanwhile, it is compared again
+    stamp = log_stamp(head_log(source))  # before git looks: if it moves meanwhile, it is compared again
     head = repository.head()
     if head is None:
         return HistoryChanges(f"- - {stamp}", {}, [], empty=True)

@@ -652,10 +652,10 @@ def head_log(source: Source) -> str:
     return log if os.path.exists(log) else os.path.join(git_dir, "HEAD")
 
 
-def head_stamp(source: Source) -> str:
-    """Return time and size of a history's `head_log`; empty where it is missing."""
+def log_stamp(log: str) -> str:
+    """Return time and size of a log of git, which change whenever its head moves; empty where it is missing."""
     try:
-        info = os.stat(head_log(source))
+        info = os.stat(log)
     except OSError:
         return ""
     return f"{info.st_mtime_ns}:{info.st_size}"
@@ -663,7 +663,7 @@ def head_stamp(source: Source) -> str:
 
 def has_moved(source: Source) -> bool:
     """Return whether something was committed or checked out since a history was read, without running git."""
-    stamp = head_stamp(source)
+    stamp = log_stamp(head_log(source))
     return bool(stamp) and not any(head.endswith(f" {stamp}") for _, _, head in source.repositories or ())
 
 

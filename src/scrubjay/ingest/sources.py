@@ -33,6 +33,7 @@ from scrubjay.ingest.scanner import (
     is_excluded,
     is_skipped_name,
     is_unreadable_document,
+    log_stamp,
     may_be_transcript,
     scan_files,
 )
@@ -468,21 +469,13 @@ def _repositories(
         if git_dir is None:
             continue
         name = os.path.relpath(folder, root)
-        head = _head(git_dir)  # before the commits are read: if it moves meanwhile, it is judged again
+        # Before the commits are read: if the head moves meanwhile, it is judged again.
+        head = log_stamp(os.path.join(git_dir, "logs", "HEAD"))
         if head and known.get(name, ("", ""))[1] == head:
             judged[name] = known[name]
         else:
             judged[name] = (repository_ownership(git_dir), head)
     return tuple((name, ownership, head) for name, (ownership, head) in sorted(judged.items()))
-
-
-def _head(git_dir: str) -> str:
-    """Time and size of its log, which change whenever a repository's head moves."""
-    try:
-        log = os.stat(os.path.join(git_dir, "logs", "HEAD"))
-    except OSError:
-        return ""
-    return f"{log.st_mtime_ns}:{log.st_size}"
 
 
 def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None:

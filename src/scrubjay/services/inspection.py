@@ -330,12 +330,12 @@ class StoredUsers:
     public: bool
 
 
-def known_tenants(store: Store, named: Iterable[str]) -> list[str]:
-    """Return all tenants, or only those that are named where row-level security hides the others."""
+def known_tenants(store: Store, named: Iterable[str]) -> tuple[list[str], str]:
+    """Return all tenants; where row-level security hides the others those that are named, and why."""
     try:
-        return sorted({*named, *store.tenants()})
-    except StoreError:  # one that cannot be read at all raises again at the first tenant
-        return sorted(set(named))
+        return sorted({*named, *store.tenants()}), ""
+    except StoreError as error:  # one that cannot be read at all raises again at the first tenant
+        return sorted(set(named)), str(error).removesuffix(" Nothing was read.")
 
 
 @frozen
@@ -351,19 +351,15 @@ class TenantCounts:
 
 
 def tenant_counts(store: Store, named: Iterable[str]) -> TenantCounts:
-    tenants = {
-        tenant: {key: count for key, count in sorted(store.memory_counts(tenant).items()) if count}
-        for tenant in known_tenants(store, named)
-    }
-    try:
-        store.tenants()
-    except StoreError as error:
-        return TenantCounts(tenants, str(error).removesuffix(" Nothing was read."))
-    return TenantCounts(tenants, "")
+    tenants, hidden = known_tenants(store, named)
+    counts = {tenant: sorted(store.memory_counts(tenant).items()) for tenant in tenants}
+    return TenantCounts(
+        {tenant: {key: count for key, count in own if count} for tenant, own in counts.items()}, hidden
+    )
 
 
 def stored_users(store: Store, named: Iterable[str]) -> dict[str, StoredUsers]:
-    return {tenant: _users_of(store, tenant) for tenant in known_tenants(store, named)}
+    return {tenant: _users_of(store, tenant) for tenant in known_tenants(store, named)[0]}
 
 
 def _users_of(store: Store, tenant: str) -> StoredUsers:
@@ -400,7 +396,7 @@ def store_totals(store: Store, named: Iterable[str]) -> StoreTotals:
     tiers: Counter[str] = Counter()
     waiting: Counter[str] = Counter()
     due, since = 0, list[int]()
-    for tenant in known_tenants(store, named):
+    for tenant in known_tenants(store, named)[0]:
         everyone = UnrestrictedScope(tenant, "", (), tuple(sorted(store.memory_counts(tenant))))
         with store.reader(everyone) as reader:
             tiers.update(reader.counts().tiers)

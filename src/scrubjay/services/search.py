@@ -9,7 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError, StoreBusyError, StoreError, StoreReadOnlyError
+from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, load_zone, now_micros, parse_when
 from scrubjay.models.ids import is_short_id, may_be_id
@@ -341,8 +341,6 @@ def context(
     a session or a later one; else what the session begins with, without what a later document seems to change if
     ``without_amended`` (`search.context`).
     """
-    if query is not None and not isinstance(query, str):
-        raise InputError(f"The query is a {type(query).__name__}, not a text.")
     from scrubjay.search.context import (  # a search needs none of it
         ContextRequest,
         ContextScope,
