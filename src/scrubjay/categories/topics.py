@@ -37,7 +37,7 @@ from scrubjay.models.graph import Category, Edge
 from scrubjay.models.ids import category_id
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage.changes import Change, DropCategory, DropEdges, PutCategory, PutEdges
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, all_records
 from scrubjay.storage.scoring import mean_directions, unit_rows
 
 if TYPE_CHECKING:
@@ -355,12 +355,9 @@ def organise_topics(
 
 
 def _eligible_records(reader: Reader, key: str) -> Iterator[Record]:
-    after = ""
-    while page := reader.page(after, MEMORY_PAGE):
-        after = page[-1].id
-        for record in page:
-            if record.key == key and record.status == "active" and has_enough_words(record):
-                yield record
+    for record in all_records(reader):
+        if record.key == key and record.status == "active" and has_enough_words(record):
+            yield record
 
 
 def _known(old: Sequence[Category], stored: Sequence[Edge]) -> list[KnownCategory]:

@@ -21,7 +21,7 @@ from scrubjay.models.lifecycle import Event, LifecycleChange
 from scrubjay.models.records import NO_FILTER, Record, said_at
 from scrubjay.search.fusion import HALF_LIFE
 from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import Reader, all_records
 from scrubjay.text.normalize import has_unspaced, normalize_content, split_scripts
 
 FAULT_KINDS: Final = ("junk", "near-duplicate", "stale", "orphaned")
@@ -114,11 +114,7 @@ class _Traits:
 
 def run_audit(reader: Reader, now: int) -> AuditResult:
     """Check every active memory that a reader sees."""
-    traits: dict[str, _Traits] = {}
-    after = ""
-    while page := reader.page(after, AUDIT_PAGE, NO_FILTER):
-        traits |= {record.id: _traits(record) for record in page}
-        after = page[-1].id
+    traits = {record.id: _traits(record) for record in all_records(reader, NO_FILTER)}
     every = tuple(traits.values())
     junk = _junk(every)
     junk_ids = {fault.memory for fault in junk}

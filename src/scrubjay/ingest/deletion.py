@@ -40,7 +40,7 @@ from scrubjay.storage.changes import (
     PutLifecycle,
     PutTombstones,
 )
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, all_records
 from scrubjay.text.tokenizer import query_groups
 
 STATUS_EVENTS: Final = frozenset(("archived", "restored", "superseded"))
@@ -240,11 +240,7 @@ ORPHAN_PAGE: Final = 1_000
 def find_removed(reader: Reader, source: str) -> tuple[set[str], set[str]]:
     """Return the ids of a source's memories and of those derived from it alone, as the reader sees them."""
     orphans: set[str] = set()
-    own: set[str] = set()
-    after, where = "", RecordFilter(sources=(source,), statuses=STATUSES)
-    while page := reader.page(after, ORPHAN_PAGE, where):
-        after = page[-1].id
-        own |= {record.id for record in page}
+    own = {record.id for record in all_records(reader, RecordFilter(sources=(source,), statuses=STATUSES))}
     wave, lost = sorted(own), set(own)
     while wave:
         derived: set[str] = set()

@@ -51,6 +51,7 @@ from scrubjay.search.plan import resolve_filters
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path, full_paths
 from scrubjay.storage.interface import Reader
+from scrubjay.text.display import excerpt
 from scrubjay.text.summaries import abstract_of
 
 MAX_EVIDENCE = 20
@@ -511,8 +512,7 @@ def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
 def memory_phrase(record: Record) -> str:
     """Return a memory's abstract, else its beginning on one line."""
     abstract = abstract_of(record.title, record.content, record.heading_path)
-    text = " ".join((abstract or _LINE_MARK.sub("", record.content)).split())
-    return text if len(text) <= PHRASE_LENGTH else text[:PHRASE_LENGTH].rsplit(" ", 1)[0] + "…"
+    return excerpt(abstract or _LINE_MARK.sub("", record.content), PHRASE_LENGTH)
 
 
 def _fold_name(name: str) -> str:

@@ -163,10 +163,6 @@ DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesso
 OBSERVATION_PREFIX: Final = TIER_PREFIXES["observation"]
 
 
-def derived_ids(candidates: Sequence[Candidate]) -> list[str]:
-    return [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
-
-
 def collapse_facts(
     candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:

@@ -34,7 +34,7 @@ from scrubjay.services import inspection
 from scrubjay.services.curation import forget_memories
 from scrubjay.services.workspace import Workspace, may_change
 from scrubjay.storage.changes import Change, DropEdges
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import Reader, all_records
 
 MAX_SHOWN_CHARACTERS: Final = 120
 """Characters of a memory's text that are shown."""
@@ -228,13 +228,10 @@ def apply_retention(
 
 
 def _own_records(reader: Reader, user: str) -> Iterator[Record]:
-    after = ""
-    while page := reader.page(after, BATCH, RecordFilter(statuses=STATUSES)):
-        for record in page:
-            is_passage = record.place is not None and record.turn is None
-            if record.owner == user and not is_passage:
-                yield record
-        after = page[-1].id
+    for record in all_records(reader, RecordFilter(statuses=STATUSES)):
+        is_passage = record.place is not None and record.turn is None
+        if record.owner == user and not is_passage:
+            yield record
 
 
 def _over_limit(candidates: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:

@@ -60,7 +60,7 @@ from scrubjay.services.workspace import (
     write_changed_notes,
 )
 from scrubjay.storage.changes import DropEdges, DropSource, DropUser, PutEdges, PutEvents, PutLifecycle
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import Reader, all_records
 from scrubjay.text.markdown import front_matter_end
 
 MAX_INLINE_RECLUSTER = 1_024
@@ -517,21 +517,14 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
     return gone.report
 
 
-USER_PAGE: Final = 1_000
-"""Memories of a user that are read at once."""
-
-
 def forget_everything(workspace: Workspace) -> ForgetReport:
     """Delete everything of a user: memories of any group, sources, links, names, runs, and the user's own name."""
     store, scope = workspace.store, workspace.scope
-    ids: list[str] = []
     own = replace(workspace, may_curate=False)
     with store.tenant_reader(scope.tenant) as reader:
         everyone = replace(reader.scope, user=scope.user)
-        after, where = "", RecordFilter(statuses=STATUSES)
-        while page := reader.page(after, USER_PAGE, where):
-            after = page[-1].id
-            ids += [record.id for record in page if may_change(own, record)]
+        found = all_records(reader, RecordFilter(statuses=STATUSES))
+        ids = [record.id for record in found if may_change(own, record)]
         sources = [source.id for source in reader.sources() if source.key == scope.key()]
     settings = replace(workspace.settings, notes=NotesSettings())  # the user's folder shows the user's view
     done = forget_memories(replace(workspace, scope=everyone, settings=settings, dictionaries={}), ids)

@@ -47,7 +47,7 @@ from scrubjay.search.browse import memory_phrase
 from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_projects
-from scrubjay.storage.interface import BATCH_ROWS, Reader
+from scrubjay.storage.interface import BATCH_ROWS, Reader, all_records
 from scrubjay.storage.quota import used_allowances
 
 if TYPE_CHECKING:
@@ -167,7 +167,6 @@ def _archived_by_runs(reader: Reader) -> tuple[ArchivedByRun, ...]:
     return tuple(found.values())
 
 
-PAGE_SIZE: Final = 500
 CONTEXT_CHARACTERS: Final = 24
 _MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
 
@@ -177,11 +176,8 @@ def list_redactions(workspace: Workspace) -> list[Redaction]:
     found: list[Redaction] = []
     with workspace.store.reader(workspace.scope) as reader:
         roots = {source.id: source.root for source in reader.sources()}
-        after = ""
-        while page := reader.page(after, PAGE_SIZE):
-            for record in page:
-                found += _find_marks(record, roots)
-            after = page[-1].id
+        for record in all_records(reader):
+            found += _find_marks(record, roots)
     return sorted(found, key=lambda one: (one.path, one.line, one.memory))
 
 

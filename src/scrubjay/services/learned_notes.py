@@ -24,11 +24,10 @@ from scrubjay.models.records import STATUSES, Record, RecordFilter
 from scrubjay.models.reports import FileError, NotesReport
 from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
 from scrubjay.services.workspace import Workspace
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import Reader, all_records
 from scrubjay.transfer.memory_notes import MemoryNote, note_path, plain_text, read_note, write_note
 
 LOCK_NAME: Final = "learned notes"
-PAGE: Final = 1_000
 MAX_NOTE_BYTES: Final = 12_000_000
 """Bytes of a file: a memory has ten million characters at most."""
 FOLDER_MODE: Final = 0o755
@@ -319,12 +318,8 @@ class _NotesRun:
 
     def _all_learned(self) -> list[_Learned]:
         with self.workspace.store.reader(self.workspace.scope) as reader:
-            found: list[Record] = []
-            after, where = "", RecordFilter(statuses=STATUSES)
-            while page := reader.page(after, PAGE, where):
-                after = page[-1].id
-                found += [record for record in page if self._is_wanted(record)]
-            return _learned(reader, found)
+            found = all_records(reader, RecordFilter(statuses=STATUSES))
+            return _learned(reader, [record for record in found if self._is_wanted(record)])
 
     def _evidence(self, reader: Reader, learned: Sequence[_Learned]) -> dict[str, list[str]]:
         edges = reader.edges([one.record.id for one in learned], ["derived_from"])

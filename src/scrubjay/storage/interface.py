@@ -703,6 +703,17 @@ class Store(Protocol):
         ...
 
 
+RECORDS_PER_PAGE: Final = 1_000
+
+
+def all_records(reader: Reader, where: RecordFilter | None = None) -> Iterator[Record]:
+    """Yield the visible memories that pass a filter in the order of `Reader.page`; without one, of every status."""
+    after = ""
+    while page := reader.page(after, RECORDS_PER_PAGE, where):
+        yield from page
+        after = page[-1].id
+
+
 class NoTenantIndex:
     """A store that needs no index for large tenants."""
 

@@ -143,6 +143,16 @@ _LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-=_~*#"
 _DIGITS = b"0123456789"
 
 
+def excerpt(text: str, most: int = 280) -> str:
+    r"""Return the beginning of a text on one line.
+
+    >>> excerpt("a  b\nc", 9), excerpt("one two three", 8)
+    ('a b c', 'one two…')
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + "…"
+
+
 def quarter_tokens(text: str) -> int:
     """Return four times `estimate_tokens` of a text, before rounding; it adds up over parts."""
     raw = text.encode("utf-8", "surrogatepass")

@@ -33,6 +33,7 @@ from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY, is
 from scrubjay.server.middleware import route_path
 from scrubjay.server.requests import http_status, is_owner, log_error
 from scrubjay.server.viewer.markdown import plain_text, split_front_matter
+from scrubjay.text.display import excerpt
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.snippets import find_highlights
 from scrubjay.text.summaries import abstract_of
@@ -149,16 +150,6 @@ KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "crystal": ("digest", "digests"),
 }
 """Tiers in plain words: one, and several."""
-
-
-def excerpt(text: str, most: int = 280) -> str:
-    r"""Return the beginning of a text on one line.
-
-    >>> excerpt("a  b\nc", 9), excerpt("one two three", 8)
-    ('a b c', 'one two…')
-    """
-    line = " ".join(text.split())
-    return line if len(line) <= most else line[:most].rsplit(" ", 1)[0] + "…"
 
 
 def format_number(number: float) -> str:
