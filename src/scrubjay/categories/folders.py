@@ -18,7 +18,7 @@ from scrubjay.models.graph import Category, Edge
 from scrubjay.models.ids import category_id
 from scrubjay.models.records import Document, PassageRef, PassageRefs, Record, Scope, Source, note_documents
 from scrubjay.storage.changes import Change, DropCategory, DropEdges, PutCategory, PutEdges
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, in_batches
 
 MIN_DOCUMENTS: Final = 2
 """Documents of a folder that is a category."""
@@ -127,8 +127,8 @@ def update_folders(store: Store, scope: Scope, source: Source, at: int, keys: Se
     secret = store.secret(scope)
     with store.reader(scope) as reader:
         changes = folder_changes(reader, secret, source, at, keys=keys)
-    for first in range(0, len(changes), EDGE_BATCH):
-        store.write(scope, changes[first : first + EDGE_BATCH])
+    for batch in in_batches(changes, EDGE_BATCH):
+        store.write(scope, batch)
 
 
 def folder_changes(

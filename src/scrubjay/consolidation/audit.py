@@ -21,7 +21,7 @@ from scrubjay.models.lifecycle import Event, LifecycleChange
 from scrubjay.models.records import NO_FILTER, Record, said_at
 from scrubjay.search.fusion import HALF_LIFE
 from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle
-from scrubjay.storage.interface import Reader, all_records
+from scrubjay.storage.interface import Reader, all_records, in_batches
 from scrubjay.text.normalize import has_unspaced, normalize_content, split_scripts
 
 FAULT_KINDS: Final = ("junk", "near-duplicate", "stale", "orphaned")
@@ -271,16 +271,15 @@ def _superseded(reader: Reader, traits: Mapping[str, _Traits]) -> dict[str, str]
     ids = list(traits)
     return {
         edge.dst: edge.src
-        for first in range(0, len(ids), EDGE_PAGE)
-        for edge in reader.edges(ids[first : first + EDGE_PAGE], ["supersedes"])
+        for batch in in_batches(ids, EDGE_PAGE)
+        for edge in reader.edges(batch, ["supersedes"])
         if edge.dst in traits and edge.dst != edge.src and traits[edge.dst].key == traits[edge.src].key
     }
 
 
 def _orphaned(reader: Reader, traits: Sequence[_Traits]) -> Iterator[AuditFault]:
     derived = [one for one in traits if one.derived]
-    for first in range(0, len(derived), EDGE_PAGE):
-        page = derived[first : first + EDGE_PAGE]
+    for page in in_batches(derived, EDGE_PAGE):
         grounded = {edge.src for edge in reader.edges([one.id for one in page], ["derived_from"])}
         for one in page:
             if not one.pinned and one.id not in grounded:
@@ -291,8 +290,8 @@ def _orphaned(reader: Reader, traits: Sequence[_Traits]) -> Iterator[AuditFault]
 def _restored_by_hand(reader: Reader, ids: Sequence[str]) -> set[str]:
     """Return the memories that a person restored, as opposed to an undone run."""
     restored: set[str] = set()
-    for first in range(0, len(ids), EDGE_PAGE):
-        events = reader.events(ids[first : first + EDGE_PAGE], limit=MAX_PAGE_EVENTS)
+    for batch in in_batches(ids, EDGE_PAGE):
+        events = reader.events(batch, limit=MAX_PAGE_EVENTS)
         restored.update(event.memory for event in events if event.op == "restored" and event.run is None)
     return restored
 
@@ -323,8 +322,7 @@ def mend_changes(
 
     Memories that were archived, pinned or restored meanwhile are skipped.
     """
-    for first in range(0, len(faults), AUDIT_PAGE):
-        some = faults[first : first + AUDIT_PAGE]
+    for some in in_batches(faults, AUDIT_PAGE):
         records = reader.get([memory for fault in some for memory in (fault.memory, fault.other) if memory])
         restored = _restored_by_hand(reader, [fault.memory for fault in some])
         statuses: dict[str, LifecycleChange] = {}

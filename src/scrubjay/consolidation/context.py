@@ -9,22 +9,20 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.records import Record, RecordFilter, Scope
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import Change, PreparedMemory, PutConcept, PutEdges, PutEvents
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, in_batches
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from scrubjay.consolidation.llm import ModelBudget
     from scrubjay.embeddings.base import Embedder
-
-_T = TypeVar("_T")
 
 RULES_VERSION: Final = "2"
 """Version of the rules that select, group and summarise; stored with each run."""
@@ -66,11 +64,6 @@ def common_value(values: Iterable[str | None]) -> str | None:
     """Return the value that all share, or None if they differ."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None
-
-
-def in_batches(items: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
-    """Yield slices of at most `size` items."""
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 @dataclass(slots=True)

@@ -36,7 +36,6 @@ from scrubjay.consolidation.context import (
     chronological_key,
     common_value,
     ended_at,
-    in_batches,
     occurred_at,
 )
 from scrubjay.ingest.deletion import (
@@ -61,7 +60,7 @@ from scrubjay.models.records import (
     RecordFilter,
 )
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import Reader, in_batches
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks

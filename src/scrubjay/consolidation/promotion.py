@@ -27,7 +27,6 @@ from scrubjay.consolidation.context import (
     MEMORY_PAGE,
     RunContext,
     entities_of,
-    in_batches,
     with_run,
 )
 from scrubjay.consolidation.facts import (
@@ -56,6 +55,7 @@ from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hash
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Record, RecordFilter
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
+from scrubjay.storage.interface import in_batches
 from scrubjay.storage.scoring import mean_directions
 
 if TYPE_CHECKING:

@@ -20,7 +20,6 @@ from scrubjay.consolidation.context import (
     RunContext,
     entities_of,
     gather_observations,
-    in_batches,
 )
 from scrubjay.consolidation.digest import (
     DigestCoverage,
@@ -64,7 +63,7 @@ from scrubjay.storage.changes import (
     PutMemory,
     PutRun,
 )
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.text.display import estimate_tokens
 
 PROMOTION_BATCH: Final = 64

@@ -33,7 +33,7 @@ from scrubjay.frozen import frozen
 from scrubjay.models.graph import Edge, Entity, EntityRow, entity_from_row, entity_to_row, merge_entities
 from scrubjay.models.ids import entity_id
 from scrubjay.models.records import STATUSES, Record, RecordFilter
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.interface import Reader, in_batches
 from scrubjay.text.markdown import extract_links
 from scrubjay.text.normalize import has_unspaced
 from scrubjay.text.tokenizer import TermGroup, query_groups
@@ -346,10 +346,7 @@ def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
     rarest = {word: count for word, count in frequencies if word is not None}
     rare = [word for word, count in rarest.items() if count <= MAX_EARLIER]
     # All memories with a rare word are wanted, so many such words are looked up at once.
-    lookups = [
-        (rare[first : first + LOOKUP_BATCH], LOOKUP_BATCH * MAX_EARLIER)
-        for first in range(0, len(rare), LOOKUP_BATCH)
-    ]
+    lookups = [(batch, LOOKUP_BATCH * MAX_EARLIER) for batch in in_batches(rare, LOOKUP_BATCH)]
     lookups += [([word], MAX_EARLIER) for word, count in rarest.items() if count > MAX_EARLIER]
     found: dict[str, None] = {}
     for words, limit in lookups:

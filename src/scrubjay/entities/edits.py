@@ -23,7 +23,7 @@ from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
 from scrubjay.models.views import DictionaryReport
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.storage.changes import Change, DropConcept, DropEdges, PutConcept, PutEdges
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.text.tokenizer import query_groups
 
 
@@ -151,8 +151,8 @@ def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], ca
             ]
             missing, fresh = _missing(store, scope, edges)
             linked += fresh
-            for first in range(0, len(missing), WRITE_BATCH):
-                store.write(scope, [PutEdges(tuple(missing[first : first + WRITE_BATCH]))])
+            for batch in in_batches(missing, WRITE_BATCH):
+                store.write(scope, [PutEdges(tuple(batch))])
     return linked
 
 
@@ -168,9 +168,9 @@ def _possible_mentions(store: Store, scope: Scope, names: Sequence[str]) -> Iter
                 return
             yield records
             after = records[-1].id
-    for first in range(0, len(ids), READ_BATCH):
+    for batch in in_batches(ids, READ_BATCH):
         with store.reader(scope) as reader:
-            records = list(reader.get(ids[first : first + READ_BATCH]).values())
+            records = list(reader.get(batch).values())
         yield records
 
 
@@ -227,8 +227,8 @@ def teach_names(
         refused += page.add(one)
     written = page.changed_rows()
     hidden = _hidden(store, scope, page.rows, key)
-    for first in range(0, len(written), WRITE_BATCH):
-        store.write(scope, [PutConcept(row) for row in written[first : first + WRITE_BATCH]])
+    for batch in in_batches(written, WRITE_BATCH):
+        store.write(scope, [PutConcept(row) for row in batch])
     if hidden:
         store.write(scope, hidden)
     linked = link_earlier_mentions(store, scope, list(page.rows.values()), cache)
@@ -335,8 +335,7 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
         weight = edge.weight if old is None else 1 - (1 - edge.weight) * (1 - old.weight)
         memories.setdefault(edge.src, []).append(replace(edge, dst=into, weight=weight, at=now))
     moves = list(memories.items())
-    for first in range(0, len(moves), EDIT_BATCH):
-        batch = moves[first : first + EDIT_BATCH]
+    for batch in in_batches(moves, EDIT_BATCH):
         put = PutEdges(tuple(edge for _, edges in batch for edge in edges))
         store.write(scope, [put, DropEdges(tuple((src, "references", one) for src, _ in batch))])
     store.write(scope, [DropConcept(one, row.key) for row in rows_of_one])
@@ -408,5 +407,5 @@ def remove_entity(store: Store, scope: Scope, concept: str) -> None:
     if refused:
         store.write(scope, refused)
     names = [(edge.src, edge.kind, edge.dst) for edge in edges]
-    for first in range(0, len(names), EDIT_BATCH):
-        store.write(scope, [DropEdges(tuple(names[first : first + EDIT_BATCH]))])
+    for batch in in_batches(names, EDIT_BATCH):
+        store.write(scope, [DropEdges(tuple(batch))])

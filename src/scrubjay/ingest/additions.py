@@ -33,7 +33,7 @@ from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.redaction.redactor import RedactedText, redact_text
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle, PutMemory
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.storage.quota import check_planned_writes
 from scrubjay.storage.validation import check_validity
 from scrubjay.text.normalize import normalize_content
@@ -233,8 +233,7 @@ def put_memories(
     if len(prepared) > ADD_BATCH:
         check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))
     facts = FactBatch()
-    for start in range(0, len(prepared), ADD_BATCH):
-        batch = prepared[start : start + ADD_BATCH]
+    for batch in in_batches(prepared, ADD_BATCH):
         done = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
         edge_builder.add_entities([memory.record for memory in done.fresh])
         before, after = edge_builder.changes(done.fresh, ())

@@ -40,7 +40,7 @@ from scrubjay.storage.changes import (
     PutLifecycle,
     PutTombstones,
 )
-from scrubjay.storage.interface import Reader, Store, all_records
+from scrubjay.storage.interface import Reader, Store, all_records, in_batches
 from scrubjay.text.tokenizer import query_groups
 
 STATUS_EVENTS: Final = frozenset(("archived", "restored", "superseded"))
@@ -63,8 +63,8 @@ def withheld_ids(reader: Reader, records: Iterable[Record]) -> set[str]:
 
 def _last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:
     found: dict[str, Event] = {}
-    for first in range(0, len(ids), STATUS_BATCH):
-        for event in reader.events(ids[first : first + STATUS_BATCH], limit=ALL_EVENTS):
+    for batch in in_batches(ids, STATUS_BATCH):
+        for event in reader.events(batch, limit=ALL_EVENTS):
             if event.op in ops:
                 found.setdefault(event.memory, event)
     return found
@@ -244,8 +244,8 @@ def find_removed(reader: Reader, source: str) -> tuple[set[str], set[str]]:
     wave, lost = sorted(own), set(own)
     while wave:
         derived: set[str] = set()
-        for first in range(0, len(wave), ORPHAN_PAGE):
-            edges = reader.edges(wave[first : first + ORPHAN_PAGE], ["derived_from"], inward=True)
+        for batch in in_batches(wave, ORPHAN_PAGE):
+            edges = reader.edges(batch, ["derived_from"], inward=True)
             derived |= {edge.src for edge in edges}
         wave = sorted(_without_evidence(reader, sorted(derived - lost), lost))
         orphans |= set(wave)
@@ -254,8 +254,8 @@ def find_removed(reader: Reader, source: str) -> tuple[set[str], set[str]]:
 
 
 def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) -> Iterator[str]:
-    for first in range(0, len(derived), ORPHAN_PAGE):
-        records = reader.get(derived[first : first + ORPHAN_PAGE])
+    for batch in in_batches(derived, ORPHAN_PAGE):
+        records = reader.get(batch)
         own = [
             memory
             for memory, one in records.items()

@@ -46,7 +46,7 @@ from scrubjay.models.records import (
 )
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import Change, PreparedMemory, PutDue, PutEdges, PutMemory
-from scrubjay.storage.interface import DueMemory, Reader, Store
+from scrubjay.storage.interface import DueMemory, Reader, Store, in_batches
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import LinkTarget, block_ids, extract_links, heading_slug
 from scrubjay.text.tokenizer import Terms, query_groups
@@ -90,10 +90,9 @@ class EnrichmentRun:
         started, done = time.monotonic(), 0
         with self.store.reader(self.scope) as reader:
             due = due_memories(reader, DUE_EDGES)
-        for first in range(0, len(due), PAGE):
+        for page in in_batches(due, PAGE):
             if not self.proceed():
                 return
-            page = due[first : first + PAGE]
             self._connect([one.id for one in page])
             done += len(page)
             if self.progress is not None:
@@ -104,8 +103,8 @@ class EnrichmentRun:
         # An interrupted call may have connected more of them.
         self.edges.written |= Counter(one.key for one in connected if due_level(one.mark) == DUE_PLACE)
         self.recluster()
-        for first in range(0, len(connected), PAGE):
-            was = {one.id: one.mark for one in connected[first : first + PAGE]}
+        for batch in in_batches(connected, PAGE):
+            was = {one.id: one.mark for one in batch}
             self.store.write(self.scope, [PutDue(dict.fromkeys(was, 0), was)])
 
     @traced("scrubjay.enrich.connect")
@@ -212,8 +211,7 @@ def linking_passages(reader: Reader, passages: Sequence[str]) -> set[str]:
 def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
     ids = list(links)
     changes: list[Change] = []
-    for first in range(0, len(ids), LINK_BATCH):
-        some = ids[first : first + LINK_BATCH]
+    for some in in_batches(ids, LINK_BATCH):
         edges = tuple(edge for memory in some for edge in links[memory])
         changes.append(PutEdges(edges, tuple(some), ("links",)))
     return changes

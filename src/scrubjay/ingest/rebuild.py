@@ -39,7 +39,7 @@ from scrubjay.models.records import (
 from scrubjay.models.reports import Progress
 from scrubjay.models.results import position_unit
 from scrubjay.storage.changes import PreparedMemory, PutDocument, PutMemory, PutVersions
-from scrubjay.storage.interface import Rebuild, Store
+from scrubjay.storage.interface import Rebuild, Store, in_batches
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -67,15 +67,13 @@ def rebuild_tenant(
     with store.rebuild(scope) as generation:
         documents = generation.documents()
         done, total = 0, sum(document.source in own for document in documents)
-        for first in range(0, len(documents), REBUILD_BATCH):
-            batch = documents[first : first + REBUILD_BATCH]
+        for batch in in_batches(documents, REBUILD_BATCH):
             generation.write([_rebuilt(generation, document, base, chunks, secret) for document in batch])
             if progress is not None:
                 done += sum(document.source in own for document in batch)
                 progress(Progress("write", done, total, time.monotonic() - started))
         additions = generation.additions()
-        for first in range(0, len(additions), REBUILD_BATCH * 16):
-            some = additions[first : first + REBUILD_BATCH * 16]
+        for some in in_batches(additions, REBUILD_BATCH * 16):
             fresh = [prepare_memory(memory.record) for memory in some]
             embedded = embed_memories(fresh, [""] * len(fresh), base)
             generation.write([PutMemory(memory) for memory in _marked(embedded)])

@@ -34,7 +34,7 @@ from scrubjay.services import inspection
 from scrubjay.services.curation import forget_memories
 from scrubjay.services.workspace import Workspace, may_change
 from scrubjay.storage.changes import Change, DropEdges
-from scrubjay.storage.interface import Reader, all_records
+from scrubjay.storage.interface import Reader, all_records, in_batches
 
 MAX_SHOWN_CHARACTERS: Final = 120
 """Characters of a memory's text that are shown."""
@@ -155,18 +155,16 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
             )
         records: dict[str, Record] = {}
         ids = sorted({event.memory for event in events})
-        for first in range(0, len(ids), BATCH):
-            records |= reader.get(ids[first : first + BATCH])
+        for batch in in_batches(ids, BATCH):
+            records |= reader.get(batch)
     restored = [
         one
         for one in events
         if one.before and one.op == records[one.memory].status and may_change(workspace, records[one.memory])
     ]
     at = now_micros()
-    for first in range(0, len(restored), BATCH):
-        workspace.store.write(
-            workspace.scope, _undo_changes(restored[first : first + BATCH], records, at), durable=True
-        )
+    for undone in in_batches(restored, BATCH):
+        workspace.store.write(workspace.scope, _undo_changes(undone, records, at), durable=True)
     turned = tuple(event.memory for event in restored)
     return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
 
@@ -214,13 +212,11 @@ def apply_retention(
         return RetentionReport(tuple(to_archive), tuple(to_forget), True, "")
     run = new_run_id()
     forgotten: list[str] = []
-    for first in range(0, len(to_forget), BATCH):
-        done = forget_memories(workspace, to_forget[first : first + BATCH])
+    for batch in in_batches(to_forget, BATCH):
+        done = forget_memories(workspace, batch)
         forgotten += [*done.ids, *done.derived]
     archived = [
-        one
-        for first in range(0, len(to_archive), BATCH)
-        for one in _archive_records(workspace, to_archive[first : first + BATCH], run)
+        one for batch in in_batches(to_archive, BATCH) for one in _archive_records(workspace, batch, run)
     ]
     return RetentionReport(
         tuple(archived), tuple(forgotten), False, f"scrubjay audit --undo {run}" if archived else ""

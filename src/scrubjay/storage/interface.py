@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeVar
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from scrubjay.models.reports import IndexReport, Progress
     from scrubjay.storage.changes import Change, PreparedMemory, PutProject, QuantizedVectors
     from scrubjay.text.tokenizer import TermGroup
+
+
+T = TypeVar("T")
 
 
 class ChannelScores(Protocol):
@@ -701,6 +704,11 @@ class Store(Protocol):
     def close(self) -> None:
         """Close files and connections."""
         ...
+
+
+def in_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield slices of at most `size` items."""
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 RECORDS_PER_PAGE: Final = 1_000
