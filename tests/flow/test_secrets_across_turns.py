@@ -211,6 +211,16 @@ def test_another_session_and_a_far_turn_ask_for_nothing(memory: Memory) -> None:
     assert said(memory) == ["wifi password?", "rotkehlchen-7"]
 
 
+def test_turns_added_together_are_redacted_as_one_by_one(memory: Memory) -> None:
+    """The last turn is a secret only behind the others as they were said, and not as they are stored."""
+    texts = ["what's the wifi password?", "mauve-otter-42", "the password is bluebird", "387984"]
+    memory.add_many([turn(number, text) for number, text in enumerate(texts)])
+    for number, text in enumerate(texts):
+        memory.add(text, session="s2", turn=number)
+    assert said(memory) == said(memory, "s2")
+    assert said(memory)[1] == "[secret:password]"
+
+
 def test_adding_the_same_turns_again_adds_nothing(memory: Memory) -> None:
     for _ in range(2):
         memory.add("wifi password?", session="s1", turn=0)

@@ -475,23 +475,13 @@ def document_blocks(text: str, path: str, unit: PositionUnit) -> list[Block]:
 
 
 def redact_documents(texts: Sequence[str], allow: Sequence[str]) -> list[RedactedText]:
-    """Redact texts, small ones together, a large one in pieces: redaction takes 35 times the size of a text."""
+    """Redact texts, small ones together, a large one in pieces."""
     from scrubjay.redaction.redactor import redact_texts  # a sync that reads no file has no use for it
 
-    clean: list[RedactedText] = []
-    batch: list[str] = []
-    room = PIECE_CHARACTERS
-    for text in texts:
-        room -= len(text)
-        if room < 0:
-            clean += redact_texts(batch, allow)
-            batch, room = [], PIECE_CHARACTERS - len(text)
-        if room < 0:
-            clean.append(_redact_in_pieces(text, allow))
-            room = PIECE_CHARACTERS
-        else:
-            batch.append(text)
-    return [*clean, *redact_texts(batch, allow)]
+    small = iter(redact_texts([text for text in texts if len(text) <= PIECE_CHARACTERS], allow))
+    return [
+        next(small) if len(text) <= PIECE_CHARACTERS else _redact_in_pieces(text, allow) for text in texts
+    ]
 
 
 def _redact_in_pieces(text: str, allow: Sequence[str]) -> RedactedText:

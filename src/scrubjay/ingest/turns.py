@@ -20,7 +20,7 @@ from scrubjay.models.lifecycle import Event, NewMemory
 from scrubjay.models.records import Record, Scope
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 from scrubjay.redaction.dialogue import CONTEXT_TURNS, calls_secret
-from scrubjay.redaction.redactor import RedactedText, is_allowed, redact_text
+from scrubjay.redaction.redactor import RedactedText, is_allowed, redact_text, redact_texts
 from scrubjay.storage.changes import Change, PutDocument, PutEvents, PutMemory
 from scrubjay.storage.interface import Reader, Store
 from scrubjay.text.dialogue import cut_blocks
@@ -82,15 +82,18 @@ def redact_turns(
         following = turns[place + 1 : place + 1 + CONTEXT_TURNS]
         if any(calls_secret(one, turn) for one in following) and not is_allowed(turn.strip(), allow):
             called.append(place)
-    redacted = []
-    context = list(before[-CONTEXT_TURNS:])
-    for place, text in enumerate(texts, len(before)):
-        if place in called:
-            clean = RedactedText(text.replace(text.strip(), PASSWORD_MARK, 1), {"password": 1})
-        else:
-            clean = redact_text(text, allow, context[-CONTEXT_TURNS:])
-        redacted.append(clean)
-        context.append(clean.text)
+    # All at once behind the turns as they were said, then again those behind a turn that was redacted.
+    said = [*before[-CONTEXT_TURNS:], *texts]
+    ends = range(len(said) - len(texts), len(said))
+    contexts = [said[max(0, end - CONTEXT_TURNS) : end] for end in ends]
+    redacted = redact_texts(texts, allow, contexts)
+    for at, (text, end) in enumerate(zip(texts, ends, strict=True)):
+        context = said[max(0, end - CONTEXT_TURNS) : end]
+        if at + len(before) in called:
+            redacted[at] = RedactedText(text.replace(text.strip(), PASSWORD_MARK, 1), {"password": 1})
+        elif context != contexts[at]:
+            redacted[at] = redact_text(text, allow, context)
+        said[end] = redacted[at].text
     return RedactedTurns(tuple(redacted), tuple(place for place in called if place < len(before)))
 
 
