@@ -39,7 +39,7 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.dialogue import is_small_talk, only_asks
 from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
 from scrubjay.text.paraphrase import content_vocabulary
-from scrubjay.text.snippets import best_snippet
+from scrubjay.text.snippets import best_snippet, best_snippets
 from scrubjay.text.summaries import abstract_of, overview_of
 
 if TYPE_CHECKING:
@@ -603,9 +603,10 @@ def _context_item(
     content, date, place, most = record.content, record_date(record), record.place, request.snippet
     second = ""
     if part == "relevant" and state is not None:
-        first = best_snippet(content, state.plan.groups, most).text
+        snippets = best_snippets(content, state.plan.groups, (most, ANSWER_SNIPPET))
+        first = next(snippets).text
         if most > ANSWER_SNIPPET < len(first):
-            second = best_snippet(content, state.plan.groups, ANSWER_SNIPPET).text
+            second = next(snippets).text
     else:
         first = _shown_text(record)
     forms = (first, second, _shown_phrase(record))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,35 +58,51 @@ def best_snippet(
     weights: Mapping[str, float] | None = None,
     language: str = "en",
 ) -> Snippet:
-    """Return the window around the best match, or the beginning where nothing matches.
+    """Return the window around the best match, or the beginning where nothing matches; see `best_snippets`."""
+    return next(best_snippets(content, groups, (limit,), weights=weights, language=language))
+
+
+def best_snippets(
+    content: str,
+    groups: Sequence[TermGroup],
+    limits: Sequence[int],
+    *,
+    weights: Mapping[str, float] | None = None,
+    language: str = "en",
+) -> Iterator[Snippet]:
+    """Yield the best window for each limit; matches are searched once.
 
     It starts and ends at a line, else a sentence, a word, or a grapheme.
 
     Args:
         content: The stored text.
         groups: The query's groups, rarest first where ``weights`` is not given.
-        limit: Most characters of ``Snippet.text``, at least 1.
+        limits: Most characters of each ``Snippet.text``, at least 1.
         weights: Weight of a group by its ``word``; a group without one weighs nothing.
         language: Language in which the content was indexed.
 
     Raises:
-        InputError: ``limit`` is below 1.
+        InputError: A limit is below 1.
     """
-    if limit < 1:
-        raise InputError(
-            f"A snippet of {limit} characters was asked for; the least is 1.",
-            hint="leave the limit out for 700 characters",
-        )
-    if len(content) <= limit:
-        first, last = _trim_window(content, 0, len(content))
-        return Snippet(content[first:last], first, last)
-    matches = _matches(content, groups, language)
-    room = max(1, limit - 2 * len(CUT_MARK))
-    first, last = _densest_window(matches, _weights(groups, weights), room)
-    start, end = _cut_window(content, first, min(last, first + room), room)
-    before = CUT_MARK if content[:start].strip() else ""
-    after = CUT_MARK if content[end:].strip() else ""
-    return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
+    matches: list[_Match] | None = None
+    for limit in limits:
+        if limit < 1:
+            raise InputError(
+                f"A snippet of {limit} characters was asked for; the least is 1.",
+                hint="leave the limit out for 700 characters",
+            )
+        if len(content) <= limit:
+            first, last = _trim_window(content, 0, len(content))
+            yield Snippet(content[first:last], first, last)
+            continue
+        if matches is None:
+            matches = _matches(content, groups, language)
+        room = max(1, limit - 2 * len(CUT_MARK))
+        first, last = _densest_window(matches, _weights(groups, weights), room)
+        start, end = _cut_window(content, first, min(last, first + room), room)
+        before = CUT_MARK if content[:start].strip() else ""
+        after = CUT_MARK if content[end:].strip() else ""
+        yield Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
 
 
 def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, language: str = "en") -> Snippet:
