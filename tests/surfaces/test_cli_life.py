@@ -51,6 +51,8 @@ def test_an_addition_says_what_it_changes(cli) -> None:
     old = cli("add", "The timeout of the gateway is 30 seconds.", "--json").json["id"]
     said = cli("add", "The timeout of the gateway is 90 seconds.")
     assert said.out.splitlines()[1] == f"It supersedes {old}."
+    again = cli("add", "The timeout of the gateway is 30 seconds.")
+    assert again.out == f"{old} already exists and is superseded.\nhint: scrubjay restore {old}\n"
     against = cli("add", "The timeout of the gateway is not 90 seconds.").out
     assert "It contradicts" in against or "It supersedes" in against
 

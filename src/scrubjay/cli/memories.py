@@ -74,7 +74,10 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
         done = memory.add(content, visibility=visibility, pinned=pin, **arguments)
     if call.print_json(done):
         return
-    write(f"{done.id} {'already exists' if done.existed else 'added'}.")
+    if done.status == "active":
+        write(f"{done.id} {'already exists' if done.existed else 'added'}.")
+    else:
+        write(f"{done.id} already exists and is {done.status}.\nhint: scrubjay restore {done.id}")
     for what, ids in (("supersedes", done.supersedes), ("contradicts", done.contradicts)):
         if ids:
             write(f"It {what} {', '.join(ids)}.")

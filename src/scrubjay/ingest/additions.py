@@ -245,7 +245,12 @@ def put_memories(
             for edge in change.edges if isinstance(change, PutEdges) else ():
                 if edge.kind == "similar":
                     facts.similar.setdefault(edge.src, []).append(edge.dst)
-    reports = iter([_report(item, place in new_places, facts) for place, item in enumerate(items)])
+    reports = iter(
+        [
+            _report(item, place in new_places, facts, present.get(item.record.id, "active"))
+            for place, item in enumerate(items)
+        ]
+    )
     return [
         AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(reports)
         for item in validated
@@ -254,8 +259,11 @@ def put_memories(
 
 def _with_existing_ids(
     reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
-) -> tuple[list[ValidatedMemory], set[str]]:
-    """A memory whose text was amended keeps its id; its first text, added again, becomes a new memory."""
+) -> tuple[list[ValidatedMemory], dict[str, str]]:
+    """Return the memories by their ids, and the status of those that exist.
+
+    A memory whose text was amended keeps its id; its first text, added again, becomes a new memory.
+    """
     exact = reader.get([one.exact for one in validated if one.exact != one.record.id])
     items = [
         replace(one, record=replace(one.record, id=one.exact))
@@ -263,11 +271,11 @@ def _with_existing_ids(
         else one
         for one in validated
     ]
-    present: set[str] = set()
+    present: dict[str, str] = {}
     places = list(range(len(items)))
     while places:
         stored = reader.get([items[place].record.id for place in places])
-        present |= stored.keys()
+        present |= {memory: record.status for memory, record in stored.items()}
         renamed = []
         for place in places:
             record = items[place].record
@@ -287,11 +295,11 @@ def _same_text(old: Record, new: Record) -> bool:
     )
 
 
-def _report(item: ValidatedMemory, is_new: bool, facts: FactBatch) -> AddReport:
+def _report(item: ValidatedMemory, is_new: bool, facts: FactBatch, status: str) -> AddReport:
     memory = item.record.id
     outcome = facts.outcomes.get(memory, FactOutcome())
     if outcome.same is not None or not is_new:
-        return AddReport(outcome.same or memory, True, item.scrubbed)
+        return AddReport(outcome.same or memory, True, item.scrubbed, status=status)
     stated = tuple(facts.stated.get(memory, ()))
     changed = {*outcome.supersedes, *outcome.contradicts}
     near = dict.fromkeys((*outcome.similar, *facts.similar.get(memory, ())))

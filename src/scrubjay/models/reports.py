@@ -80,6 +80,7 @@ class AddReport:
         learned: Facts extracted from it, when it is a turn of a conversation.
         passed: Why nothing was stored, and then ``id`` is empty; else an empty string.
         similar: Similar memories, most similar first; they stay as they are and are linked with it.
+        status: Status of the memory: an existing one may be superseded or archived, and stays so.
     """
 
     id: str
@@ -91,6 +92,7 @@ class AddReport:
     learned: tuple[str, ...] = ()
     passed: str = ""
     similar: tuple[str, ...] = ()
+    status: str = "active"
 
 
 @frozen
