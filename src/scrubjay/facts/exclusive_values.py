@@ -16,7 +16,7 @@ from scrubjay.facts.lexicon import ADDITIVE, KIN
 from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
-from scrubjay.text.tokenizer import stem_word
+from scrubjay.text.tokenizer import stem_word, word_rank
 
 _MONTHS: Final = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
@@ -79,6 +79,12 @@ _STATES: Final = tuple(
         (r"(?:已经)?(?:从.{1,10}?)?(?:搬到|搬去)了?", "住在"),
     )
 )
+_ONLY_A_NAME: Final = re.compile(
+    r"(?:[Ii]|[Jj]ust)\b[^,;:]{0,40} to ((?:[A-ZÀ-Þ][a-zß-ÿ]{2,30}(?:[ -](?!$)|$)){1,3})"
+)
+"""A sentence of oneself that ends in a name: "I moved to Oldenburg", not "to the sales team", "to DuckDB"."""
+_RARE: Final = 5_000
+"""Rank from which on a capitalised word is a name: "Oldenburg", not "Marketing"."""
 PLACES: Final = ("town", "country")
 _LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
 _STATE: Final = _LIVE | word_set(
@@ -136,11 +142,19 @@ def resulting_state(text: str) -> str:
             continue
         if "name" in pattern.groupindex:
             kind = known_kind(_WORD.findall(found["name"].lower()))
-            if kind is None:
+            if kind is None and not _moved_house(plain):
                 return text
-            state = state if kind in PLACES else state.replace("live in", "use")
+            state = state.replace("live in", "use") if kind and kind not in PLACES else state
         return pattern.sub(state, plain, count=1)
     return text
+
+
+def _moved_house(text: str) -> bool:
+    """Return whether somebody says of themselves that they moved to a name, and no more: no list has every town."""
+    found = _ONLY_A_NAME.fullmatch(text)
+    return found is not None and any(
+        word_rank(word) >= _RARE for word in found[1].lower().replace("-", " ").split()
+    )
 
 
 def replaces(old: str, new: str, *, announced: bool) -> bool:

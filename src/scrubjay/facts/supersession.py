@@ -622,7 +622,8 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
-        if moved.group().endswith(" to") and known_kind(new.low[to:]) not in PLACES:
+        town = known_kind(new.low[to:]) in PLACES or LIVE.search(stated.text)
+        if moved.group().endswith(" to") and not town:
             return False  # to the design team, to Kubernetes
         at = old.words_before(lives.end())
         if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
