@@ -77,6 +77,12 @@ CORRECTION: Final = _any(
     r"\b(?:korrektur|ich meinte|je voulais dire|je me suis trompée?|quise decir)\b",
     r"^(?:不对|不是|更正|纠正|我说错|错了)|我说错|更正",
 )
+_REPLACED_VALUE: Final = re.compile(
+    r"(?:(?:[,;]| [-–(]) ?(?:and |und )?(?:not|nicht|pas|non|no)| (?:statt|anstatt|instead of|rather than)) (?P<behind>[^,;()]{1,60})\)?$"
+    r"|\b(?:not|nicht) (?P<between>[^,;()]{1,60}?),? (?:but|sondern) "
+    r"|[,;] (?:and |und )?(?P<before>[^,;()]{1,60}?) (?:has |is |hat |ist )?(?:left|quit|resigned|retired|stepped down|gone|gegangen|gekündigt|aufgehört)$"
+)
+"""The value that a correction takes back: "48, not 84", "not 84 but 48", "Ravi leads it, Bettina left"."""
 _FOR_A_WHILE: Final = re.compile(
     r"\bfor (?:now|(?:the|a|an|one|two|three|four|five|six|\d+|few|some|several) (?:few |couple of )?"
     r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
@@ -475,6 +481,8 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
         return ""
     if replaces(old, new, announced=bool(NOW.search(later.text)) and not LASTING.search(later.text)):
         return "it names another of the same kind"
+    if _replaces_value(_parse(old, language), later):
+        return "it rejects what was so by its name"
     if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
         return ""
     bare, announced = _without_announcement(later)
@@ -585,6 +593,19 @@ def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
         ):
             found.add((before, word))
     return found
+
+
+def _replaces_value(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether the new statement is the old one but for a value, and rejects that value by name."""
+    text = new.text.rstrip(" .!")
+    found = _REPLACED_VALUE.search(text)
+    if found is None or not _NEGATED.isdisjoint(old.low):
+        return False
+    rejected = set(_parse(found[found.lastgroup or 0], "en").low) - ARTICLES
+    stated = _parse(f"{text[: found.start()]} {text[found.end() :]}", "en")
+    before, gone, come, behind = _aligned(old, stated)
+    frame = any(old.keys[at] for at in (*before, *behind))
+    return bool(gone and come and frame) and {old.low[at] for at in gone} <= rejected <= set(old.low)
 
 
 def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
