@@ -38,6 +38,25 @@ def test_wrong_and_never_inject_are_taken_back_by_command(cli) -> None:
     assert cli("feedback", "inject", added).out == "0 memories released for injection.\n1 memory unchanged.\n"
 
 
+def test_what_is_marked_wrong_stands_behind_what_answers_as_well_and_says_so(cli) -> None:
+    wrong = cli("add", "The boiler of the cabin needs 6 bar of pressure.", "--json").json["id"]
+    other = cli("add", "Ines checked the cabin: the pressure of its boiler is 2 bar.", "--json").json["id"]
+    asked = "search", "boiler pressure", "--json"
+
+    def found() -> dict[str, bool]:
+        return {one["id"]: one.get("marked_wrong", False) for one in cli(*asked).json["results"]}
+
+    assert list(found()) == [wrong, other]
+    cli("feedback", "wrong", wrong)
+    assert found() == {other: False, wrong: True}
+    assert list(found()) == [other, wrong]
+    assert "marked wrong" in cli(*asked[:2]).out
+    assert "marked wrong" in cli("get", wrong).out
+    cli("feedback", "not-wrong", wrong)
+    assert list(found()) == [wrong, other]
+    assert "marked wrong" not in cli(*asked[:2]).out
+
+
 def test_history_shows_what_took_a_memorys_place(cli) -> None:
     old, new = (cli("add", text, "--json").json["id"] for text in ("blue", "a red mast of steel"))
     assert "nothing" not in cli("history", old).out

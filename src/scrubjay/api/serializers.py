@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.dates import iso_seconds, record_date
-from scrubjay.models.records import TIER_PREFIXES
+from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, position
 from scrubjay.text.display import prefix_lines, single_line, strip_control
 
@@ -29,6 +29,7 @@ EVIDENCE_FIELDS: Final = ("id", "tier", "content", "date", "session", "role", "t
 """Fields shown of a piece of evidence."""
 OPTIONAL_RESULT_FIELDS: Final = (
     "evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns", "newer",
+    "marked_wrong",
 )  # fmt: skip
 """Fields of a search result that are left out if empty."""
 
@@ -152,6 +153,7 @@ def record_fields(record: Record, path: str | None) -> dict[str, Any]:
         "origin": record.origin,
         "pinned": record.pinned,
         "confidence": record.confidence,
+        "marked_wrong": record.marked_wrong,
         "valid_from": _iso_time(record.valid_from),
         "valid_until": _iso_time(record.valid_until),
         "recorded_at": _iso_time(record.recorded_at),
@@ -411,6 +413,7 @@ def _marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list
     marks += [status] if status not in (None, DEFAULT_VALUES["status"]) else []
     role = single_line(memory.get("role") or "").replace(",", ";")
     usual = (None, DEFAULT_VALUES["origin"], "agent" if role == "assistant" else None)
+    marks += [MARKED_WRONG] if memory.get("marked_wrong") else []
     marks += [origin] if origin not in usual else []
     marks += [role] if role else [tier] if tier not in (None, "observation") else []
     marks += [f"confidence {memory['confidence']:g}"] if memory.get("confidence", 1.0) != 1.0 else []

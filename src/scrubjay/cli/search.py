@@ -25,7 +25,7 @@ from scrubjay.cli.output import (
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import RecallSettings, setting_rules
 from scrubjay.errors import InputError
-from scrubjay.models.records import UNTRUSTED
+from scrubjay.models.records import MARKED_WRONG, UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, count_strong
 from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
 from scrubjay.text.display import single_line, strip_control
@@ -211,6 +211,7 @@ def format_result(number: int, result: Result, query: str) -> str:
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
     marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
     marks += [result.status] if result.status != "active" else []
+    marks += [MARKED_WRONG] if result.marked_wrong else []
     marks += validity_labels(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [

@@ -49,6 +49,10 @@ NEVER_INJECT: Final = "never-inject"
 """Tag of a memory that hooks and the proxy leave out; search still finds it."""
 
 UNTRUSTED: Final = "untrusted"
+MARKED_WRONG: Final = "marked wrong"
+"""Mark of a memory that feedback calls wrong."""
+WRONG_STRENGTH: Final = 0.5
+"""Strength up to which a memory is marked wrong: one verdict that no "useful" contradicts."""
 ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", UNTRUSTED)
 """Who said it."""
 
@@ -218,7 +222,7 @@ class Record:
         status: One of `STATUSES`.
         pinned: Exempt from decay and forgetting by age.
         confidence: 0..1.
-        strength: 0..1, set by feedback.
+        strength: 0..1, set by feedback; at most `WRONG_STRENGTH` where it is marked wrong.
         event: When its event happened, or None.
         valid_from: UTC microseconds from which it is true, or None.
         valid_until: UTC microseconds from which it is no longer true, or None.
@@ -255,6 +259,11 @@ class Record:
     valid_until: int | None = None
     last_used: int | None = None
     due: int = 0
+
+    @property
+    def marked_wrong(self) -> bool:
+        """Whether feedback calls it wrong."""
+        return self.strength <= WRONG_STRENGTH
 
 
 DUE_LINKS: Final = 1

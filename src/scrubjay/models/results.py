@@ -265,6 +265,7 @@ class Result:
         turns: Neighbouring turns of its conversation, in order, where asked for.
         newer: Ids of active memories that were said later and may supersede it, or that supersede a statement extracted
             from it, newest first.
+        marked_wrong: Whether feedback says that it is wrong.
     """
 
     id: str
@@ -295,6 +296,7 @@ class Result:
     valid_until: str | None = None
     turns: tuple[NearbyTurn, ...] = ()
     newer: tuple[str, ...] = ()
+    marked_wrong: bool = False
 
 
 WEAK_RELEVANCE: Final = 0.1

@@ -241,6 +241,9 @@ def newest_first(
         )
         groups = validity.newest_first(groups, equivalents)
     groups = validity.newest_first(groups, newer)
+    if "decay" in plan.stages and fused:
+        better = validity.better_than_wrong(groups, records, selection.features)
+        groups = validity.newest_first(groups, better)
     for memory, later in selection.newer.items():
         newer[memory] = tuple(dict.fromkeys((*later, *newer.get(memory, ()))))
     return groups, newer

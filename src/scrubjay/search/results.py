@@ -246,6 +246,7 @@ def build_result(
         copied=copies[:MAX_COPIES],
         turns=details.turns.get(record.id, ()),
         newer=details.newer.get(record.id, ()),
+        marked_wrong=record.marked_wrong,
         valid_from=_iso_time(record.valid_from),
         valid_until=_iso_time(record.valid_until),
     )

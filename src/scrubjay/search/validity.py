@@ -289,9 +289,24 @@ def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str
 
 
 MIN_RELEVANCE_SHARE: Final = 0.7
-"""Share of the older memory's relevance that the newer one must have."""
+"""Share of a memory's relevance that one must have which is placed before it: a newer one, or one not marked wrong."""
 MIN_TEXT_OVERLAP: Final = 0.15
 """Share of the informative words of both texts that both must hold."""
+
+
+def better_than_wrong(
+    groups: Sequence[ResultGroup],
+    records: Mapping[str, Record],
+    features: Mapping[str, RelevanceFeatures],
+) -> dict[str, list[str]]:
+    """Return of each memory that is marked wrong those that answer about as well and are not."""
+    likely = {one.lead.id: features[one.lead.id].relevance for one in groups if one.lead.id in features}
+    sound = [memory for memory in likely if not records[memory].marked_wrong]
+    return {
+        memory: [one for one in sound if likely[one] >= MIN_RELEVANCE_SHARE * relevance]
+        for memory, relevance in likely.items()
+        if records[memory].marked_wrong
+    }
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")

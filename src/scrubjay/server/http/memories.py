@@ -166,6 +166,7 @@ Kept: Final = model_of(
              "due"),
     optional=("evidence",),
     plus=(
+        ("marked_wrong", bool),
         ("path", str | None), ("line_start", int | None), ("line_end", int | None), ("citation", str),
         ("date", str | None),
         ("valid_from", str | None), ("valid_until", str | None), ("recorded_at", str),
