@@ -26,7 +26,7 @@ from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.reader import document_aliases
 from scrubjay.ingest.sync_run import LINK_BATCH, write_in_batches
 from scrubjay.models.dates import now_micros
-from scrubjay.models.graph import Edge
+from scrubjay.models.graph import SUPERSEDED_BY_RULE, SUPERSEDES_RULE, Edge
 from scrubjay.models.records import (
     DUE_EDGES,
     DUE_FACTS,
@@ -48,7 +48,14 @@ from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import Change, PreparedMemory, PutDue, PutEdges, PutMemory
 from scrubjay.storage.interface import DueMemory, Reader, Store, in_batches
 from scrubjay.text.language import detect_language
-from scrubjay.text.markdown import LinkTarget, block_ids, extract_links, heading_slug
+from scrubjay.text.markdown import (
+    MAX_LINKS,
+    NUMBERED_NOTE,
+    LinkTarget,
+    block_ids,
+    extract_links,
+    heading_slug,
+)
 from scrubjay.text.tokenizer import Terms, query_groups
 from scrubjay.tracing import traced
 
@@ -269,7 +276,7 @@ class LinkResolver:
                 if groups:
                     scores = reader.words(groups, RecordFilter(sources=(self._source,)))
                     records = reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
-                    self.add(record for record in records if "[" in record.content)
+                    self.add(records)
 
     def edges(
         self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs
@@ -286,9 +293,9 @@ class LinkResolver:
             edges: dict[str, Edge] = {}
             for target in one.targets:
                 for key in dict.fromkeys((one.key, self._scope.key())):
-                    end = pages.target_of(target, one.path, self._scope.seen_with(key).keys)
-                    if end is not None and end != one.id:
-                        edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
+                    for end in pages.ends_of(target, one.path, self._scope.seen_with(key).keys):
+                        if end != one.id:
+                            edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
             resolved[one.id] = list(edges.values())
         return resolved
 
@@ -379,10 +386,25 @@ class _VisiblePages:
         self._by_path: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
         self._by_heading: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
 
-    def target_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
-        """Return the passage that a link leads to: under the heading it names, else the first."""
+    def ends_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> Sequence[str]:
+        """Return the passage that a link leads to, under its heading or the first, or all of a replaced note."""
         if target.rule == "block":
-            return self._block_of_any_page(target, keys)
+            block = self._block_of_any_page(target, keys)
+            return [block] if block else []
+        path = self._page_of(target, origin, keys)
+        if path is None:
+            return []
+        visible = self._first_by_heading(path, keys)
+        if target.rule in (SUPERSEDES_RULE, SUPERSEDED_BY_RULE):
+            every = [memory for memory, _, key in self._passages(path) if key in keys]
+            return every[:MAX_LINKS] if path != origin else []
+        if target.heading.startswith("^"):
+            end = self._block(path, target.heading, keys) or visible.get("")
+        else:
+            end = visible.get(heading_slug(target.heading), visible.get(""))
+        return [end] if end else []
+
+    def _page_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
         hidden = self._hidden.setdefault(keys, set())
         while True:
             if keys not in self._pages:
@@ -396,14 +418,10 @@ class _VisiblePages:
                 continue
             if path is None:
                 return None
-            visible = self._first_by_heading(path, keys)
-            if visible or path == origin:
-                break
+            if self._first_by_heading(path, keys) or path == origin:
+                return path
             hidden.add(path)  # a visible page may have the same name
             del self._pages[keys]
-        if target.heading.startswith("^"):
-            return self._block(path, target.heading, keys) or visible.get("")
-        return visible.get(heading_slug(target.heading), visible.get(""))
 
     def _block_of_any_page(self, target: LinkTarget, keys: tuple[str, ...]) -> str | None:
         if target.heading not in self._names.blocks:
@@ -477,10 +495,27 @@ class PageIndex:
         if full.endswith(".html"):  # rendered sites link to `page.html`, whose source is `page.md`
             return self._paths.get(full.removesuffix(".html") + ".md")
         # Obsidian writes Markdown links as it writes `[[links]]`: the shortest path that is unique.
-        return None if target.name.startswith(("/", "../")) else self._named(target.name, path)
+        if target.name.startswith(("/", "../")):
+            return None
+        return self._named(target.name, path) or self._numbered(target, path)
 
     def has_alias(self, path: str, name: str) -> bool:
         return self._aliases.get(_page_name(name)) == path
+
+    def _numbered(self, target: LinkTarget, origin: str) -> str | None:
+        """Return the one page in the folder of a note whose file begins with the number by which it names that page."""
+        number = NUMBERED_NOTE.fullmatch(target.name)
+        if number is None or target.rule not in (SUPERSEDES_RULE, SUPERSEDED_BY_RULE):
+            return None
+        folder = posixpath.dirname(origin)
+        same = [
+            path
+            for path in self._ordered
+            if posixpath.dirname(path) == folder
+            and (file := NUMBERED_NOTE.match(posixpath.basename(path)))
+            and int(file[1]) == int(number[1])
+        ]
+        return same[0] if len(same) == 1 else None
 
     def _named(self, name: str, origin: str) -> str | None:
         """Return the page of a name or of the end of a path; of several, one in or below the folder of the link."""

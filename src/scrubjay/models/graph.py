@@ -38,6 +38,11 @@ EDITED_RULE: Final = "edited"
 NEWER_RULE: Final = "newer"
 """Rule of an edge ``similar`` to a statement that may be out of date, from the later one that may have changed it."""
 
+SUPERSEDES_RULE: Final = "supersedes"
+SUPERSEDED_BY_RULE: Final = "superseded_by"
+"""Rules of ``links`` from the passage of a note that says so to each passage of the note that it replaced, or that
+replaced it. They are no edges ``supersedes``: both notes stay active."""
+
 EDGE_ORIGINS: Final = ("found", "given")
 """Who made an edge: the write path, from text and vectors, or a caller. What is found again replaces what was
 found before; what was given stays until it is taken away."""

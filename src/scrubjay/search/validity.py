@@ -9,13 +9,13 @@ answer, and shares much of its text. A memory is also older where a statement ex
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from scrubjay.models.dates import DAY
-from scrubjay.models.graph import EDITED_RULE, NEWER_RULE, Edge
+from scrubjay.models.graph import EDITED_RULE, NEWER_RULE, SUPERSEDED_BY_RULE, SUPERSEDES_RULE, Edge
 from scrubjay.models.records import Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.candidates import TermRanking
@@ -155,7 +155,10 @@ def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> 
 
 
 def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
-    """Return the active memories that may have changed each memory: linked, later, true at ``at``; newest first."""
+    """Return the active memories that may have changed each memory: linked, later, true at ``at``; newest first.
+
+    A note that another replaced in its author's words needs no earlier date.
+    """
     ids = sorted(records)
     pairs = {(edge.src, edge.dst) for edge in reader.edges(ids, ["contradicts"])}
     for kinds, rule in ((["contradicts", "supersedes"], None), (["similar"], NEWER_RULE)):
@@ -168,10 +171,37 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
             continue
         if said_at(records[memory]) < said_at(later) <= at:
             found.setdefault(memory, []).append(later)
+    for memory, later in _replaced_notes(reader, records):
+        if later.status == "active" and is_true_at(later, at) and said_at(later) <= at:
+            found.setdefault(memory, []).append(later)
     return {
         memory: tuple(one.id for one in sorted(later, key=lambda one: (-said_at(one), one.id)))
         for memory, later in found.items()
     }
+
+
+def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
+    """Yield passages of replaced notes, each with the first record that is of the new note, else the first passage."""
+    notes: dict[tuple[str, str], list[str]] = {}
+    for memory, record in records.items():
+        if record.place is not None and record.turn is None:
+            notes.setdefault((record.place.source, record.place.path), []).append(memory)
+    ids = [memory for own in notes.values() for memory in own]
+    pairs = {(edge.dst, edge.src) for edge in reader.edges(ids, ["links"], inward=True, rule=SUPERSEDES_RULE)}
+    for inward in (False, True):
+        edges = reader.edges(ids, ["links"], inward=inward, rule=SUPERSEDED_BY_RULE)
+        pairs |= {(edge.src, edge.dst) for edge in edges}
+    others = reader.get(sorted({memory for pair in pairs for memory in pair}))
+    places = {memory: one.place for memory, one in others.items() if one.place is not None}
+    first: dict[tuple[tuple[str, str], tuple[str, str]], tuple[int, str]] = {}
+    for old, new in pairs:
+        if old in places and new in places:
+            ends = (places[old].source, places[old].path), (places[new].source, places[new].path)
+            at = places[new].ordinal, new
+            first[ends] = min(first.get(ends, at), at)
+    for (before, after), (_, passage) in sorted(first.items()):
+        later = records[notes[after][0]] if after in notes else others[passage]
+        yield from ((memory, later) for memory in notes.get(before, ()))
 
 
 MAX_SUCCESSORS: Final = 8
@@ -282,9 +312,16 @@ def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str
     """Return groups in their order, but none before one whose memory is newer than its own."""
     by_id = {group.lead.id: group for group in groups}
     order: dict[str, ResultGroup] = {}
-    for memory, group in by_id.items():
-        order |= {late: by_id[late] for late in newer.get(memory, ()) if late in by_id and late not in order}
-        order.setdefault(memory, group)
+    reached: set[str] = set()
+    for memory in by_id:
+        waiting = [memory]
+        while waiting:
+            reached.add(waiting[-1])
+            later = (one for one in newer.get(waiting[-1], ()) if one in by_id and one not in reached)
+            if (late := next(later, None)) is not None:
+                waiting.append(late)
+            else:
+                order.setdefault(waiting[-1], by_id[waiting.pop()])
     return list(order.values())
 
 

@@ -10,7 +10,7 @@ text that was a PDF end with form feeds.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import Final, Literal
 from urllib.parse import unquote
@@ -468,6 +468,19 @@ _URL_SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
 _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
+_SUCCESSION = re.compile(
+    r"^[ \t>*_-]{0,8}(?:status[*_]{0,3}:{1,2}[*_ \t]{0,4}[\"']?)?"
+    r"(?:(?P<superseded_by>(?:super[sc]eded|replaced|obsoleted)[ _-]by|ersetzt[ _-]durch|abgelöst[ _-](?:durch|von))"
+    r"|(?P<supersedes>super[sc]edes|replaces|obsoletes|ersetzt))"
+    r"\b[*_]{0,3}(?P<colon>:{0,2})[*_ \t]{0,4}(?P<names>[^\n]{1,300}|(?:\n[ \t]{0,8}-[ \t][^\n]{0,200}){1,10})",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A property, or a line of a status, by which a note names the note that it replaced or that replaced it."""
+_SUCCESSION_STEMS: Final = ("supersede", "supercede", "replace", "obsolete", "ersetzt", "abgelöst")
+NUMBERED_NOTE = re.compile(r"(?:[a-z]{2,10}[-_ ]?)?#?0{0,6}(\d{1,5})", re.IGNORECASE)
+"""A note by its number: ``ADR 4``, ``ADR-0004``, ``#4``."""
+
+
 @frozen
 class LinkTarget:
     """Where a link leads.
@@ -475,7 +488,8 @@ class LinkTarget:
     Attributes:
         name: A page's name or path, "" for the same document.
         heading: A heading, ``^`` and the id of a block, or "".
-        rule: ``wikilink``, ``markdown``, or ``block`` (Logseq's ``((id))``, whose page is not named).
+        rule: ``wikilink``, ``markdown``, ``block`` (Logseq's ``((id))``, whose page is not named), or ``supersedes`` or
+            ``superseded_by``, by which a note says that it replaced another or was replaced.
     """
 
     name: str
@@ -491,11 +505,15 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
     LinkTarget(name='Seeds', heading='Winter', rule='wikilink')
     LinkTarget(name='../a b.md', heading='x', rule='markdown')
     """
-    if "[" not in text and "((" not in text:
+    low = text[:MAX_LINK_TEXT].lower()
+    succeeds = any(stem in low for stem in _SUCCESSION_STEMS)
+    if not succeeds and "[" not in text and "((" not in text:
         return ()
     text = text[:MAX_LINK_TEXT]
     plain = without_code_and_comments(text)
     found: list[tuple[int, LinkTarget]] = []
+    for match in _SUCCESSION.finditer(plain) if succeeds else ():
+        found += ((-1, target) for target in _succession_targets(match))
     for match in _WIKI_LINK.finditer(plain):
         name, heading = _wiki_part(match[1]), _anchor(_wiki_part(match[2] or ""))
         if (name or heading) and not _MEDIA.search(name):
@@ -511,6 +529,18 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
                 found.append((match.start(), target))
     ordered = sorted(found, key=lambda pair: pair[0])
     return tuple(dict.fromkeys(target for _, target in ordered))[:MAX_LINKS]
+
+
+def _succession_targets(match: re.Match[str]) -> Iterator[LinkTarget]:
+    """Yield the notes that a line names by links, by number, or in a property by name."""
+    rule, names = ("superseded_by" if match["superseded_by"] else "supersedes"), match["names"]
+    if not match["colon"] and not (names.startswith("[") or NUMBERED_NOTE.fullmatch(names.rstrip(" ."))):
+        return
+    linked = [_wiki_part(one[1]) for one in _WIKI_LINK.finditer(names)]
+    paths = (_local_target(one[1] or one[2]) for one in _INLINE_LINK.finditer(names))
+    linked += [path.name for path in paths if path is not None]
+    plain = [one.partition("(")[0].strip("\"'[]-*_. \t") for one in re.split("[,\n]", names)]
+    yield from (LinkTarget(name, "", rule) for name in linked or plain if name)
 
 
 def without_code_and_comments(text: str) -> str:
