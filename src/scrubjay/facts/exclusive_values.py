@@ -142,16 +142,22 @@ def resulting_state(text: str) -> str:
             continue
         if "name" in pattern.groupindex:
             kind = known_kind(_WORD.findall(found["name"].lower()))
-            if kind is None and not _moved_house(plain):
+            if kind is None:
                 return text
-            state = state.replace("live in", "use") if kind and kind not in PLACES else state
+            state = state if kind in PLACES else state.replace("live in", "use")
         return pattern.sub(state, plain, count=1)
     return text
 
 
-def _moved_house(text: str) -> bool:
-    """Return whether somebody says of themselves that they moved to a name, and no more: no list has every town."""
-    found = _ONLY_A_NAME.fullmatch(text)
+def may_have_moved(text: str) -> bool:
+    """Return whether somebody says of themselves that they moved to a name, and no more.
+
+    It may be a town, since no list has them all, or a firm.
+
+    >>> may_have_moved("I moved to Oldenburg last week."), may_have_moved("I moved to the sales team.")
+    (True, False)
+    """
+    found = _ONLY_A_NAME.fullmatch(_WHEN.sub("", _plain(text)))
     return found is not None and any(
         word_rank(word) >= _RARE for word in found[1].lower().replace("-", " ").split()
     )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.facts.conflicts import classify_change
 from scrubjay.facts.ownership import is_personal, may_be_personal
-from scrubjay.facts.supersession import may_share_subject, supersedes
+from scrubjay.facts.supersession import may_change_home, may_share_subject, supersedes
 from scrubjay.models.graph import NEWER_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange
 from scrubjay.models.records import Record, RecordFilter, said_at
@@ -231,6 +231,8 @@ class _Reconciliation:
         together = old.session is not None and old.session == new.session
         if reason := supersedes(first.content, second.content, together=together):
             return (MAY_SUPERSEDE if old.owner != new.owner and not self._curates else "supersedes"), reason
+        if may_change_home(first.content, second.content):
+            return MAY_SUPERSEDE, "another home"
         if cosine < COMPARISON_COSINE:
             return "new", "too far apart"
         if not may_share_subject(first.content, second.content):

@@ -18,6 +18,7 @@ from scrubjay.facts.exclusive_values import (
     PLACES,
     known_kind,
     may_be_later,
+    may_have_moved,
     of_two_kinds,
     replaces,
     resulting_state,
@@ -452,6 +453,17 @@ class ParsedStatement:
         return len(_WORD.findall(self.text[:offset]))
 
 
+def may_change_home(old: str, new: str) -> bool:
+    """Return whether an earlier statement names somebody's home and a later one may name another.
+
+    >>> may_change_home("I live in Bremen.", "I moved to Oldenburg."), may_change_home("I use vim.", "I moved to Oldenburg.")
+    (True, False)
+    """
+    lives = LIVE.search(old)
+    home = (lives is not None and lives.start() <= SOON) or may_have_moved(old)
+    return home and may_have_moved(new)
+
+
 def supersedes(old: str, new: str, *, together: bool = False) -> str:
     """Return why a later statement supersedes an earlier one, or "" where it may not; `together`: of one conversation.
 
@@ -643,8 +655,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
     if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
-        town = known_kind(new.low[to:]) in PLACES or LIVE.search(stated.text)
-        if moved.group().endswith(" to") and not town:
+        if moved.group().endswith(" to") and known_kind(new.low[to:]) not in PLACES:
             return False  # to the design team, to Kubernetes
         at = old.words_before(lives.end())
         if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
