@@ -132,6 +132,15 @@ class Machine:
         return path
 
 
+def beginning_with(folder: Path, code: str) -> dict[str, str]:
+    """Return the environment of a Python that runs this code first."""
+    (folder / "first").mkdir()
+    (folder / "first" / "sitecustomize.py").write_text(code)
+    return {
+        "PYTHONPATH": os.pathsep.join([str(folder / "first"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    }
+
+
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")

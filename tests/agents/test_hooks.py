@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hooking import Machine, Said, idle
+from hooking import Machine, Said, beginning_with, idle
 
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 
@@ -144,6 +144,27 @@ def test_an_agent_that_never_closes_its_pipe_goes_on_after_the_budget(here: Mach
         assert process.wait() == 0
         assert process.stdin is not None
     assert here.events() == ["hook late"]
+
+
+SLOW = """
+import sys, time
+
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "scrubjay.agents.hooks":
+            time.sleep(0.4)
+
+sys.meta_path.insert(0, Slow())
+"""
+"""Loads the module of the hooks in longer than the usual budget."""
+
+
+def test_a_slow_machine_is_given_the_budget_of_the_settings(here: Machine) -> None:
+    here.run("add", HERON)
+    command = [sys.executable, "-P", "-m", "scrubjay", "hook", "claude-code", "prompt"]
+    env = {**here.env, **beginning_with(here.root, SLOW)}
+    told = json.dumps({"session_id": "now", "cwd": str(here.project), "prompt": ASKED}).encode()
+    assert b"heron" in subprocess.run(command, input=told, capture_output=True, env=env).stdout
 
 
 @pytest.mark.parametrize("words", [("nobody", "prompt"), ("claude-code", "no-event"), ("claude-code",), ()])

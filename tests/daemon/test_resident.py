@@ -12,7 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hooking import Machine
+import pytest
+from hooking import Machine, beginning_with
 
 from scrubjay import Memory
 from scrubjay.daemon.client import ask_daemon
@@ -126,6 +127,30 @@ def test_a_resident_that_is_told_to_terminate_leaves_no_socket(warm: Machine) ->
     os.kill(pid, signal.SIGTERM)
     warm.wait(lambda: gone(pid))
     assert not warm.socket.exists()
+
+
+AS_SOON_AS_IT_LISTENS = """
+import signal, socket
+
+class Told(socket.socket):
+    def listen(self, *given):
+        super().listen(*given)
+        signal.raise_signal(signal.SIGTERM)
+
+socket.socket = Told
+"""
+
+
+@pytest.mark.parametrize("words", [["resident", "serve"], ["watch"]], ids=lambda words: words[0])
+def test_a_signal_that_comes_as_soon_as_a_resident_listens_ends_it_well(
+    here: Machine, words: list[str]
+) -> None:
+    (here.project / "db.md").write_text("Our staging database is called heron.\n")
+    here.run("sync", str(here.project))
+    command = [sys.executable, "-P", "-m", "scrubjay", *words]
+    env = {**here.env, **beginning_with(here.root, AS_SOON_AS_IT_LISTENS)}
+    assert subprocess.run(command, capture_output=True, env=env, timeout=60).returncode == 0
+    assert not here.socket.exists()
 
 
 def test_a_resident_that_nobody_asks_ends(here: Machine) -> None:
@@ -255,7 +280,7 @@ def test_a_prompt_that_could_not_be_answered_in_time_starts_one_for_the_next(her
 
 
 def test_a_first_prompt_is_answered_though_a_resident_never_answers(here: Machine) -> None:
-    told = Machine(here.root, {**here.env, "SCRUBJAY_HOOKS_BUDGET_MS": "6000"})
+    told = Machine(here.root, {**here.env, "SCRUBJAY_HOOKS_BUDGET_MS": "12000"})
     told.run("add", "Our staging database is called heron and lives in Lisbon.")
     told.socket.parent.mkdir(mode=0o700, exist_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:

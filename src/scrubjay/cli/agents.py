@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from scrubjay.agents.hooks import HOOK_FORMATS
-from scrubjay.cli.main import Call, Group, command
+from scrubjay.cli.main import Call, Group, command, stop_on_signal
 from scrubjay.cli.output import DIM, format_duration, paint, table, write, write_error, write_json
 from scrubjay.config.loader import config_path, environment_copy, load_settings
 from scrubjay.config.paths import (
@@ -461,28 +459,18 @@ def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
     with Memory.open(settings=settings, log=log) as memory:
         opened.append(memory)
         answering.warm()
-        if not one.open():
-            return
-        before = [signal.signal(each, _raise_stop) for each in (signal.SIGINT, signal.SIGTERM)]
         try:
-            fingerprint = settings_fingerprint(env)
-            with keep_embedded(settings, log, lambda: [(env, memory)]):
-                one.wait(settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint))
-        except _StopDaemon:
-            pass
+            with stop_on_signal(one.ended):  # whoever finds the socket may end the process at once
+                if not one.open():
+                    return
+                fingerprint = settings_fingerprint(env)
+                with keep_embedded(settings, log, lambda: [(env, memory)]):
+                    one.wait(
+                        settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint)
+                    )
         finally:
-            for each, handler in zip((signal.SIGINT, signal.SIGTERM), before, strict=True):
-                signal.signal(each, handler)
             one.close()
             answering.close()
-
-
-class _StopDaemon(Exception):
-    """The process was asked to end."""
-
-
-def _raise_stop(_signal: int, _frame: FrameType | None) -> None:
-    raise _StopDaemon
 
 
 def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 FIRST_BUDGET_SECONDS = 0.3
 """Seconds of a hook, until the settings are looked at."""
-AFTERWARDS_SECONDS = 0.5
-"""Seconds that the process may take after its answer to queue jobs."""
+AFTERWARDS_SECONDS = 2.0
+"""Longest time for queuing jobs, after an answer or when it is too late for one; usually it takes milliseconds."""
 RESERVED_SECONDS = 0.03
 """Seconds of the budget kept for starting the daemon if there is no answer in time."""
 MAX_INPUT_BYTES = 4_000_000
@@ -51,9 +51,13 @@ class Deadline:
     def _watch(self) -> None:
         while (left := self.end - RESERVED_SECONDS - time.monotonic()) > 0:
             time.sleep(min(left, 0.02))
+        self.give_up()
+
+    def give_up(self) -> None:
+        """End the process without an answer; return if it has begun to answer or is being ended."""
         if self._last_word.acquire(blocking=False):
             # The disk may be the cause of the delay.
-            _thread.start_new_thread(_exit_after, (RESERVED_SECONDS,))
+            _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
             if self.late is not None:
                 try:
                     self.late()
@@ -93,10 +97,9 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
     from scrubjay.config.paths import HOOK_EVENTS, Pauses, environment, event_budget_ms, hooks_disabled
 
     agent, name = args
-    if name not in HOOK_EVENTS:
-        raise ValueError("no such event")
     env = environment(store, user)
-    guard.until(event_budget_ms(env, name))  # before the imports, which take long on a busy machine
+    guard.until(event_budget_ms(env, name))  # before anything that a busy machine takes long to load
+
     from scrubjay.agents.hooks import (
         HOOK_FORMATS,
         HookAnswer,
@@ -107,8 +110,8 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         report_damage,
     )
 
-    if agent not in HOOK_FORMATS:
-        raise ValueError("no such agent")
+    if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
+        raise ValueError("no such agent or event")
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
     context = HookContext(env, lambda: guard.end, guard.until)
     pauses = Pauses(context.data)
@@ -126,7 +129,8 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
         if failed == "StoreDamagedError":
             answer = HookAnswer(report_damage(event, context))
     if not guard.answered():
-        time.sleep(3 * RESERVED_SECONDS)  # the watch starts the daemon and ends this process before
+        guard.give_up()
+        time.sleep(2 * AFTERWARDS_SECONDS)  # the watch was first, and ends this process before
         return
     _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
     if answer.reply:

@@ -190,11 +190,11 @@ class Group(click.Group):
 
 
 @contextmanager
-def stop_on_signal() -> Iterator[threading.Event]:
-    """Yield an event that SIGINT and SIGTERM set until the block ends."""
+def stop_on_signal(stop: threading.Event | None = None) -> Iterator[threading.Event]:
+    """Yield an event, ``stop`` or a new one, that SIGINT and SIGTERM set until the block ends."""
     import signal
 
-    stop = threading.Event()
+    stop = stop or threading.Event()
     before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop

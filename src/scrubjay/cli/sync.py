@@ -359,6 +359,7 @@ def watch(call: Call) -> None:
     log = call.settings.log.open(data_folder(env))
     with (
         call.open(new=True) as memory,
+        stop_on_signal() as stop,
         host_daemon(call.settings, lambda: memory, env, "watch"),
         keep_embedded(call.settings, log, lambda: [(env, memory)]),
     ):
@@ -367,9 +368,8 @@ def watch(call: Call) -> None:
             raise NotFoundError(
                 "No source is registered, so there is nothing to watch.", hint="scrubjay sync DIR"
             )
-        with stop_on_signal() as stop:
-            write_error(f"Watching {format_count(len(sources), 'source')}; press Ctrl-C to stop.")
-            memory.watch(stop=stop, report=lambda done: _print_sync(call, done))
+        write_error(f"Watching {format_count(len(sources), 'source')}; press Ctrl-C to stop.")
+        memory.watch(stop=stop, report=lambda done: _print_sync(call, done))
 
 
 def _print_sync(call: Call, done: SyncReport) -> None:

@@ -103,7 +103,7 @@ def _seconds_left(end: float) -> float:
     return left
 
 
-STATE_TIMEOUT = 2.0
+STATE_TIMEOUT = 10.0
 """Seconds to wait for a daemon's state."""
 
 

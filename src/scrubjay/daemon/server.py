@@ -49,7 +49,11 @@ RequestHandler = Callable[[str, Mapping[str, Any]], dict[str, Any]]
 
 
 class DaemonServer:
-    """The socket of one process, and the threads that answer on it."""
+    """The socket of one process, and the threads that answer on it.
+
+    Attributes:
+        ended: Ends `wait` when it is set.
+    """
 
     def __init__(self, path: str, fingerprint: str, answer: RequestHandler, log: Log, *, host: str) -> None:
         self._path = path
@@ -61,7 +65,7 @@ class DaemonServer:
         self._asked = time.monotonic()
         self._count = 0
         self._slots = threading.BoundedSemaphore(MAX_CONCURRENT)
-        self._ended = threading.Event()
+        self.ended = threading.Event()
         self._socket: socket.socket | None = None
         self._lock = -1
 
@@ -108,7 +112,7 @@ class DaemonServer:
 
     def close(self) -> None:
         """Stop listening, and wait for running requests."""
-        self._ended.set()
+        self.ended.set()
         if self._socket is None:
             self._release()
             return
@@ -129,7 +133,7 @@ class DaemonServer:
 
     def wait(self, idle: float, over: Callable[[], str]) -> str:
         """Wait until it is stopped, idle for ``idle`` seconds, or ``over`` returns a reason; return why."""
-        while not self._ended.wait(min(POLL_SECONDS, idle)):
+        while not self.ended.wait(min(POLL_SECONDS, idle)):
             if time.monotonic() - self._asked > idle:
                 return "idle"
             if not os.path.exists(self._path):
@@ -139,7 +143,7 @@ class DaemonServer:
         return "stopped"
 
     def _accept(self, listening: socket.socket) -> None:
-        while not self._ended.is_set():
+        while not self.ended.is_set():
             try:
                 connection, _ = listening.accept()
             except OSError:
@@ -173,7 +177,7 @@ class DaemonServer:
         if verb == "state":
             return {"answer": self.state()}
         if verb == "stop":
-            self._ended.set()
+            self.ended.set()
             return {"answer": self.state()}
         self._asked = time.monotonic()
         self._count += 1
