@@ -669,14 +669,14 @@ def test_a_watch_takes_in_what_is_committed(
     thread = threading.Thread(target=lambda: memory.watch(stop=stop, report=told.put))
     thread.start()
     try:
-        assert told.get(timeout=20).commits == 1
+        assert told.get(timeout=60).commits == 1
         repo.commit(RETRY)
-        while not (done := told.get(timeout=20)).added:
+        while not (done := told.get(timeout=60)).added:
             pass
         assert (done.commits, done.problems) == (2, ())
     finally:
         stop.set()
-        thread.join(20)
+        thread.join(60)
 
 
 def test_a_commit_is_pinned_but_its_text_is_gits(memory: Memory, notes: Notes, repo: Repo) -> None:

@@ -92,7 +92,7 @@ def left_behind() -> list[threading.Thread]:
     """Threads of calls, once those that are ending had time to."""
     running = [thread for thread in threading.enumerate() if thread.name == THREAD_NAME]
     for thread in running:
-        thread.join(10)
+        thread.join(60)
     return [thread for thread in running if thread.is_alive()]
 
 
@@ -103,13 +103,13 @@ def test_a_server_that_drips_is_left_at_the_deadline_and_nothing_is_leaked(
     # A byte comes every hundredth second, so no wait for one ever times out; all of them take eight minutes.
     service.at_once, service.slowly = DAWDLING[where]
     endpoint = Endpoint(service.url)
-    with pytest.raises(ProviderError, match=r"did not answer within 0\.3 s\. Nothing was done\."):
-        post_json(endpoint, "/x", {}, "Nothing was done.", CallLimits(deadline=0.3))
+    with pytest.raises(ProviderError, match=r"did not answer within 1 s\. Nothing was done\."):
+        post_json(endpoint, "/x", {}, "Nothing was done.", CallLimits(deadline=1))
     assert left_behind() == []
-    assert service.ended.acquire(timeout=10), "the connection is still open"
+    assert service.ended.acquire(timeout=60), "the connection is still open"
     assert service.connections == 1
     service.at_once, service.slowly = WHOLE, b""
-    assert post_json(endpoint, "/x", {}, "Nothing was done.", CallLimits(deadline=10)) == {}
+    assert post_json(endpoint, "/x", {}, "Nothing was done.", CallLimits(deadline=60)) == {}
 
 
 def test_one_connection_serves_calls_that_follow_each_other_and_ends_with_the_endpoint(
@@ -122,7 +122,7 @@ def test_one_connection_serves_calls_that_follow_each_other_and_ends_with_the_en
     assert not service.ended.acquire(blocking=False)
     del endpoint
     gc.collect()
-    assert service.ended.acquire(timeout=10)
+    assert service.ended.acquire(timeout=60)
     assert left_behind() == []
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 import shutil
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -212,7 +212,9 @@ def test_a_note_that_cannot_be_written_is_an_error_and_the_memory_is_kept(
     noting: Memory, folder: Path
 ) -> None:
     folder.mkdir()
-    (folder / f"{datetime.now().astimezone():%Y-%m-%d}.md").mkdir()
+    now = datetime.now().astimezone()
+    for day in (now, now + timedelta(days=1)):  # midnight may come before the note
+        (folder / f"{day:%Y-%m-%d}.md").mkdir()
     with pytest.raises(SourceError, match=r"is stored, but .* cannot be written"):
         noting.add("The tide turns at six.")
     assert len(noting.search("tide").results) == 1

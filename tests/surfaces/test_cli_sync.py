@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from fork_server import SCRUBJAY
-from scrubjay import Memory
 from scrubjay.models.reports import SyncReport
 
 
@@ -40,26 +39,47 @@ def test_sync_says_what_it_did_and_what_waits_and_puts_progress_aside(cli, notes
     assert "\x1b" not in said.err
 
 
+def interrupted(environ: dict[str, str], when: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Sync in a process that interrupts itself when the code says so: a signal of ours may come too late."""
+    # A shell that started the tests in the background has them, and so this, ignore the signal.
+    code = (
+        "import io, runpy, signal, sys\n"
+        f"signal.signal(signal.SIGINT, signal.default_int_handler)\n{when}"
+        "runpy.run_module('scrubjay', run_name='__main__', alter_sys=True)\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, "sync", str(folder)],
+        capture_output=True, text=True, env={**os.environ, **environ}, timeout=60, check=False,
+    )  # fmt: skip
+
+
+AFTER_THE_SUMMARY = """
+class Told(io.TextIOWrapper):
+    def write(self, text):
+        size = super().write(text)
+        if " added, " in text:
+            self.flush()
+            signal.raise_signal(signal.SIGINT)
+        return size
+
+sys.stdout = Told(sys.stdout.detach())
+"""
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no such signal")
 def test_a_sync_left_after_its_summary_loses_nothing_and_the_next_one_goes_on(cli, environ, notes) -> None:
     for number in range(300):
         (notes / f"{number}.md").write_text(
             f"# Bay {number}\n\nAda Lovelace wrote of bay {number}.\n", "utf-8"
         )
-    with subprocess.Popen(
-        [*SCRUBJAY, "sync", str(notes)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **environ}, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        assert "304 passages: 304 added" in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "All files are stored and searchable" in said
+    left = interrupted(environ, AFTER_THE_SUMMARY, notes)
+    assert "304 passages: 304 added" in left.stdout
+    assert left.returncode == 130
+    assert "All files are stored and searchable" in left.stderr
     assert cli("search", "bay 299", "--json").json["results"][0]["path"].endswith("299.md")
-    if cli("status", "--json").json["unenriched"]:
-        assert "303 documents waiting" in cli("status").out
-        assert "concepts linked" in cli("sync").out
+    assert cli("status", "--json").json["unenriched"] > 0
+    assert "303 documents waiting" in cli("status").out
+    assert "concepts linked" in cli("sync").out
     assert cli("status", "--json").json["unenriched"] == 0
 
 
@@ -207,37 +227,30 @@ def test_watch_prints_the_time_and_the_file_that_changed(cli, environ, notes) ->
     assert re.fullmatch(rf"\d\d:\d\d:\d\d  {re.escape(str(notes / 'boats.md'))}\n", said)
 
 
+AMONG_THE_FILES = """
+opened = 0
+
+def count(event, given):
+    global opened
+    if event == "open" and str(given[0]).endswith(".md"):
+        opened += 1
+        if opened == 20:
+            signal.raise_signal(signal.SIGINT)
+
+sys.addaudithook(count)
+"""
+
+
 def test_an_interrupted_sync_says_what_is_kept_and_how_to_go_on(environ, tmp_path: Path) -> None:
     folder = tmp_path / "many"
     folder.mkdir()
-    for number in range(400):
-        paragraphs = (f"Note {number} tells of boat {part} and its crew.\n\n" * 40 for part in range(4))
-        (folder / f"{number}.md").write_text("".join(paragraphs))
-    # A shell that started the tests in the background has them, and so this, ignore the signal.
-    heard = (
-        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "runpy.run_module('scrubjay', run_name='__main__', alter_sys=True)"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-c", heard, "sync", str(folder)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environ},
-    )  # fmt: skip
-    guard = threading.Timer(60, process.kill)
-    guard.start()
-    with process:
-        try:
-            with Memory.open(environ["SCRUBJAY_STORE"], user=environ["SCRUBJAY_USER"]) as memory:
-                while process.poll() is None and not memory.status().sources:
-                    pass
-            process.send_signal(signal.SIGINT)
-            _, err = process.communicate(timeout=50)
-        finally:
-            guard.cancel()
-            process.kill()
-    assert process.returncode == 130
-    assert "Stopped." in err
-    assert "run `scrubjay sync` to continue" in err
-    assert "Traceback" not in err
+    for number in range(40):
+        (folder / f"{number}.md").write_text(f"Note {number} tells of boat {number} and its crew.\n")
+    left = interrupted(environ, AMONG_THE_FILES, folder)
+    assert left.returncode == 130
+    assert "Stopped." in left.stderr
+    assert "run `scrubjay sync` to continue" in left.stderr
+    assert "Traceback" not in left.stderr
 
 
 def _line_of(process: subprocess.Popen[str], file: Path) -> str:

@@ -116,15 +116,15 @@ def test_the_server_for_mcp_alone_has_the_patience_of_the_settings(environ: dict
 def test_a_large_body_over_a_slow_line_has_a_second_more_for_each_128_kb(
     environ: dict[str, str], patient: str
 ) -> None:
-    """Two thirds of a second more than the patience of half a second, for 128 kB that came."""
-    body = json.dumps({"content": "slow " * 50_000}).encode()
+    """Two megabytes that came are worth 15 seconds more than the patience of half a second."""
+    body = b" " * 2_000_000 + json.dumps({"content": "slow " * 50_000}).encode()
     with connected(patient) as wire:
-        wire.sendall(head(patient, "/v1/memories", len(body)) + body[:200_000])
+        wire.sendall(head(patient, "/v1/memories", len(body)) + body[:2_000_000])
         wire.settimeout(0.8)
         with pytest.raises(TimeoutError):
             wire.recv(1)
         wire.settimeout(60)
-        wire.sendall(body[200_000:])
+        wire.sendall(body[2_000_000:])
         assert wire.recv(12) == b"HTTP/1.1 201"
 
 

@@ -147,19 +147,25 @@ def test_nobody_waits_for_embeddings_and_they_end_when_their_client_goes(environ
         assert len(good(client.post("/v1/embeddings", content=body, headers=JSON))["data"]) == 200
 
 
-def test_embeddings_of_two_people_take_turns(environ: dict[str, str]) -> None:
+def test_embeddings_of_two_people_take_turns(
+    environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SCRUBJAY_SERVER_MOST_WAITING", "3")
     tokens, model = held(environ), Gated()
     eve, bob = (bearer(tokens, who.user, who) for who in (EVE, BOB))
-    with asking(environ, embedder=model) as client, ThreadPoolExecutor(4) as threads:
+    with asking(environ, embedder=model) as client, ThreadPoolExecutor(5) as threads:
 
         def embed(shown: dict[str, str], count: int) -> Any:
             wanted = {"model": model.model.name, "input": ["A kayak."] * count}
             return client.post("/v1/embeddings", json=wanted, headers=shown)
 
         with shut(model):
-            large = [threads.submit(embed, eve, 2_048) for _ in range(3)]
+            large = [threads.submit(embed, eve, 2_048) for _ in range(4)]
             assert model.entered.acquire(timeout=60)
             small = threads.submit(embed, bob, 1)
+            displaced = next(as_completed(large, timeout=60))  # by the small one, which waits from then on
+            assert displaced.result().status_code == 503
+        large.remove(displaced)
         assert next(as_completed([small, *large], timeout=60)) is small
         assert {each.result(60).status_code for each in [small, *large]} == {200}
 
