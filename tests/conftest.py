@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import sys
@@ -62,6 +63,18 @@ class FailureLog:
             crash = getattr(report.longrepr, "reprcrash", None)
             problem = f" - {crash.message.splitlines()[0]}" if crash and crash.message else ""
             terminal.write_line(f"\nfailed: {report.nodeid}{problem}", flush=True)
+
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new folder; pytest's own is numbered after a look at those of all tests before, which takes ever longer."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    folder = tmp_path_factory.getbasetemp() / "t" / f"{name}{next(NUMBERS)}"
+    folder.mkdir(mode=0o700, parents=True)
+    return folder
 
 
 @pytest.fixture

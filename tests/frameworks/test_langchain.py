@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -10,14 +11,17 @@ import pytest
 
 from scrubjay import Memory
 
-pytest.importorskip("langchain_core", reason="langchain-core is not installed: `pip install --group dev`")
-
-from langchain_core.language_models import GenericFakeChatModel
+# Loaded by the tests and not by each process that collects them: it takes a second.
+pytestmark = pytest.mark.skipif(
+    not find_spec("langchain_core"), reason="langchain-core is not installed: `pip install --group dev`"
+)
 
 
 def test_a_chain_answers_from_the_memories_that_the_retriever_found(
     example: Callable[[str], ModuleType], memory: Memory
 ) -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+
     asked: list[Any] = []
 
     class Model(GenericFakeChatModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -11,9 +12,10 @@ import pytest
 
 from scrubjay import Memory
 
-pytest.importorskip("langgraph", reason="langgraph is not installed: `pip install --group dev`")
-
-from langchain_core.language_models import GenericFakeChatModel
+# Loaded by the tests and not by each process that collects them: it takes a second.
+pytestmark = pytest.mark.skipif(
+    not find_spec("langgraph"), reason="langgraph is not installed: `pip install --group dev`"
+)
 
 ANN = ("people", "ann")
 BO = ("people", "bo")
@@ -84,6 +86,8 @@ def test_operations_that_memories_cannot_carry_out_are_refused(
 def test_a_later_run_of_a_graph_is_told_what_an_earlier_one_stored(
     example: Callable[[str], ModuleType], memory: Memory
 ) -> None:
+    from langchain_core.language_models import GenericFakeChatModel
+
     asked: list[Any] = []
 
     class Model(GenericFakeChatModel):

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import ModuleType
 
 import pytest
 
 from scrubjay import Memory
 
-pytest.importorskip("agents", reason="openai-agents is not installed: `pip install --group dev`")
-
-from agents import RunConfig, Runner
-from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+# Loaded by the tests and not by each process that collects them: it takes a second.
+pytestmark = pytest.mark.skipif(
+    not find_spec("agents"), reason="openai-agents is not installed: `pip install --group dev`"
+)
 
 
 def test_an_agent_starts_with_what_is_pinned_recalls_remembers_and_answers(
     example: Callable[[str], ModuleType], memory: Memory
 ) -> None:
+    from agents import RunConfig, Runner
+    from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call
+
     memory.add("Answer in one word.", pinned=True)
     calls = [function_call("recall", {"question": "Who is on call?"}, call_id="1"),
              function_call("remember", {"statement": "Ann swaps her week with Mara."}, call_id="2")]  # fmt: skip

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
 from scrubjay import Memory
 
-pytest.importorskip("pydantic_ai", reason="pydantic-ai-slim is not installed: `pip install --group dev`")
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+    from pydantic_ai.models.function import AgentInfo
 
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
+# Loaded by the tests and not by each process that collects them: it takes a second.
+pytestmark = pytest.mark.skipif(
+    not find_spec("pydantic_ai"), reason="pydantic-ai-slim is not installed: `pip install --group dev`"
+)
 
 
 def test_an_agent_recalls_remembers_and_answers(example: Callable[[str], ModuleType], memory: Memory) -> None:
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
     agent = example("pydantic_ai_tools").agent
 
     def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -38,6 +47,9 @@ def test_an_agent_recalls_remembers_and_answers(example: Callable[[str], ModuleT
 
 
 def test_an_agent_is_told_where_nothing_is_remembered(example: Callable[[str], ModuleType]) -> None:
+    from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+    from pydantic_ai.models.function import FunctionModel
+
     agent = example("pydantic_ai_tools").agent
     seen = []
 

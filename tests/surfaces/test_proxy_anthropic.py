@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import anthropic
 import httpx2
 import pytest
 from proxied import Proxied
 from scripted_model import STREAM, Reply, message, message_events, message_streamed
+
+if TYPE_CHECKING:
+    import anthropic
 
 JSON = {"content-type": "application/json"}
 MEMORY = "The zeppelin lands on platform nine."
@@ -18,6 +20,8 @@ QUESTION = "Where does the zeppelin land?"
 
 
 def client(proxy: Proxied) -> anthropic.Anthropic:
+    import anthropic  # 1.6 s, not to be spent by each process that collects the tests
+
     return anthropic.Anthropic(base_url=proxy.anthropic, api_key="sk-ant-theirs", max_retries=0)
 
 

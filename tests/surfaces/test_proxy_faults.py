@@ -7,7 +7,6 @@ import socket
 from pathlib import Path
 from typing import Any
 
-import anthropic
 import httpx2
 import openai
 import pytest
@@ -78,11 +77,12 @@ def test_a_stream_that_breaks_off_breaks_off_here_too_and_is_not_remembered(prox
 def test_an_upstream_that_does_not_answer_is_told_of_in_its_form(
     environ: dict[str, str], model: Model
 ) -> None:
-    with proxying(environ, model, first_byte_seconds=0.2, connect_seconds=0.2) as proxy:
-        model.answer = lambda request: (model.over.wait(1) and Reply([])) or Reply([])
+    with proxying(environ, model, first_byte_seconds=0.2) as proxy:
+        model.answer = lambda request: (model.over.wait(60) and None) or Reply([])
         with pytest.raises(openai.APIStatusError) as caught:
             ask(proxy)
         assert caught.value.status_code == 504
+        model.over.set()
         assert "did not respond within 0.2 s" in str(caught.value.message)
         assert proxy.turns() == []
 
@@ -96,6 +96,8 @@ def test_a_stream_in_which_nothing_comes_any_more_is_ended(environ: dict[str, st
 
 
 def test_an_upstream_that_is_not_there_is_told_of_in_its_form(environ: dict[str, str], model: Model) -> None:
+    import anthropic
+
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))
         nowhere = f"http://127.0.0.1:{held.getsockname()[1]}"
@@ -110,6 +112,8 @@ def test_an_upstream_that_is_not_there_is_told_of_in_its_form(environ: dict[str,
 
 
 def test_a_request_of_a_hundred_megabytes_is_refused_in_the_upstreams_form(proxy: Proxied) -> None:
+    import anthropic
+
     large: Any = [{"role": "user", "content": "x" * 100_000_000}]
     with (
         anthropic.Anthropic(base_url=proxy.anthropic, api_key="k", max_retries=0) as asking,
@@ -125,6 +129,8 @@ def test_a_request_of_a_hundred_megabytes_is_refused_in_the_upstreams_form(proxy
 def test_a_token_of_ours_goes_no_further_and_the_settings_key_takes_its_place(
     environ: dict[str, str], model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    import anthropic
+
     monkeypatch.setenv("THEIR_KEY", "sk-of-the-team")
     tokens = TokenStore(Path(environ["XDG_CONFIG_HOME"]) / "scrubjay" / "tokens.json")
     ann = tokens.create("ann", Principal("default", "ann"), None)
@@ -175,6 +181,8 @@ def test_who_is_not_let_in_reads_why_in_the_form_of_the_interface(
     kind: str,
     told: str,
 ) -> None:
+    import anthropic
+
     with proxying(environ, model, open_here=open_here) as proxy:
         with pytest.raises(openai.APIStatusError) as caught:
             ask(proxy, **headers)
