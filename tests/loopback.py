@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -30,6 +32,17 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A caller that hangs up is what some tests are about."""
+
+
+def free_port() -> int:
+    """Return a port for a program that must be told one, none of those that a system hands out by itself.
+
+    Of those another process could be given it before the program listens.
+    """
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
 
 
 def eventually(true: Callable[[], object]) -> None:

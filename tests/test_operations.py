@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from loopback import free_port
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import StoreError
 from scrubjay.memory import Memory
@@ -78,8 +78,7 @@ def test_every_block_of_commands_on_the_page_is_one_that_a_test_runs() -> None:
 
 def test_a_server_is_looked_at(tmp_path: Path) -> None:
     assert shutil.which("curl"), "the page asks with curl"
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = str(held.getsockname()[1])
+    port = str(free_port())
     started = (
         "trap 'kill $(jobs -p); wait' EXIT",
         "scrubjay add 'The mast is 12 metres'",

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from loopback import free_port
 
 PAGE = (Path(__file__).parents[1] / "docs" / "server.md").read_text("utf-8")
 PROGRAM = Path(sys.executable).parent
@@ -28,9 +29,7 @@ def block(name: str) -> str:
 
 @pytest.fixture
 def port() -> int:
-    """One that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return int(held.getsockname()[1])
+    return free_port()
 
 
 def run(home: Path, port: int, commands: str, *programs: str) -> str:

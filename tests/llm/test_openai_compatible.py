@@ -88,11 +88,11 @@ def test_a_service_that_takes_its_time_is_left_at_the_deadline(chat: Chat, how: 
 
 
 def test_a_service_that_is_not_there_is_an_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
-    model = open_llm(LlmSpec(f"http://127.0.0.1:{port}/v1", "m1", backoff=0.001))
-    with pytest.raises(ProviderError, match="could not be reached"):
-        asked(model)
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, not listening: a connection is refused
+        model = open_llm(LlmSpec(f"http://127.0.0.1:{held.getsockname()[1]}/v1", "m1", backoff=0.001))
+        with pytest.raises(ProviderError, match="could not be reached"):
+            asked(model)
 
 
 @pytest.mark.parametrize(

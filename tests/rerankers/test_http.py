@@ -147,10 +147,11 @@ def test_a_service_that_takes_its_time_is_left_at_the_deadline(service: Reranks,
 
 
 def test_a_service_that_is_not_there_is_an_error() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        port = held.getsockname()[1]
-    with pytest.raises(ProviderError, match="could not be reached"):
-        scored(open_reranker(spec(f"http://127.0.0.1:{port}/v1")))
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound, not listening: a connection is refused
+        model = open_reranker(spec(f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
+        with pytest.raises(ProviderError, match="could not be reached"):
+            scored(model)
 
 
 def test_memories_do_not_cross_a_network_in_the_clear() -> None:

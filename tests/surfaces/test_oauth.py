@@ -6,7 +6,6 @@ import base64
 import hashlib
 import hmac
 import json
-import socket
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from mcp_clients import ACCEPT, HELLO, call, parsed, running
 
+from loopback import free_port
 from oauth_issuer import Issuer, Key, issuing
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.api.oauth import (
@@ -49,8 +49,7 @@ def issuer() -> Iterator[Issuer]:
 @pytest.fixture
 def address() -> str:
     """A free address: the issuer must know the server's before it starts."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"127.0.0.1:{free.getsockname()[1]}"
+    return f"127.0.0.1:{free_port()}"
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
@@ -15,6 +14,7 @@ import httpx2
 import pytest
 from http_server import COMMAND, started
 
+from loopback import free_port
 from scrubjay import Memory
 from scrubjay.api.auth import SCOPES, Principal, TokenStore
 
@@ -40,11 +40,6 @@ http {{
 DEFAULT = "server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {url}; }} }}"
 NEWER = DEFAULT.replace("proxy_pass", 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_pass')
 """What nginx does from 1.29.7 on unless it is told otherwise: nothing in such a request tells of a proxy."""
-
-
-def free() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as held:
-        return int(held.getsockname()[1])
 
 
 def documented(name: str) -> str:
@@ -102,7 +97,7 @@ def test_behind_nginxs_default_lines_nobody_is_the_owner(
     with Memory.open(environ["SCRUBJAY_STORE"], user="ann") as memory:
         memory.add("The zeppelin code is 4711.")
     under = options[1] if options else ""
-    port, newer = free(), free()
+    port, newer = free_port(), free_port()
     told = "need a token because --root-path .*--open[\\s\\S]*" * bool(options) + SERVING
     with started([*QUICK, *options], environ, told) as url:
         servers = DEFAULT.format(port=port, url=url)
@@ -120,7 +115,10 @@ def test_the_documented_lines_of_nginx_and_caddy_serve_whoever_shows_a_token(
     environ: dict[str, str], tmp_path: Path, tokens: TokenStore
 ) -> None:
     secret = tokens.create("ann", Principal("default", "ann", scopes=SCOPES), None)
-    port, pair = free(), {"/etc/ssl/memory.pem": tmp_path / "cert", "/etc/ssl/memory.key": tmp_path / "key"}
+    port, pair = (
+        free_port(),
+        {"/etc/ssl/memory.pem": tmp_path / "cert", "/etc/ssl/memory.key": tmp_path / "key"},
+    )
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "1",
          "-subj", "/CN=127.0.0.1", "-out", pair["/etc/ssl/memory.pem"], "-keyout", pair["/etc/ssl/memory.key"]],
@@ -147,7 +145,10 @@ def test_the_documented_lines_of_nginx_and_caddy_serve_whoever_shows_a_token(
                 assert secret not in cookie
                 assert client.get("/status").status_code == 200
         if CADDY is not None:
-            lines, port = documented("caddy").replace("127.0.0.1:8765", url.removeprefix("http://")), free()
+            lines, port = (
+                documented("caddy").replace("127.0.0.1:8765", url.removeprefix("http://")),
+                free_port(),
+            )
             with caddy(tmp_path / "caddy", port, lines):
                 assert set(tried(f"http://127.0.0.1:{port}", tmp_path).values()) == {401}
                 assert tried(f"http://127.0.0.1:{port}", tmp_path, shown)["export"] == 200
