@@ -6,6 +6,7 @@ import itertools
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,6 +28,11 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
 
 # No process is left behind; a test of background embedding switches it on.
 os.environ["SCRUBJAY_MODELS_BACKGROUND"] = "never"
+
+# What the day is must not hang on where a test runs; a test of another zone says so.
+os.environ["TZ"] = "UTC"
+if hasattr(time, "tzset"):
+    time.tzset()
 
 # A busy machine is no failure.
 settings.register_profile("any machine", deadline=None)
