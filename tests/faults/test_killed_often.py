@@ -115,7 +115,7 @@ def test_a_kill_at_any_moment_loses_nothing_that_was_told(
             known = Round(tmp_path / "round", number)
             work.prepare(known)
         round = Round(known.folder, seed * 1_000_000 + number + 1, known.known)
-        after = chance.random() < 0.5
+        after = number % 2 == 0  # a slow machine may do no step in the time of the others
         steps = chance.randrange(1, work.steps + 1) if after else 0
         told = nursery.killed(name, round, steps, chance.random() * (0.003 if after else work.seconds))
         reached += told > 0
