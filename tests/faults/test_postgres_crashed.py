@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from served import NOW, TENANT, answers, held, lived, opened, written
 from storm import every
@@ -31,11 +34,17 @@ def test_what_can_be_read_again_is_lost_by_a_crash_whole_and_the_next_sync_bring
         lived(ann, notes)
         ann.add("The last thing that waited for the disk.")
         before, told = held(lazy.url), answers(ann)
+        with psycopg.connect(lazy.url) as db:
+            asked = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'"
+            ((flushing,),) = db.execute(asked).fetchall()
+        # Every ten seconds it takes to the disk what no commit waits for, and so may do it before the crash.
+        os.kill(flushing, signal.SIGSTOP)
         written(notes, 1)
         ann.sync(notes)
         after, later = held(lazy.url), answers(ann)
         assert before["documents"] != after["documents"]
         assert told != later
+        os.kill(flushing, signal.SIGKILL)  # while stopped it would hear nothing else
         lazy.restart("immediate")
         lost = held(lazy.url)["documents"]
         assert lost != after["documents"], "the crash took nothing back: nothing was tried"
