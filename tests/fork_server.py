@@ -29,7 +29,7 @@ from pathlib import Path
 IMPORTED = (
     "anyio._backends._asyncio", "mcp.server.lowlevel", "mcp.server.streamable_http_manager",
     "scrubjay.cli.main", "scrubjay.server.app", "scrubjay.server.mcp.http", "scrubjay.server.mcp.stdio",
-    "scrubjay.server.proxy.app", "scrubjay.server.run", "scrubjay.services.search", "scrubjay.services.search",
+    "scrubjay.server.proxy.app", "scrubjay.server.run", "scrubjay.services.search", "scrubjay.services.context",
     "scrubjay.storage.sqlite.store", "uvicorn.lifespan.on", "uvicorn.protocols.http.h11_impl",
 )  # fmt: skip
 FORKS = hasattr(os, "pidfd_open")

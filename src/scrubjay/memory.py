@@ -873,7 +873,7 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.services.search import context
+        from scrubjay.services.context import context
 
         return context(
             self._workspace,
@@ -1381,14 +1381,16 @@ def hook_context(
     parts: Sequence[str] | None = None,
     without_amended: bool = True,
     first: bool = True,
+    until: float = 0.0,
 ) -> Context:
-    """Return a context for an agent's hook, without a check for changed files; see `services.search`."""
-    from scrubjay.services.search import context
+    """Return a context for an agent's hook, with a check of the files of its memories alone; see `services.context`."""
+    from scrubjay.services.context import context
 
     workspace = replace(memory._workspace, checks_files=False)
     return context(
         workspace, query, budget=budget, project=project, session=session, known=known,
         parts=parts, unprompted=query is not None, hook=True, without_amended=without_amended, first=first,
+        until=until,
     )  # fmt: skip
 
 

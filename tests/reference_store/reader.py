@@ -105,10 +105,14 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
     def sources(self) -> list[Source]:
         return sorted(self._sources.values(), key=lambda source: (source.root, source.id))
 
-    def documents(self, source: str) -> dict[str, Document]:
+    def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         if source not in self._sources:
             return {}
-        return {path: d for (owner, path), d in sorted(self._state.documents.items()) if owner == source}
+        return {
+            path: d
+            for (owner, path), d in sorted(self._state.documents.items())
+            if owner == source and (paths is None or path in paths)
+        }
 
     def count_passages(self, sources: Sequence[str]) -> int:
         """Return how many visible passages these sources' documents hold."""

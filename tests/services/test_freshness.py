@@ -16,8 +16,8 @@ from scrubjay.config.settings import Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.ingest import scanner
 from scrubjay.models.records import Scope
+from scrubjay.services.context import context
 from scrubjay.services.models import ModelRegistry, caller_catalog
-from scrubjay.services.search import context
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutVersions
 from scrubjay.storage.sqlite.lock import writer_turn

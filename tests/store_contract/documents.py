@@ -77,6 +77,8 @@ class DocumentsContract:
         with store.reader(ann) as reader:
             assert list(reader.documents("notes")) == ["a.md", "b/one.md"]
             assert reader.documents("notes")["b/one.md"] == one
+            assert reader.documents("notes", ["b/one.md", "c.md"]) == {"b/one.md": one}
+            assert reader.documents("notes", []) == {}
             found = reader.passages("notes", "b/one.md")
             assert [passage.content for passage in found] == ["p0", "p1", "p2", "p10"]
             assert found[0] == passages[1].record

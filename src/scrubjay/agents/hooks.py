@@ -243,16 +243,23 @@ class HookContext:
         """Ask the daemon; None where it does not answer in time."""
         left = self.deadline() - time.monotonic()
         seconds = left / 2 if left > ALONE_SECONDS else left - RESERVED_SECONDS
-        return ask_daemon(self.socket, self.fingerprint, verb, arguments, seconds) if seconds > 0 else None
+        if seconds <= 0:
+            return None
+        return ask_daemon(self.socket, self.fingerprint, verb, {**arguments, "seconds": seconds}, seconds)
 
 
 class HookAnswer:
-    """What a hook says, None for nothing, and what the injection log is to hold once it was said, or None."""
+    """What a hook says, None for nothing, and what the injection log is to hold once it was said, or None.
 
-    __slots__ = ("injection", "reply")
+    ``stale`` tells that files or commits are newer than the store.
+    """
 
-    def __init__(self, reply: dict[str, Any] | None = None, injection: Injection | None = None) -> None:
-        self.reply, self.injection = reply, injection
+    __slots__ = ("injection", "reply", "stale")
+
+    def __init__(
+        self, reply: dict[str, Any] | None = None, injection: Injection | None = None, *, stale: bool = False
+    ) -> None:
+        self.reply, self.injection, self.stale = reply, injection, stale
 
     @property
     def count(self) -> int:
@@ -287,8 +294,8 @@ def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
     if memories["text"]:
         reply = HOOK_FORMATS[event.agent].reply(event, memories["text"], citation_summary(cited)) or None
     if not event.session or (reply is None and event.name != "session-start"):
-        return HookAnswer(reply)
-    return HookAnswer(reply, injection_of(event, memories))
+        return HookAnswer(reply, stale=memories["stale"])
+    return HookAnswer(reply, injection_of(event, memories), stale=memories["stale"])
 
 
 def injection_of(event: HookEvent, memories: Mapping[str, Any]) -> Injection:
@@ -321,7 +328,8 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
     context.log = settings.log.open(context.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.
     memory = Memory.open(settings=settings, cold=True)
-    return event_context(memory, hooks, question)
+    seconds = context.deadline() - time.monotonic()
+    return event_context(memory, hooks, {**question, "seconds": seconds})
 
 
 def report_damage(event: HookEvent, context: HookContext) -> dict[str, Any] | None:
@@ -369,8 +377,8 @@ def finish_late(event: HookEvent, context: HookContext) -> None:
         context.injections.append(late)
 
 
-def queue_jobs(event: HookEvent, context: HookContext) -> None:
-    """Queue work that exceeds a hook's time, and start a process for it.
+def queue_jobs(event: HookEvent, context: HookContext, *, stale: bool = False) -> None:
+    """Queue work that exceeds a hook's time, of a ``stale`` answer a sync, and start a process for it.
 
     Raises:
         OSError: The queue cannot be written, or no process can be started.
@@ -384,9 +392,11 @@ def queue_jobs(event: HookEvent, context: HookContext) -> None:
         jobs.enqueue("capture", event=event.name, root=transcript[0], path=transcript[1])
     if event.name == "session-start":
         jobs.enqueue("catch-up", event=event.name, root=roots[0] if roots else "")
+    elif stale:
+        jobs.enqueue("catch-up", event=event.name)
     if event.name in CONSOLIDATION_EVENTS:
         jobs.enqueue("consolidate", event=event.name)
-    if not (transcript or event.name in ("session-start", *CONSOLIDATION_EVENTS)):
+    if not (transcript or stale or event.name in ("session-start", *CONSOLIDATION_EVENTS)):
         return
     if event.name in CAPTURE_EVENTS and context.ask("errands", {}) is not None:
         return

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
 from scrubjay.config.paths import ANSWERED_EVENTS
 from scrubjay.errors import InputError
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, STALE_STORE
 from scrubjay.text.dialogue import cut_blocks, is_small_talk
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def run_query(memory: Memory, verb: str, arguments: Mapping[str, Any]) -> bytes:
     return json.dumps(result, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
-EMPTY_CONTEXT: Final[dict[str, Any]] = {"text": "", "cited": [], "tokens": 0, "memories": []}
+EMPTY_CONTEXT: Final[dict[str, Any]] = {"text": "", "cited": [], "tokens": 0, "memories": [], "stale": False}
 ADDED_BLOCKS: Final = (("<hook_context>", "</hook_context>"), (BLOCK_OPEN, BLOCK_CLOSE))
 """What hooks add to a prompt: Gemini CLI's mark, and our own."""
 MAX_PROMPT: Final = 4_000
@@ -97,19 +98,20 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
     """Return the context for an agent's event.
 
     These are its ``text``, empty if there is nothing to add; the places ``cited`` in it; its ``tokens``; and of each of
-    its ``memories`` ``id``, ``part``, ``tokens`` and ``relevance``. Files are not checked first: edits are ingested in
-    the background.
+    its ``memories`` ``id``, ``part``, ``tokens`` and ``relevance``. Memories whose file is gone or newer are left out
+    if there is no time to read it again; ``stale`` tells that a sync in the background has something to read.
 
     Args:
         memory: Whose memory to search.
         hooks: Hook settings.
         event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent sends them. ``known`` are the ids
             of the memories that the session has already, ``first`` tells whether no prompt of it was answered yet,
-            and ``start`` whether what belongs to its start is still to be told.
+            and ``start`` whether what belongs to its start is still to be told. ``seconds`` is the time for the answer.
 
     Raises:
         InputError: The event has no context.
     """
+    until = time.monotonic() + float(event.get("seconds") or 0.0)
     name = event.get("name")
     if name not in ANSWERED_EVENTS:
         raise InputError(f"Event {name!r} has no context.", hint=f"one of {', '.join(ANSWERED_EVENTS)}")
@@ -118,7 +120,9 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
     known = [str(memory) for memory in event.get("known") or ()]
     start = None
     if name == "session-start" or (event.get("start") and "session-start" in hooks.events):
-        start = _query_context(memory, hooks, event, None, known=known, budget=hooks.start_tokens)
+        start = _query_context(
+            memory, hooks, event, None, known=known, budget=hooks.start_tokens, until=until
+        )
         known += [citation.id for citation in start.memories]
     answer = None
     prompt = "" if name == "session-start" else searched_prompt(str(event.get("prompt") or ""))
@@ -126,9 +130,10 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         first = bool(event.get("first"))
         answer = _query_context(
             memory, hooks, event, prompt, known=known, first=first, parts=("relevant",),
-            budget=hooks.first_tokens if first else hooks.prompt_tokens,
+            budget=hooks.first_tokens if first else hooks.prompt_tokens, until=until,
         )  # fmt: skip
-    found = [context for context in (start, answer) if context is not None and context.text]
+    built = [context for context in (start, answer) if context is not None]
+    found = [context for context in built if context.text]
     memories = [citation for context in found for citation in context.memories]
     return {
         "text": "\n".join(context.text for context in found),
@@ -139,6 +144,7 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
             | ({} if one.relevance is None else {"relevance": one.relevance})
             for one in memories
         ],
+        "stale": any(STALE_STORE in context.partial for context in built),
     }
 
 

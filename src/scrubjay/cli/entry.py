@@ -143,7 +143,7 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
             context.injections.append(answer.injection)
         except OSError as error:
             failed = type(error).__name__
-    queue_jobs(event, context)
+    queue_jobs(event, context, stale=answer.stale)
     level = "error" if failed else "info"
     context.log.write(level, f"hook {name}", took, agent=agent, memories=answer.count, error=failed)
 

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
-from scrubjay.models.records import UNCONVERTED, Document, Source
+from scrubjay.models.records import UNCONVERTED, Document, Record, Source
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
@@ -665,6 +665,50 @@ def has_moved(source: Source) -> bool:
     """Return whether something was committed or checked out since a history was read, without running git."""
     stamp = log_stamp(head_log(source))
     return bool(stamp) and not any(head.endswith(f" {stamp}") for _, _, head in source.repositories or ())
+
+
+FILE_CHANGED: Final = "changed"
+FILE_GONE: Final = "gone"
+
+
+def outdated_memories(reader: Reader, records: Iterable[Record]) -> dict[str, str]:
+    """Return the memories whose file is gone or differs from what was stored, with `FILE_GONE` or `FILE_CHANGED`.
+
+    Only the files of these memories are looked at. As in a sync, a root that is missing or empty says nothing about its
+    files, and turns stay when their log is gone.
+    """
+    sources = {source.id: source for source in reader.sources() if repository_of(source) is None}
+    by_file: dict[str, dict[str, list[str]]] = {}
+    for record in records:
+        if record.place is not None and record.place.source in sources:
+            by_file.setdefault(record.place.source, {}).setdefault(record.place.path, []).append(record.id)
+    found: dict[str, str] = {}
+    for source, memories in by_file.items():
+        root = sources[source].root
+        notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
+        if notes and _has_entries(root):
+            for note in notes:
+                found |= dict.fromkeys(memories[note.path], _file_change(root, note))
+    return {memory: change for memory, change in found.items() if change}
+
+
+def _has_entries(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(True for _ in entries)
+    except OSError:
+        return False
+
+
+def _file_change(root: str, note: Document) -> str:
+    place = os.path.join(root, note.path)
+    try:
+        same = mtime_and_size(place, os.stat(place)) == (note.mtime_ns, note.size)
+    except (FileNotFoundError, NotADirectoryError):
+        return FILE_GONE
+    except OSError:
+        return ""  # the sync reports why it cannot be read
+    return "" if same else FILE_CHANGED
 
 
 @frozen

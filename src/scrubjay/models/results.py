@@ -323,6 +323,9 @@ class Notice(str):
     __slots__ = ()
 
 
+STALE_STORE: Final = Notice("Files or commits are newer than the store: `scrubjay sync` reads them.")
+
+
 @frozen
 class Answer:
     """Result of a search.
@@ -504,7 +507,8 @@ class OmittedItem:
         part: The part it was a candidate for.
         why: ``budget``, ``repeats`` (another says the same, or was derived from it), ``loaded`` (the agent reads
             its file itself), ``superseded``, ``amended`` (by a later document, see `search.amendments`),
-            ``untrusted``, ``session`` (derived from the current one) or ``never-inject`` (its tag).
+            ``untrusted``, ``outdated`` (its file is gone or newer), ``session`` (derived from the current one) or
+            ``never-inject`` (its tag).
     """
 
     id: str

@@ -20,6 +20,7 @@ from scrubjay.search.amendments import DIGEST_TIERS, decides, find_successors, g
 from scrubjay.search.context import (
     LATER_HOLDS,
     NOTHING_FOUND,
+    OUTDATED,
     ContextRequest,
     citations_of,
     fast_embedder,
@@ -94,6 +95,8 @@ def build_briefing(
     best = order if first else [memory for memory in order if memory in relevant]
     claims = [("relevant", records[memory]) for memory in best[:MAX_READ]]
     unique, omitted, _ = injectable_items(reader, claims, state, request)
+    if relevant <= {one.id for one in omitted if one.why == OUTDATED}:
+        unique = []
     # At a later prompt what the session has already counts: if it answers, what is far behind it adds nothing.
     compared = [item.record.id for item in unique] if first else order
     least = (KEPT_SHARE if first else LATER_SHARE) * max((scores[memory] for memory in compared), default=0.0)

@@ -8,7 +8,7 @@ Untrusted, superseded and duplicate memories are left out, with the reason.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -276,6 +276,8 @@ AMENDED_NOTICE: Final = "Left out: earlier memories that later ones seem to chan
 """Last line of a block without such memories, so that their absence is no secret."""
 LATER_HOLDS: Final = "Where two differ, the later one holds."
 """Last line of a block of several memories about a question."""
+OUTDATED: Final = "outdated"
+"""Why a memory is left out whose file is gone or newer."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
 EVIDENCE_DEPTH: Final = 3
 """Steps of evidence that are followed: a digest, its sources, their turns."""
@@ -294,6 +296,7 @@ class ContextRequest:
         known: Ids of the memories that the conversation has already.
         hook: Whether it is for an agent's hook, where ids are short.
         without_amended: Whether what a later document of the project seems to change is left out.
+        outdated: Returns the memories that are left out because their file is newer; None for no such check.
     """
 
     asking: SearchRequest | None
@@ -306,6 +309,7 @@ class ContextRequest:
     known: Sequence[str] = ()
     hook: bool = False
     without_amended: bool = False
+    outdated: Callable[[Reader, Iterable[Record]], Collection[str]] | None = None
 
     @property
     def most_found(self) -> int:
@@ -527,9 +531,9 @@ def _filter_trusted(
 ) -> tuple[list[tuple[str, Record]], list[OmittedItem], list[Record]]:
     """Return the memories to show, those left out, and of these the ones whose copies are left out as well.
 
-    Left out are memories that are untrusted, superseded, of the current session, tagged ``never-inject`` or read by the
-    agent itself, and what is derived from one that is untrusted, of the session, or tagged. ``joint`` are untrusted
-    memories that are shown all the same; ``past`` keeps superseded ones, for a question about another time.
+    Left out are memories that are outdated, untrusted, superseded, of the current session, tagged ``never-inject`` or
+    read by the agent itself, and what is derived from one that is untrusted, of the session, or tagged. ``joint`` are
+    untrusted memories that are shown all the same; ``past`` keeps superseded ones, for a question about another time.
     """
     evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
     edges = reader.edges([record.id for _, record in claims], ["supersedes"], inward=True)
@@ -539,11 +543,14 @@ def _filter_trusted(
     refused = {memory for memory, record in evidence.items() if NEVER_INJECT in record.tags}
     session = request.scope.session
     current = {memory for memory, record in evidence.items() if session and record.session == session}
+    outdated = request.outdated(reader, [record for _, record in claims]) if request.outdated else ()
     trusted: list[tuple[str, Record]] = []
     omitted: list[OmittedItem] = []
     loaded: list[Record] = []
     for part, record in claims:
-        if (record.origin == UNTRUSTED and record.id not in joint) or not untrusted.isdisjoint(
+        if record.id in outdated:
+            omitted.append(OmittedItem(record.id, part, OUTDATED))
+        elif (record.origin == UNTRUSTED and record.id not in joint) or not untrusted.isdisjoint(
             roots[record.id]
         ):
             omitted.append(OmittedItem(record.id, part, UNTRUSTED))

@@ -1,19 +1,19 @@
-"""Search service: requests of searches and contexts, changed files, the view of a store, timing and log, usage."""
+"""Search service: build the request, ingest changed files, open a store view, time and log a query, record usage."""
 
 from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import SECOND, load_zone, now_micros, parse_when
+from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.ids import is_short_id, may_be_id
-from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS, Notice
+from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
     RECALL_DEFAULTS,
@@ -28,12 +28,9 @@ from scrubjay.storage.quota import used_allowances
 from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.models.records import Source, StageVersions
     from scrubjay.models.reports import FetchReport
-    from scrubjay.models.results import Context
     from scrubjay.storage.interface import Reader
 
 STALE_QUOTA = Notice(
@@ -61,8 +58,11 @@ class ChangedFiles:
 
 
 @traced("scrubjay.search.files")
-def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
-    sources = reader.sources() if workspace.checks_files else []
+def find_changed_files(
+    workspace: Workspace, reader: Reader, only: Collection[str] | None = None
+) -> ChangedFiles:
+    """Look for changed files of the sources with these ids; by default of all, if the workspace checks files."""
+    sources = reader.sources() if workspace.checks_files or only else []
     if not sources:
         return ChangedFiles()
     from scrubjay.ingest.scanner import check_freshness
@@ -71,7 +71,11 @@ def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
     learned = workspace.settings.notes.learned_dir
     found = check_freshness(
         reader,
-        [exclude_memory_notes(exclude_nested_sources(source, sources), learned) for source in sources],
+        [
+            exclude_memory_notes(exclude_nested_sources(source, sources), learned)
+            for source in sources
+            if only is None or source.id in only
+        ],
         workspace.settings.sync.look_seconds,
         workspace.scan_cache,
     )
@@ -80,7 +84,9 @@ def find_changed_files(workspace: Workspace, reader: Reader) -> ChangedFiles:
 
 
 @traced("scrubjay.search.ingest")
-def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str, ...]:
+def ingest_changed_files(
+    workspace: Workspace, files: ChangedFiles, max_bytes: int | None = None
+) -> tuple[str, ...]:
     """Ingest changed files while no view of the store is open; return what was not checked or not ingested."""
     if any(limit.used >= limit.allowed for limit in used_allowances(workspace.store, workspace.scope)):
         return (*files.partial, STALE_QUOTA)
@@ -96,12 +102,22 @@ def ingest_changed_files(workspace: Workspace, files: ChangedFiles) -> tuple[str
     if files.versions is not None and files.versions != current_versions(workspace):
         return (*files.partial, STALE_VERSION)
     try:
-        done = sync_each(workspace, list(files.changed), time.monotonic(), None, inline=MAX_INLINE_BYTES)
+        most = MAX_INLINE_BYTES if max_bytes is None else max_bytes
+        done = sync_each(workspace, list(files.changed), time.monotonic(), None, inline=most)
     except StoreBusyError:
         return (*files.partial, STALE_BUSY)
     except StoreReadOnlyError:
         return (*files.partial, STALE_READ_ONLY)
     return (*files.partial, *(one.message for one in done.notices if one.hint == UNREAD_COMMITS))
+
+
+def reread_files(workspace: Workspace, memories: Sequence[str], max_bytes: int) -> None:
+    """Ingest changed files of the sources of these memories as a search does, at most ``max_bytes``."""
+    with workspace.store.reader(workspace.scope) as reader:
+        places = [record.place for record in reader.get(memories).values()]
+        files = find_changed_files(workspace, reader, {place.source for place in places if place is not None})
+    if files.changed:
+        ingest_changed_files(workspace, files, max_bytes)
 
 
 MAX_LOGGED_QUERY: Final = 2_000
@@ -314,73 +330,3 @@ def record_usage(workspace: Workspace, ids: Sequence[str], found: FetchReport) -
     if lives:
         with suppress(StoreError):
             workspace.store.write(workspace.scope, [PutLifecycle(lives)], patience=0.0)
-
-
-def context(
-    workspace: Workspace,
-    query: str | None,
-    *,
-    budget: int | None = None,
-    project: str | None = None,
-    session: str | None = None,
-    agent: str | None = None,
-    exclude_paths: Sequence[str] | None = None,
-    parts: Sequence[str] | None = None,
-    now: str | datetime | None = None,
-    history: Sequence[str] = (),
-    unprompted: bool = False,
-    known: Sequence[str] = (),
-    hook: bool = False,
-    without_amended: bool = False,
-    first: bool = True,
-) -> Context:
-    """Return a context as `Memory.context` describes it.
-
-    ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
-    tells that it is for an agent's hook: with a query it is a briefing (`search.briefing`), for the ``first`` prompt of
-    a session or a later one; else what the session begins with, without what a later document seems to change if
-    ``without_amended`` (`search.context`).
-    """
-    from scrubjay.search.context import (  # a search needs none of it
-        ContextRequest,
-        ContextScope,
-        build_context,
-    )
-    from scrubjay.services.models import RewriteOutcome
-
-    timer = StageTimer()
-    settings = workspace.settings.context
-    asked_at = parse_when(now, load_zone(workspace.settings.recall.tz))
-    (name,) = resolve_projects(workspace, [project]) if project else (project,)
-    moment = asked_at.start if asked_at is not None else now_micros()
-    asking = None
-    if query is not None:
-        asking = replace(search_request(workspace, query, SearchOptions(here=project)), now=moment)
-    request = ContextRequest(
-        asking,
-        settings.budget if budget is None else budget,
-        ContextScope(name, agent, session, moment),
-        settings.loaded if exclude_paths is None else exclude_paths,
-        (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
-        settings.sessions,
-        unprompted,
-        known,
-        hook,
-        without_amended,
-    ).checked()
-    rewriting = RewriteOutcome()
-    if asking is not None and query is not None:
-        rewriting = workspace.rewriter.rewrite(query, history)
-        timer.lap("rewriting")
-        request = replace(request, asking=replace(asking, rewritten=rewriting.text))
-    with open_view(workspace, timer, embed=not hook) as view:
-        if hook and query is not None:
-            from scrubjay.search.briefing import build_briefing
-
-            found = build_briefing(view.reader, view.embedders, request, first=first)
-        else:
-            found = build_context(view.reader, view.embedders, request)
-    timer.lap("rank")
-    log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
-    partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
-    return replace(found, partial=partial, took_ms=timer.ms)

@@ -353,8 +353,8 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """Return the visible sources, by root."""
         ...
 
-    def documents(self, source: str) -> dict[str, Document]:
-        """Return a source's documents by path."""
+    def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
+        """Return a source's documents by path: all of them, or those of a few paths."""
         ...
 
     def count_passages(self, sources: Sequence[str]) -> int:

@@ -416,8 +416,12 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         )
         return sorted(map(document_from_row, found), key=lambda document: document.path)
 
-    def documents(self, source: str) -> dict[str, Document]:
-        return {document.path: document for document in self._documents("d.source = %s", source)}
+    def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
+        if paths is None:
+            found = self._documents("d.source = %s", source)
+        else:
+            found = self._documents("d.source = %s AND d.path = ANY(%s)", source, list(paths))
+        return {document.path: document for document in found}
 
     def count_passages(self, sources: Sequence[str]) -> int:
         ((found,),) = self._all(

@@ -306,11 +306,12 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         ).fetchall()
         return [source_from_row(row, json.loads) for row in found]
 
-    def documents(self, source: str) -> dict[str, Document]:
+    def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
+        among = "" if paths is None else f" AND path IN ({rows.placeholders(paths)})"
         found = self._db.execute(
             f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? AND source = "
-            f"(SELECT id FROM source WHERE tenant = ? AND key IN ({self._marks}) AND id = ?) ORDER BY path",
-            (self._tenant, self._generation, self._tenant, *self._bound, source),
+            f"(SELECT id FROM source WHERE tenant = ? AND key IN ({self._marks}) AND id = ?){among} ORDER BY path",
+            (self._tenant, self._generation, self._tenant, *self._bound, source, *(paths or ())),
         ).fetchall()
         return {document.path: document for document in map(document_from_row, found)}
 

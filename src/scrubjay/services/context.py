@@ -1,0 +1,116 @@
+"""Context service: build the request of a context, open a store view, time and log it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from scrubjay.ingest.scanner import has_moved, outdated_memories
+from scrubjay.models.dates import load_zone, now_micros, parse_when
+from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS, STALE_STORE
+from scrubjay.models.sources import repository_of
+from scrubjay.search.context import OUTDATED, ContextRequest, ContextScope, build_context
+from scrubjay.search.request import SearchOptions
+from scrubjay.services.models import RewriteOutcome
+from scrubjay.services.search import (
+    SearchView,
+    StageTimer,
+    log_slow_query,
+    open_view,
+    reread_files,
+    search_request,
+)
+from scrubjay.services.workspace import Workspace, resolve_projects
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from scrubjay.models.results import Context
+
+
+REREAD_FACTOR: Final = 10
+"""Times that a hook's context takes, within which changed files can be read again and the context be built anew."""
+MAX_HOOK_BYTES: Final = 20_000
+"""Bytes of changed files that a hook ingests itself."""
+
+
+def context(
+    workspace: Workspace,
+    query: str | None,
+    *,
+    budget: int | None = None,
+    project: str | None = None,
+    session: str | None = None,
+    agent: str | None = None,
+    exclude_paths: Sequence[str] | None = None,
+    parts: Sequence[str] | None = None,
+    now: str | datetime | None = None,
+    history: Sequence[str] = (),
+    unprompted: bool = False,
+    known: Sequence[str] = (),
+    hook: bool = False,
+    without_amended: bool = False,
+    first: bool = True,
+    until: float = 0.0,
+) -> Context:
+    """Return a context as `Memory.context` describes it.
+
+    ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
+    tells that it is for an agent's hook: with a query it is a briefing (`search.briefing`), for the ``first`` prompt of
+    a session or a later one; else what the session begins with, without what a later document seems to change if
+    ``without_amended`` (`search.context`). A hook leaves out memories whose file is gone or newer. It reads such files
+    again first if that is likely to end before ``until``, a time of ``time.monotonic``.
+    """
+    timer = StageTimer()
+    settings = workspace.settings.context
+    asked_at = parse_when(now, load_zone(workspace.settings.recall.tz))
+    (name,) = resolve_projects(workspace, [project]) if project else (project,)
+    moment = asked_at.start if asked_at is not None else now_micros()
+    asking = None
+    if query is not None:
+        asking = replace(search_request(workspace, query, SearchOptions(here=project)), now=moment)
+    request = ContextRequest(
+        asking,
+        settings.budget if budget is None else budget,
+        ContextScope(name, agent, session, moment),
+        settings.loaded if exclude_paths is None else exclude_paths,
+        (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
+        settings.sessions,
+        unprompted,
+        known,
+        hook,
+        without_amended,
+        outdated_memories if hook else None,
+    ).checked()
+    rewriting = RewriteOutcome()
+    if asking is not None and query is not None:
+        rewriting = workspace.rewriter.rewrite(query, history)
+        timer.lap("rewriting")
+        request = replace(request, asking=replace(asking, rewritten=rewriting.text))
+    found, view = _build(workspace, timer, request, first=first)
+    outdated = [one.id for one in found.left_out if one.why == OUTDATED]
+    if outdated and until - time.monotonic() > REREAD_FACTOR * timer.ms / 1000:
+        reread_files(workspace, outdated, MAX_HOOK_BYTES)
+        found, view = _build(workspace, timer, request, first=first)
+    log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
+    partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
+    return replace(found, partial=partial, took_ms=timer.ms)
+
+
+def _build(
+    workspace: Workspace, timer: StageTimer, request: ContextRequest, *, first: bool
+) -> tuple[Context, SearchView]:
+    with open_view(workspace, timer, embed=not request.hook) as view:
+        if request.hook and request.asking is not None:
+            from scrubjay.search.briefing import build_briefing
+
+            found = build_briefing(view.reader, view.embedders, request, first=first)
+        else:
+            found = build_context(view.reader, view.embedders, request)
+        unread = request.hook and any(map(has_moved, filter(repository_of, view.reader.sources())))
+    timer.lap("rank")
+    if unread or any(one.why == OUTDATED for one in found.left_out):
+        found = replace(found, partial=(*found.partial, STALE_STORE))
+    return found, view
