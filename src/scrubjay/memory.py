@@ -675,6 +675,9 @@ class Memory:
         with open_view(workspace, timer) as view:
             request = replace(request, rewritten=rewriting.text, now=view.now if now is None else request.now)
             found = run_search(view.reader, view.embedders, request, reranker)
+            found = replace(
+                found, results=view.mark_outdated(found.results), nearest=view.mark_outdated(found.nearest)
+            )
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
         partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
@@ -770,6 +773,9 @@ class Memory:
         with open_view(workspace, timer) as view:
             request = request if now is not None else replace(request, now=view.now)
             found = build_thread(view.reader, view.embedders, request, bounds, reranker)
+            marked = view.mark_outdated([knot.result for knot in found.knots])
+            knots = tuple(replace(knot, result=one) for knot, one in zip(found.knots, marked, strict=True))
+            found = replace(found, knots=knots)
         timer.lap("rank")
         log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
         partial = (*view.stale, *view.failed, *no_reranker, *found.partial)

@@ -102,3 +102,21 @@ def test_every_surface_gives_the_same_results(environ: dict[str, str], tmp_path:
     assert [each["id"] for each in over_mcp(environ)["results"]] == [
         each["id"].partition("_")[2][:6] for each in answers[0]["results"]
     ]
+
+
+def test_every_surface_marks_a_result_whose_file_is_newer_and_was_too_large_to_be_read(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "garden.md"
+    file.write_text(NOTE)
+    with Memory.open(settings=load_settings(environ=environ)) as memory:
+        memory.sync(file)
+        file.write_text(NOTE.replace("2019", "2021") + "Filler.\n\n" * 200_000)
+        answer = memory.search(QUESTION)
+        assert answer.results[0].outdated == "changed"
+        shown = serializers.results_text(serializers.compact_answer(answer))
+    assert over_cli(environ)["results"][0]["outdated"] == "changed"
+    command = [sys.executable, "-m", "scrubjay", "search", QUESTION]
+    plain = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=True)
+    assert "file changed since, run `scrubjay sync`" in plain.stdout
+    assert "file changed since" in shown

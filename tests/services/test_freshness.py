@@ -86,6 +86,54 @@ def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(
     assert "scrubjay sync" in sentence
 
 
+def test_a_renamed_folder_and_a_deleted_note_are_no_more_than_a_search_can_take(
+    memory: Memory, root: Path
+) -> None:
+    (root / "house").mkdir()
+    for number in range(scanner.MAX_INLINE_FILES):
+        write(root / "house", f"{number}.md", f"pot {number}" + "!" * number, number)
+    memory.sync()
+    before = {result.id for result in memory.search('"pot"', limit=50).results}
+    (root / "house").rename(root / "flat")
+    (root / "a.md").unlink()
+    answer = memory.search('"pot"', limit=50)
+    assert (answer.partial, found(memory, '"kettle"')) == ((), ([], ()))
+    assert {result.id for result in answer.results} == before
+    assert {Path(str(result.path)).parent.name for result in answer.results} == {"flat"}
+
+
+def test_what_a_search_cannot_take_is_marked_in_its_results(memory: Memory, root: Path) -> None:
+    write(root, "b.md", "The brown pot is here.", 0)
+    write(root, "c.md", "The white cup is here.", 0)
+    memory.sync()
+    write(root, "a.md", "The kettle is red!!", 1)
+    (root / "b.md").unlink()
+    for number in range(scanner.MAX_INLINE_FILES):
+        write(root, f"more{number}.md", f"spoon {number}", 1)
+    answer = memory.search("kettle pot cup", limit=50)
+    assert {result.snippet: result.outdated for result in answer.results} == {
+        "The kettle is blue.": "changed",
+        "The brown pot is here.": "gone",
+        "The white cup is here.": "",
+    }
+    assert {knot.result.outdated for knot in memory.thread("kettle").knots} >= {"changed"}
+    memory.sync()
+    assert {result.outdated for result in memory.search("kettle cup", limit=50).results} == {""}
+
+
+def test_a_note_that_may_be_renamed_is_not_dropped_before_its_new_file_is_read(
+    memory: Memory, root: Path
+) -> None:
+    (was,) = [result.id for result in memory.search('"kettle"').results]
+    (root / "a.md").unlink()
+    write(root, "z.md", "The kettle is blue.", 99)  # as git writes it when it checks out a rename
+    for number in range(scanner.MAX_INLINE_FILES):
+        write(root, f"{number}.md", f"spoon {number}", 1)
+    assert [result.outdated for result in memory.search('"kettle"').results] == ["gone"]
+    memory.sync()
+    assert [result.id for result in memory.search('"kettle"').results] == [was]
+
+
 def test_without_time_a_source_is_named_and_not_compared(
     memory: Memory, root: Path, opened: Callable[..., Memory], settings: Settings
 ) -> None:

@@ -29,7 +29,7 @@ EVIDENCE_FIELDS: Final = ("id", "tier", "content", "date", "session", "role", "t
 """Fields shown of a piece of evidence."""
 OPTIONAL_RESULT_FIELDS: Final = (
     "evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns", "newer",
-    "marked_wrong",
+    "marked_wrong", "outdated",
 )  # fmt: skip
 """Fields of a search result that are left out if empty."""
 
@@ -418,6 +418,7 @@ def _marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list
     marks += [role] if role else [tier] if tier not in (None, "observation") else []
     marks += [f"confidence {memory['confidence']:g}"] if memory.get("confidence", 1.0) != 1.0 else []
     marks += [f"{word} {memory[name][:10]}" for word, name in VALIDITY if memory.get(name)]
+    marks += [f"file {memory['outdated']} since"] if memory.get("outdated") else []
     marks += [memory["gap"]] if memory.get("gap") else []
     linked = (("newer", "newer"), ("replaced by", "replaced_by"), ("contradicts", "contradicts"))
     return marks + [f"{word} {names.ids(memory[name])}" for word, name in linked if memory.get(name)]

@@ -72,7 +72,8 @@ def _click_option(one: Option) -> Callable[[F], F]:
 
 def validity_labels(result: Result) -> list[str]:
     marks = [f"true from {result.valid_from[:10]}"] if result.valid_from is not None else []
-    return marks + ([f"true before {result.valid_until[:10]}"] if result.valid_until is not None else [])
+    marks += [f"true before {result.valid_until[:10]}"] if result.valid_until is not None else []
+    return marks + ([f"file {result.outdated} since, run `scrubjay sync`"] if result.outdated else [])
 
 
 def as_of_notes(moment: str | None) -> list[str]:
@@ -179,6 +180,7 @@ def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
     lines = [silence or f"{len(weak):,} {noun}, less than 10 % likely to answer:"]
     for number, one in weak[:SHOWN_WEAK]:
         marks = [one.citation, *([one.date] if one.date else []), f"relevance {one.relevance or 0.0:.2f}"]
+        marks += validity_labels(one)
         text = single_line(one.snippet[front_matter_end(one.snippet) :])
         if len(text) > WEAK_SNIPPET:
             text = text[:WEAK_SNIPPET].rpartition(" ")[0] + " …"

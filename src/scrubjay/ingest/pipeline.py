@@ -27,9 +27,10 @@ from scrubjay.ingest.scanner import (
     FileState,
     ScanResult,
     compare_with_stored,
+    is_due,
     list_file,
     list_files,
-    select_within_budget,
+    select_inline,
 )
 from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_history, judge_source, with_head
 from scrubjay.ingest.sync_run import (
@@ -106,7 +107,8 @@ def sync_source(
             changes += trust_changes
     changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
     if max_bytes is not None:
-        changed, _ = select_within_budget(changed, known, max_bytes)
+        changed = [state for state in changed if is_due(source, known.get(state.path))]
+        changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
     if only is not None:
         gone = []
     if not _report_scan(run, source, found, known, whole=only is None):

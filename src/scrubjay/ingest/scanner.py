@@ -608,18 +608,38 @@ def compare_with_stored(
     return changed, gone
 
 
-def select_within_budget(
-    changed: Sequence[FileState], known: Mapping[str, Document], max_bytes: int
-) -> tuple[list[FileState], list[FileState]]:
-    """Split changed files into those that fit in ``most`` bytes, smallest first, and the rest."""
-    fitting: list[FileState] = []
-    for state in sorted(changed, key=lambda one: unread_bytes(one, known)):
-        max_bytes -= unread_bytes(state, known)
-        if max_bytes < 0:
-            break
-        fitting.append(state)
+def select_inline(
+    changed: Sequence[FileState], gone: Sequence[str], known: Mapping[str, Document], room: int
+) -> tuple[list[FileState], list[str], list[FileState], int]:
+    """Return the changed files to read before an answer, the documents to drop, the files left, and the room left.
+
+    ``room`` is in bytes. A note that is gone takes `GONE_BYTES`, and a new file of its time and size nothing more: it
+    was renamed. While another new file is left, no other note is dropped, since it may be the same one.
+    """
+    stamps = {(known[path].mtime_ns, known[path].size) for path in gone if not known[path].cursor}
+    fitting = [one for one in changed if one.path not in known and (one.mtime_ns, one.size) in stamps]
+    renamed = set(fitting)
+    edited = [state for state in changed if state not in renamed]
+    taken = GONE_BYTES * sum(not known[path].cursor for path in gone)
+    if taken > room:
+        stamps, fitting = set(), []
+        edited = [state for state in edited if state.path in known]
+    else:
+        room -= taken
+    if len(edited) <= MAX_INLINE_FILES:
+        for state in sorted(edited, key=lambda one: unread_bytes(one, known)):
+            if unread_bytes(state, known) > room:
+                break
+            room -= unread_bytes(state, known)
+            fitting.append(state)
     chosen = set(fitting)
-    return fitting, [state for state in changed if state not in chosen]
+    left = [state for state in changed if state not in chosen]
+    if any(state.path not in known for state in left):
+        stamps &= {(state.mtime_ns, state.size) for state in renamed}
+    dropped = [
+        path for path in gone if known[path].cursor or (known[path].mtime_ns, known[path].size) in stamps
+    ]
+    return fitting, dropped, left, room
 
 
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
@@ -637,6 +657,8 @@ MAX_INLINE_FILES: Final = 16
 """Changed files, or commits, that a search ingests itself; more are left to `sync`."""
 MAX_INLINE_BYTES: Final = 1_000_000
 """Bytes of changed files that a search ingests itself: seconds of work."""
+GONE_BYTES: Final = 4_000
+"""Bytes of text whose ingest takes as long as to drop a document: 5 ms; to rename one takes half of it."""
 
 
 def head_log(source: Source) -> str:
@@ -719,7 +741,8 @@ class Freshness:
     partial: tuple[str, ...]
 
 
-def _is_due(source: Source, document: Document | None) -> bool:
+def is_due(source: Source, document: Document | None) -> bool:
+    """Return whether more of a changed file can be read: the next turn of a log may not be complete."""
     if document is None or not document.cursor:
         return True
     from scrubjay.ingest.transcripts.base import is_log_due
@@ -758,14 +781,13 @@ def check_freshness(
         known = reader.documents(source.id)
         stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
         gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
-        stale = [file for file in stale if _is_due(source, known.get(file.path))]
-        count = len(stale) + len(gone)
-        if not count:
+        stale = [file for file in stale if is_due(source, known.get(file.path))]
+        if not (stale or gone):
             if cache is not None:
                 cache.mark_unchanged(source, found, reader.state)
             continue
-        fitting, larger = select_within_budget(stale, known, room)
-        room -= sum(unread_bytes(state, known) for state in fitting)
+        fitting, dropped, left, room = select_inline(stale, gone, known, room)
+        count = len(left) + len(gone) - len(dropped)
         if count > MAX_INLINE_FILES:
             partial.append(
                 Notice(
@@ -773,16 +795,15 @@ def check_freshness(
                     "run `scrubjay sync`."
                 )
             )
-            continue
-        if larger:
-            largest = max(larger, key=lambda state: unread_bytes(state, known))
-            more = f" and {len(larger) - 1} more" if len(larger) > 1 else ""
+        elif left:
+            largest = max(left, key=lambda state: unread_bytes(state, known))
+            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
             partial.append(
                 Notice(
                     f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
                     "run `scrubjay sync`."
                 )
             )
-        if fitting or gone:
+        if fitting or dropped:
             changed.append(source.id)
     return Freshness(tuple(changed), tuple(partial))

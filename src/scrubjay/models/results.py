@@ -266,6 +266,7 @@ class Result:
         newer: Ids of active memories that were said later and may supersede it, or that supersede a statement extracted
             from it, newest first.
         marked_wrong: Whether feedback says that it is wrong.
+        outdated: ``changed`` or ``gone`` if its file is, and the next sync has yet to read that; else empty.
     """
 
     id: str
@@ -297,6 +298,7 @@ class Result:
     turns: tuple[NearbyTurn, ...] = ()
     newer: tuple[str, ...] = ()
     marked_wrong: bool = False
+    outdated: str = ""
 
 
 WEAK_RELEVANCE: Final = 0.1

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.models.records import Source, StageVersions
     from scrubjay.models.reports import FetchReport
+    from scrubjay.models.results import Result
     from scrubjay.storage.interface import Reader
 
 STALE_QUOTA = Notice(
@@ -193,6 +194,15 @@ class SearchView:
     @property
     def names(self) -> list[str]:
         return [one.model.name for one in self.embedders]
+
+    def mark_outdated(self, results: Sequence[Result]) -> tuple[Result, ...]:
+        """Mark the results whose file is gone or newer, if some files were not ingested."""
+        if not (self.stale and results):
+            return tuple(results)
+        from scrubjay.ingest.scanner import outdated_memories
+
+        found = outdated_memories(self.reader, self.reader.get([one.id for one in results]).values())
+        return tuple(replace(one, outdated=found.get(one.id, "")) for one in results)
 
 
 def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> None:
