@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from fork_server import SCRUBJAY
-from scrubjay.models.reports import SyncReport
+from scrubjay import Memory
+from scrubjay.atomic_files import try_lock
+from scrubjay.models.reports import Progress, SyncReport
+from scrubjay.storage.sqlite.lock import writer_turn
 
 
 def test_sync_json_prints_the_summarys_fields(cli, notes) -> None:
@@ -251,6 +254,74 @@ def test_an_interrupted_sync_says_what_is_kept_and_how_to_go_on(environ, tmp_pat
     assert "Stopped." in left.stderr
     assert "run `scrubjay sync` to continue" in left.stderr
     assert "Traceback" not in left.stderr
+
+
+def test_a_sync_that_is_interrupted_before_it_registers_its_folder_names_it(
+    cli, environ, tmp_path: Path
+) -> None:
+    cli("add", "The hull is blue.")
+    folder = tmp_path / "many"
+    folder.mkdir()
+    (folder / "boats.md").write_text("The boats are green.\n")
+    store = Path(environ["SCRUBJAY_STORE"])
+    with writer_turn(store):  # so that the sync waits for its first write
+        process = _started_sync(environ, folder)
+        guard = threading.Timer(60, process.kill)
+        guard.start()
+        with process:
+            try:
+                while process.poll() is None and not _writer_waits(store):
+                    pass
+                process.send_signal(signal.SIGINT)
+                _, err = process.communicate(timeout=50)
+            finally:
+                guard.cancel()
+                process.kill()
+    assert process.returncode == 130
+    assert f"Nothing was read yet; run `scrubjay sync {folder}` again." in err
+    assert "No source is registered" in cli("sources").out
+
+
+def test_a_source_whose_last_sync_was_interrupted_is_not_called_never_synced(
+    cli, environ, notes: Path
+) -> None:
+    cli("sync", notes)
+    assert "synced 20" in cli("sources").out
+    with Memory.open(environ["SCRUBJAY_STORE"], user=environ["SCRUBJAY_USER"]) as memory:
+
+        def stop(_: Progress) -> None:
+            raise KeyboardInterrupt
+
+        (notes / "boats.md").write_text("The boats are green.\n")
+        with pytest.raises(KeyboardInterrupt):
+            memory.sync(notes, progress=stop)
+    for command in ("sources", "status"):
+        said = cli(command).out
+        assert "last sync not finished, run `scrubjay sync`" in said
+        assert "never synced" not in said
+    cli("sync")
+    assert "synced 20" in cli("sources").out
+
+
+def _started_sync(environ, folder: Path) -> subprocess.Popen[str]:
+    # A shell that started the tests in the background has them, and so this, ignore the signal.
+    heard = (
+        "import runpy, signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "runpy.run_module('scrubjay', run_name='__main__', alter_sys=True)"
+    )
+    return subprocess.Popen(
+        [sys.executable, "-c", heard, "sync", str(folder)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **environ},
+    )  # fmt: skip
+
+
+def _writer_waits(store: Path) -> bool:
+    """Return whether another process is the next that may write (storage/sqlite/lock.py)."""
+    descriptor = os.open(f"{store}.lock-next", os.O_RDWR)
+    try:
+        return not try_lock(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _line_of(process: subprocess.Popen[str], file: Path) -> str:

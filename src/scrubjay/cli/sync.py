@@ -250,7 +250,12 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
                     write_error(NOTHING_TO_SYNC)
                 done = _enrich(memory, done, seconds, report)
         except KeyboardInterrupt:
-            write_error(f"\nStopped. {_interrupted_note(pace.report, searchable=searchable)}")
+            full = Path(path or "").expanduser().absolute()
+            if path is None or any(full.is_relative_to(source.root) for source in memory.sources()):
+                note = _interrupted_note(pace.report, searchable=searchable)
+            else:
+                note = f"Nothing was read yet; run `scrubjay sync {single_line(str(full))}` again."
+            write_error(f"\nStopped. {note}")
             raise
         follow = start_embedding(settings, environment(call.store, call.user), memory)
     if not call.json:
@@ -445,11 +450,21 @@ def source_lines(found: list[SourceStatus]) -> list[str]:
                 f"project {each.project}" if each.project else "no project",
                 _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")
                 + (", shared by front matter" if each.share else ""),
-                f"synced {each.synced}" if each.synced else "never synced",
+                _synced_label(each),
                 each.description,
             )
             for each in found
         ]
+    )
+
+
+def _synced_label(source: SourceStatus) -> str:
+    if source.synced:
+        return f"synced {source.synced}"
+    return (
+        "last sync not finished, run `scrubjay sync`"
+        if source.documents or source.commits
+        else "never synced"
     )
 
 
