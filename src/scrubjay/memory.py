@@ -1383,7 +1383,7 @@ def hook_context(
     budget: int,
     project: str | None,
     session: str | None,
-    known: Sequence[str],
+    known: Mapping[str, float],
     parts: Sequence[str] | None = None,
     without_amended: bool = True,
     first: bool = True,

@@ -32,6 +32,14 @@ def test_an_edited_note_is_read_again_before_it_is_put_in(synced: Machine) -> No
     assert "Mondays" not in said
 
 
+def test_a_note_that_was_edited_after_a_session_got_it_is_put_in_once_more(synced: Machine) -> None:
+    assert "Mondays" in synced.hook("prompt", prompt=ASKED).context
+    assert synced.hook("prompt", prompt=ASKED) == SILENT
+    (synced.project / "ops.md").write_text(AFTER)
+    assert "Saturdays" in synced.hook("prompt", prompt=ASKED).context
+    assert synced.hook("prompt", prompt=ASKED) == SILENT
+
+
 def test_an_edited_note_that_is_too_large_to_be_read_at_once_is_left_out_and_read_in_the_background(
     synced: Machine,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from hooking import Machine, Said
 
-from scrubjay.api.injections import Injection, InjectionLog, ids_in_context, in_context
+from scrubjay.api.injections import Injection, InjectionLog, in_context, times_in_context
 
 HERON = "Our staging database is called heron and lives in Lisbon."
 FRIDAYS = "Never push on Fridays."
@@ -76,9 +76,9 @@ def test_a_context_that_was_emptied_while_its_hook_was_late_holds_nothing() -> N
         return Injection("codex", "s", event, at=1.0, fresh=fresh, memories=memories)
 
     told = [one("session-start", "obs_a", fresh=True), one("prompt", "obs_b"), one("prompt", "obs_a")]
-    assert ids_in_context(told) == ["obs_a", "obs_b"]
+    assert list(times_in_context(told)) == ["obs_a", "obs_b"]
     told += [one("late", fresh=True), one("prompt", "obs_c")]
-    assert ids_in_context(told) == ["obs_c"]
+    assert list(times_in_context(told)) == ["obs_c"]
     assert [each.event for each in in_context(told)] == ["late", "prompt"]
 
 
@@ -88,7 +88,7 @@ def test_an_injection_that_was_torn_costs_a_session_nothing(tmp_path: Path) -> N
     (path,) = tmp_path.rglob("*.jsonl")
     with path.open("ab") as file:
         file.write(b'{\n{"at": 1}\n\xff\n[]\n')
-    assert ids_in_context(log.session("claude-code", "now")) == ["obs_a"]
+    assert list(times_in_context(log.session("claude-code", "now"))) == ["obs_a"]
 
 
 def plain(here: Machine, event: str, **said: Any) -> Said:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_an_old_decision_brings_the_one_that_changed_it(
     places = order(text, new, old)
     assert places == sorted(places)
     (known,) = talk(memory, project, "2026-05-01", "new", new)
-    assert new not in told(memory, project, first=first, known=[known])["text"]
+    assert new not in told(memory, project, first=first, known={known: math.inf})["text"]
 
 
 def test_a_later_prompt_gets_what_ranks_first_though_it_shares_few_words(
@@ -142,7 +143,7 @@ def test_a_later_prompt_that_the_session_can_answer_gets_nothing_weaker(
     memory.add("Trains of the museum have photos in the hall.", project=str(project))
     asked = "Why do photos of trains give up after 8 seconds?"
     assert "hall" in told(memory, project, "And the photos of trains there?", first=False)["text"]
-    assert told(memory, project, asked, first=False, known=[known])["text"] == ""
+    assert told(memory, project, asked, first=False, known={known: math.inf})["text"] == ""
 
 
 def test_a_later_prompt_gets_two_memories_at_most(memory: Memory, project: Path) -> None:
@@ -228,7 +229,7 @@ def test_what_the_session_has_is_told_under_no_other_id(
 ) -> None:
     known = memory.add(DECISION, project=str(project)).id
     memory.add(f"{DECISION}\n", project=str(project), tier="lesson")
-    assert told(memory, project, first=first, known=[known])["text"] == ""
+    assert told(memory, project, first=first, known={known: math.inf})["text"] == ""
 
 
 @pytest.mark.parametrize("first", [True, False])
@@ -291,7 +292,7 @@ def test_a_digest_that_a_session_has_hides_of_its_sources_only_what_it_told(
     digest = memory.add(f"The talk was long. {DECISION}", tier="crystal", project=str(project)).id
     for turn in ids:
         memory.link(digest, turn, "derived_from")
-    text = told(memory, project, known=[digest])["text"]
+    text = told(memory, project, known={digest: math.inf})["text"]
     assert DECISION not in text
     assert "are logged by the app" in text
 

@@ -15,7 +15,7 @@ import os
 import time
 from collections.abc import Callable, Mapping
 
-from scrubjay.api.injections import Injection, InjectionLog, ids_in_context, in_context
+from scrubjay.api.injections import Injection, InjectionLog, in_context, times_in_context
 from scrubjay.api.jobs import JobQueue
 from scrubjay.config.paths import (
     ANSWERED_EVENTS,
@@ -282,7 +282,7 @@ def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
         "folder": event.folder,
         "session": "" if event.fresh else event.session,
         "prompt": event.prompt,
-        "known": ids_in_context(told),
+        "known": times_in_context(told),
         "first": first,
         "start": bool(event.session) and events.isdisjoint(ANSWERED_EVENTS),
     }

@@ -71,13 +71,17 @@ def in_context(injections: Iterable[Injection]) -> list[Injection]:
     return found
 
 
-def ids_in_context(injections: Iterable[Injection]) -> list[str]:
+def times_in_context(injections: Iterable[Injection]) -> dict[str, float]:
     """Return the ids of the memories that the model of a session has before it, in the order they came.
 
-    ``injections`` are those of one session, the earliest first.
+    With each is the time at which it came last, in seconds since 1970. ``injections`` are those of one session, the
+    earliest first.
     """
-    memories = (memory for injection in in_context(injections) for memory in injection.memories)
-    return list(dict.fromkeys(str(memory["id"]) for memory in memories))
+    return {
+        str(memory["id"]): injection.at
+        for injection in in_context(injections)
+        for memory in injection.memories
+    }
 
 
 class InjectionLog:

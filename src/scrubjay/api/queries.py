@@ -105,8 +105,9 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         memory: Whose memory to search.
         hooks: Hook settings.
         event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent sends them. ``known`` are the ids
-            of the memories that the session has already, ``first`` tells whether no prompt of it was answered yet,
-            and ``start`` whether what belongs to its start is still to be told. ``seconds`` is the time for the answer.
+            of the memories that the session has already, each with the time at which it got them, ``first`` tells
+            whether no prompt of it was answered yet, and ``start`` whether what belongs to its start is still to be
+            told. ``seconds`` is the time for the answer.
 
     Raises:
         InputError: The event has no context.
@@ -117,13 +118,13 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         raise InputError(f"Event {name!r} has no context.", hint=f"one of {', '.join(ANSWERED_EVENTS)}")
     if name not in hooks.events:
         return EMPTY_CONTEXT
-    known = [str(memory) for memory in event.get("known") or ()]
+    known: dict[str, float] = dict(event.get("known") or {})
     start = None
     if name == "session-start" or (event.get("start") and "session-start" in hooks.events):
         start = _query_context(
             memory, hooks, event, None, known=known, budget=hooks.start_tokens, until=until
         )
-        known += [citation.id for citation in start.memories]
+        known |= dict.fromkeys((citation.id for citation in start.memories), time.time())
     answer = None
     prompt = "" if name == "session-start" else searched_prompt(str(event.get("prompt") or ""))
     if prompt and not is_small_talk(prompt):

@@ -9,6 +9,7 @@ A cross-encoder takes no part: beside late interaction searches gain nothing by 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -111,7 +112,7 @@ def build_briefing(
     beside += _reasons(reader, told) if first else []
     if beside:
         added = [("relevant", record) for record in beside]
-        known = [*request.known, *(record.id for record in told)]
+        known = {**request.known, **dict.fromkeys((record.id for record in told), math.inf)}
         kept += injectable_items(reader, added, state, replace(request, known=known))[0]
     items = [replace(item, part=part_of(item.record)) for item in kept]
     notice = LATER_HOLDS if len(items) > 1 else ""

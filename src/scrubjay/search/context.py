@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
-from scrubjay.models.dates import record_date
+from scrubjay.models.dates import SECOND, record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
 from scrubjay.models.records import JOINT, NEVER_INJECT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
@@ -293,7 +293,8 @@ class ContextRequest:
         exclude_paths: Names and patterns of files that the agent reads itself.
         sessions: Most recent sessions.
         unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
-        known: Ids of the memories that the conversation has already.
+        known: Ids of the memories that the conversation has already, each with the time at which it got them, in
+            seconds since 1970. One that was written anew since counts as another.
         hook: Whether it is for an agent's hook, where ids are short.
         without_amended: Whether what a later document of the project seems to change is left out.
         outdated: Returns the memories that are left out because their file is newer; None for no such check.
@@ -306,7 +307,7 @@ class ContextRequest:
     parts: Sequence[str] = CONTEXT_PARTS
     sessions: int = 3
     unprompted: bool = False
-    known: Sequence[str] = ()
+    known: Mapping[str, float] = field(default_factory=dict)
     hook: bool = False
     without_amended: bool = False
     outdated: Callable[[Reader, Iterable[Record]], Collection[str]] | None = None
@@ -435,7 +436,9 @@ def injectable_items(
 
     Also what is left out, and what represents each of those that repeat another.
     """
-    known = list(reader.get(request.known).values()) if request.known else []
+    got = request.known
+    stored = reader.get(list(got)).values() if got else ()
+    known = [record for record in stored if record.updated_at <= got[record.id] * SECOND]
     roots = _evidence_roots(reader, list(dict.fromkeys(one.id for one in (*known, *(r for _, r in claims)))))
     _drop_untold(reader, known, roots)
     past = state is not None and state.plan.as_of is not None

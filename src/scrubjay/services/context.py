@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.scanner import has_moved, outdated_memories
@@ -49,7 +50,7 @@ def context(
     now: str | datetime | None = None,
     history: Sequence[str] = (),
     unprompted: bool = False,
-    known: Sequence[str] = (),
+    known: Mapping[str, float] = MappingProxyType({}),
     hook: bool = False,
     without_amended: bool = False,
     first: bool = True,
