@@ -1385,7 +1385,6 @@ def hook_context(
     session: str | None,
     known: Mapping[str, float],
     parts: Sequence[str] | None = None,
-    without_amended: bool = True,
     first: bool = True,
     until: float = 0.0,
 ) -> Context:
@@ -1395,8 +1394,7 @@ def hook_context(
     workspace = replace(memory._workspace, checks_files=False)
     return context(
         workspace, query, budget=budget, project=project, session=session, known=known,
-        parts=parts, unprompted=query is not None, hook=True, without_amended=without_amended, first=first,
-        until=until,
+        parts=parts, unprompted=query is not None, hook=True, first=first, until=until,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from hooking import Machine, Said
+from hooking import Machine, Said, idle
 
 from scrubjay.api.injections import Injection, InjectionLog, in_context, times_in_context
 
@@ -29,6 +29,25 @@ def test_a_memory_is_given_to_a_session_once_until_its_context_is_emptied(here: 
     assert HERON in here.hook("prompt", prompt=ASKED).context
     kinds = [(one.event, one.fresh, len(one.memories)) for one in injections(here)]
     assert kinds == [("prompt", False, 1), ("session-start", True, 0), ("prompt", False, 1)]
+
+
+def test_the_next_session_starts_with_the_newest_decision_and_hides_no_older_one(here: Machine) -> None:
+    said = {
+        "2026-11-14": "restic: keep is 30 days on the NAS, the nightly backup goes to Hetzner. Keep stays 30d.",
+        "2026-11-28": "decision: from Dec 1 the nightly restic backup goes to the Synology and no longer to Hetzner.",
+    }
+    (here.project / ".git").mkdir()
+    (here.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for number, (day, text) in enumerate(said.items(), 1):
+        at = f"{day}T10:00:00.000Z"
+        path = str(here.transcript(("user", text), ("assistant", "Noted."), name=day, at=at))
+        for event in ("stop", "session-end"):
+            here.hook(event, session_id=day, transcript_path=path)
+        here.wait(lambda n=number: here.events().count("errand capture") == 2 * n and not idle(here))
+    context = here.hook("session-start", source="startup").context
+    places = [context.index(text.removeprefix("decision: ")) for text in reversed(said.values())]
+    assert places == sorted(places)
+    assert "Where two differ, the later one holds." in context
 
 
 def test_what_a_session_was_given_is_known_after_a_change_of_settings(here: Machine) -> None:

@@ -297,7 +297,7 @@ def test_a_digest_that_a_session_has_hides_of_its_sources_only_what_it_told(
     assert "are logged by the app" in text
 
 
-def test_a_digest_of_what_was_amended_is_not_told_when_a_session_begins(
+def test_a_session_begins_with_a_digest_behind_the_later_decision_that_changed_it(
     memory: Memory, project: Path
 ) -> None:
     old = "The app waits for the network in every upload, without a limit."
@@ -307,14 +307,10 @@ def test_a_digest_of_what_was_amended_is_not_told_when_a_session_begins(
     start = {"name": "session-start", "folder": str(project)}
     assert old in event_context(memory, HookSettings(), start)["text"]
     new = "From now on no upload waits for the network without a limit: the app gives up after 8 seconds."
-    talk(memory, project, "2026-05-01", "new", new)
-    left_out = event_context(memory, HookSettings(), start)["text"]
-    assert old not in left_out
-    assert "Left out: earlier memories that later ones seem to change." in left_out
-    both = event_context(memory, HookSettings(leave_out_amended=False), start)["text"]
-    assert old in both
-    assert "Left out" not in both
-    assert old in memory.context(project=str(project)).text
+    memory.add(new, project=str(project), date="2026-05-01")
+    text = event_context(memory, HookSettings(), start)["text"]
+    places = order(text, new, old, "Where two differ, the later one holds.")
+    assert places == sorted(places)
 
 
 def test_a_commit_that_says_why_is_told_as_a_decision(

@@ -172,7 +172,6 @@ def _query_context(
     from scrubjay.memory import hook_context
 
     session = event.get("session") or None
-    options["without_amended"] = hooks.leave_out_amended
     project = (event.get("folder") or None) if hooks.own_project else None
     try:
         return hook_context(memory, query, project=project, session=session, **options)

@@ -344,9 +344,6 @@ class HookSettings:
         1_500, "Maximum tokens injected before a session's first prompt.", 50, 100_000
     )
     prompt_tokens: int = integer(400, "Maximum tokens injected before a later prompt.", 50, 100_000)
-    leave_out_amended: bool = switch(
-        True, "Leave out memories that a later document seems to change when a session begins."
-    )
     own_project: bool = switch(
         True, "Whether only memories of the agent's current project, or of no project, are injected."
     )

@@ -1,9 +1,8 @@
-"""Amendments: earlier memories that a later document changes, though no link between them says so.
+"""Amendments: earlier memories that a later one changes, though no link between them says so.
 
-A statement is amended where a later note, commit or conversation decides something and holds a good part of its rare
-words: "we rescan the whole buffer" and, two months later, "re-scan only the lines; no autocommand may read a whole
-buffer". This applies only to what is injected when a session starts, and the agent is told that something was left out.
-The first prompt brings both, the later one first; a search finds both.
+A statement is amended where a later note, commit or turn decides something and holds a good part of its rare words: "we
+rescan the whole buffer" and, two months later, "re-scan only the lines; no autocommand may read a whole buffer". This
+is a guess, so nothing is left out by it: hooks inject both, the later one first.
 """
 
 from __future__ import annotations
@@ -12,13 +11,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from scrubjay.models.dates import DAY
-from scrubjay.models.records import PERSON_ROLES, Record, is_commit_title
-from scrubjay.storage.interface import Reader
+from scrubjay.models.records import Record, is_commit_title
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.tokenizer import index_terms
 
@@ -51,10 +48,6 @@ MIN_GAP: Final = 2 * DAY
 """Microseconds by which it is later: what is written within two days mostly belongs together."""
 SHORT_TERMS: Final = 20
 """Words of a memory up to which `MIN_SHARE` applies; of more, it grows with the root of their number."""
-NEAR_TURNS: Final = 20
-"""Turns before and behind a memory that are read of its conversation, and passages of a note."""
-
-
 DIGEST_TIERS: Final = ("crystal", "insight")
 
 
@@ -88,12 +81,6 @@ def stated_at(record: Record) -> int | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Document:
-    at: int
-    terms: list[set[str]]
-
-
 def document_key(record: Record) -> str:
     """Return a text that is equal for the memories of one conversation, one note, or one addition."""
     if record.session is not None:
@@ -105,25 +92,6 @@ def rare_terms(record: Record) -> set[str]:
     """Return the informative terms of a memory."""
     counts = index_terms(record.content, detect_language(record.content)).counts
     return {word for word in counts if not is_uninformative(word)}
-
-
-def find_amended(reader: Reader, records: Iterable[Record], later: Iterable[Record]) -> set[str]:
-    """Return which memories are amended by later documents."""
-    candidates = {one.id: one for one in records}
-    documents = _documents(reader, later)
-    terms = {one.id: rare_terms(one) for one in candidates.values()}
-    every = [*terms.values(), *(words for one in documents.values() for words in one.terms)]
-    weights = _weights(every)
-    found: set[str] = set()
-    for record in candidates.values():
-        at, own, key = stated_at(record), terms[record.id], document_key(record)
-        if at is None or record.pinned or record.tier == "facet":
-            continue
-        for other, document in documents.items():
-            later_terms = set().union(*document.terms)
-            if document.at >= at + MIN_GAP and other != key and _shares(own, later_terms, weights):
-                found.add(record.id)
-    return found
 
 
 def find_successors(records: Iterable[Record], others: Sequence[Record]) -> dict[str, Record]:
@@ -157,22 +125,3 @@ def _shares(own: set[str], later: set[str], weights: Mapping[str, float]) -> flo
     share = math.fsum(weights.get(word, 0.0) for word in shared) / total if total else 0.0
     least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
     return share if len(shared) >= MIN_SHARED and share >= least else 0.0
-
-
-def _documents(reader: Reader, later: Iterable[Record]) -> dict[str, _Document]:
-    """Return the documents of memories that decide something, whole conversations and notes."""
-    documents: dict[str, _Document] = {}
-    for record in later:
-        key = document_key(record)
-        at = stated_at(record)
-        if key in documents or at is None or record.tier in DIGEST_TIERS or record.origin == "derived":
-            continue  # what was derived says when it was made, not when it was said
-        parts = [record]
-        if record.session is not None and record.turn is not None:
-            parts = reader.turns(record.session, record.turn - NEAR_TURNS, record.turn + NEAR_TURNS)
-        elif record.place is not None:
-            parts = reader.passages(record.place.source, record.place.path)[:NEAR_TURNS]
-        said = [one for one in parts if one.turn is None or one.role in PERSON_ROLES]
-        if any(decides(one) for one in said):
-            documents[key] = _Document(at, [rare_terms(one) for one in parts])
-    return documents

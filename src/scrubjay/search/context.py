@@ -8,7 +8,7 @@ Untrusted, superseded and duplicate memories are left out, with the reason.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -16,7 +16,7 @@ from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.dates import SECOND, record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
-from scrubjay.models.records import JOINT, NEVER_INJECT, PERSON_ROLES, UNTRUSTED, Record, RecordFilter, Source
+from scrubjay.models.records import JOINT, NEVER_INJECT, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     BLOCK_CLOSE,
     BLOCK_OPEN,
@@ -28,7 +28,7 @@ from scrubjay.models.results import (
     position,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import DIGEST_TIERS, find_amended, stated_at
+from scrubjay.search.amendments import DIGEST_TIERS, find_successors, stated_at
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
@@ -52,7 +52,7 @@ PROFILE_TIERS: Final = ("facet", "lesson", "semantic", "procedural", "crystal", 
 MAX_PROFILE: Final = 200
 """Memories of a profile that are read, the latest."""
 MAX_LATEST: Final = 300
-"""Memories that are searched for the last sessions."""
+"""Memories that are searched for the last sessions, and for later decisions."""
 LAST_TURNS: Final = 4
 """Last turns of a session that are read: the last question and its answer."""
 
@@ -266,16 +266,12 @@ TOLD_SHARE: Final = 0.7
 """Share of the words of a digest's source from which on the digest has told it."""
 MAX_COPIES: Final = 5
 """Most duplicates of an answer that may replace it where it is not trusted."""
-MAX_LATEST_AMENDING: Final = 40
-"""Latest memories of a project whose documents may amend what is told when a session begins."""
 MAX_NEVER_INJECTED: Final = 200
 """Memories with that tag whose copies are left out, too: the latest."""
 KNOWN: Final = "known"
 """Part of what the conversation has already."""
-AMENDED_NOTICE: Final = "Left out: earlier memories that later ones seem to change. memory_search shows them."
-"""Last line of a block without such memories, so that their absence is no secret."""
 LATER_HOLDS: Final = "Where two differ, the later one holds."
-"""Last line of a block of several memories about a question."""
+"""Last line of a block of several memories."""
 OUTDATED: Final = "outdated"
 """Why a memory is left out whose file is gone or newer."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
@@ -296,7 +292,6 @@ class ContextRequest:
         known: Ids of the memories that the conversation has already, each with the time at which it got them, in
             seconds since 1970. One that was written anew since counts as another.
         hook: Whether it is for an agent's hook, where ids are short.
-        without_amended: Whether what a later document of the project seems to change is left out.
         outdated: Returns the memories that are left out because their file is newer; None for no such check.
     """
 
@@ -309,7 +304,6 @@ class ContextRequest:
     unprompted: bool = False
     known: Mapping[str, float] = field(default_factory=dict)
     hook: bool = False
-    without_amended: bool = False
     outdated: Callable[[Reader, Iterable[Record]], Collection[str]] | None = None
 
     @property
@@ -370,47 +364,27 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             if not claims:
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     claims += _ambient_records(reader, state, request)
-    amended: set[str] = set()
-    if request.without_amended and request.scope.project:
-        own = [record for _, record in claims if record.project == request.scope.project]
-        amended = amended_memories(reader, own, reader.latest(request.scope.where(), MAX_LATEST_AMENDING))
-    changed = [OmittedItem(record.id, part, "amended") for part, record in claims if record.id in amended]
-    claims = [claim for claim in claims if claim[1].id not in amended]
+    if request.hook and state is None:
+        claims = list(_with_successors(claims, reader.latest(request.scope.where(), MAX_LATEST)))
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
-    notice = AMENDED_NOTICE if changed else ""
-    room = request.budget - FRAME_TOKENS - estimate_tokens(notice)
-    placed, unplaced = fit_budget(unique, room, question=state is not None)
+    placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
-    if state is not None and len(placed) > 1:
-        with_later = f"{notice}\n{LATER_HOLDS}".strip()
-        if (
-            estimate_tokens(render_block(placed, with_later)) <= request.budget
-        ):  # it costs no memory its place
-            notice = with_later
-    text = render_block(placed, notice)
+    text = render_block(placed, LATER_HOLDS if len(placed) > 1 else "")
+    if estimate_tokens(text) > request.budget:  # the last line costs no memory its place
+        text = render_block(placed)
     silence = NOTHING_FOUND if state is not None and not text else ""
     return Context(
         text,
         citations_of(placed, features),
-        (*changed, *omitted, *unplaced),
+        (*omitted, *unplaced),
         estimate_tokens(text),
         request.budget,
         partial,
         silence=silence,
     )
-
-
-def amended_memories(reader: Reader, records: Sequence[Record], later: Sequence[Record]) -> set[str]:
-    """Return which memories later documents amended, as `find_amended`, and the digests of what a person said so."""
-    roots = _evidence_roots(reader, [record.id for record in records if record.tier in DIGEST_TIERS])
-    evidence = reader.get(sorted(set().union(*roots.values()))) if roots else {}
-    said = [record for record in evidence.values() if record.role in PERSON_ROLES]
-    amended = find_amended(reader, [*records, *said], later)
-    digests = {memory for memory, sources in roots.items() if not amended.isdisjoint(sources)}
-    return {record.id for record in records} & (amended | digests)
 
 
 def citations_of(
@@ -489,6 +463,18 @@ def _ambient_records(
     if "recent" in request.parts:
         found += [("recent", record) for record in recent_sessions(reader, request.scope, request.sessions)]
     return found
+
+
+def _with_successors(
+    claims: Iterable[tuple[str, Record]], latest: Sequence[Record]
+) -> Iterator[tuple[str, Record]]:
+    """Yield memories with their parts, each behind the later decision that may have changed it."""
+    claims = list(claims)
+    later = find_successors((one for part, one in claims if part != "pinned" and one.tier != "facet"), latest)
+    for part, record in claims:
+        if record.id in later:
+            yield part, later[record.id]
+        yield part, record
 
 
 def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:

@@ -52,7 +52,6 @@ def context(
     unprompted: bool = False,
     known: Mapping[str, float] = MappingProxyType({}),
     hook: bool = False,
-    without_amended: bool = False,
     first: bool = True,
     until: float = 0.0,
 ) -> Context:
@@ -60,9 +59,9 @@ def context(
 
     ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
     tells that it is for an agent's hook: with a query it is a briefing (`search.briefing`), for the ``first`` prompt of
-    a session or a later one; else what the session begins with, without what a later document seems to change if
-    ``without_amended`` (`search.context`). A hook leaves out memories whose file is gone or newer. It reads such files
-    again first if that is likely to end before ``until``, a time of ``time.monotonic``.
+    a session or a later one; else what the session begins with (`search.context`). A hook leaves out memories whose
+    file is gone or newer. It reads such files again first if that is likely to end before ``until``, a time of
+    ``time.monotonic``.
     """
     timer = StageTimer()
     settings = workspace.settings.context
@@ -82,7 +81,6 @@ def context(
         unprompted,
         known,
         hook,
-        without_amended,
         outdated_memories if hook else None,
     ).checked()
     rewriting = RewriteOutcome()
