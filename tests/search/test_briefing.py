@@ -60,21 +60,16 @@ def order(text: str, *parts: str) -> Sequence[int]:
     return [text.index(part) for part in parts]
 
 
-def test_decisions_come_first_then_how_things_are_done_then_open_ends_then_the_rest(
-    memory: Memory, project: Path
-) -> None:
-    memory.add("TODO: measure how long uploads hang.", project=str(project))
-    memory.add("The app shows photos that wait as a blue bar on the train.", project=str(project))
-    memory.add(
-        "Uploads of photos on the train: flight mode stands for it.", tier="lesson", project=str(project)
-    )
-    memory.add(DECISION, project=str(project))
-    text = told(memory, project)["text"]
-    places = order(
-        text, "## Decided", DECISION, "## How things are done here", "flight mode", "## Open", "TODO",
-        "## Also on this", "blue bar",
-    )  # fmt: skip
-    assert places == sorted(places)
+def test_the_most_relevant_memory_comes_first_whatever_was_decided(memory: Memory, project: Path) -> None:
+    for place in ("hall", "kitchen", "garden", "cellar"):
+        memory.add(f"Decided: the train in the {place} must never wait, only run.", project=str(project))
+    lesson = "Uploads of photos hang on the train and the app never gives up: flight mode stands for it."
+    memory.add(lesson, tier="lesson", project=str(project))
+    found = told(memory, project)
+    assert "must never wait" in found["text"]
+    assert lesson in found["text"].splitlines()[3]
+    relevance = [one["relevance"] for one in found["memories"]]
+    assert relevance == sorted(relevance, reverse=True)
 
 
 def test_what_was_decided_anew_stands_before_what_it_replaced(memory: Memory, project: Path) -> None:
@@ -120,6 +115,32 @@ def test_an_old_decision_brings_the_one_that_changed_it(
     assert new not in told(memory, project, first=first, known={known: math.inf})["text"]
 
 
+LEDGER = {
+    "2026-06-28": "D-02 releases: every second Tuesday, Priya cuts the branch",
+    "2026-07-02": "D-03 billing: Tomasz owns the export",
+    "2026-08-30": "D-07 mail: Postmark instead of our own server",
+    "2026-09-14": "D-08 billing: Aylin takes over",
+    "2026-10-12": "D-10 frontend: no more class components in new code",
+    "2026-11-20": "D-12 billing: Devraj from 1 December",
+}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_the_latest_decision_about_a_subject_comes_before_the_one_in_the_words_of_the_prompt(
+    memory: Memory, project: Path, *, first: bool
+) -> None:
+    for day, decision in LEDGER.items():
+        (project / f"{day}.md").write_text(f"---\ndate: {day}\n---\n## {decision}\n")
+    memory.sync(project)
+    text = told(memory, project, "who owns billing?", first=first)["text"]
+    places = order(text, "Devraj", "Tomasz", "the later one holds.")
+    assert places == sorted(places)
+    releases = told(memory, project, "when is the branch of releases cut?", first=False)
+    assert [one["id"] for one in releases["memories"]] == [
+        memory.search("Priya cuts the branch").results[0].id
+    ]
+
+
 def test_a_later_prompt_gets_what_ranks_first_though_it_shares_few_words(
     memory: Memory, project: Path
 ) -> None:
@@ -146,6 +167,16 @@ def test_a_later_prompt_that_the_session_can_answer_gets_nothing_weaker(
     assert told(memory, project, asked, first=False, known={known: math.inf})["text"] == ""
 
 
+def test_a_first_prompt_that_the_session_can_answer_gets_nothing_off_topic(
+    memory: Memory, project: Path
+) -> None:
+    known = memory.add("Tests run with make check on two cores.", project=str(project)).id
+    for text in ("Photos lie in a grid.", "The train has a blue bar.", "The museum runs on Sundays."):
+        memory.add(f"Decided: {text}", project=str(project))
+    assert "make check" in told(memory, project, "run the tests")["text"]
+    assert told(memory, project, "run the tests", known=[known])["text"] == ""
+
+
 def test_a_later_prompt_gets_two_memories_at_most(memory: Memory, project: Path) -> None:
     memory.add_many(
         NewMemory(
@@ -153,8 +184,27 @@ def test_a_later_prompt_gets_two_memories_at_most(memory: Memory, project: Path)
         )
         for number in range(30)
     )
-    assert len(told(memory, project)["memories"]) > 2
+    assert len(told(memory, project)["memories"]) == 6
     assert len(told(memory, project, first=False)["memories"]) == 2
+
+
+@pytest.mark.parametrize(("first", "most"), [(True, 6), (False, 2)])
+def test_later_decisions_count_among_the_memories_of_a_prompt(
+    memory: Memory, project: Path, *, first: bool, most: int
+) -> None:
+    for animal in ("heron", "otter", "badger", "lynx", "marten", "falcon", "weasel"):
+        case = f"the {animal} {animal}house {animal}gate"
+        talk(
+            memory,
+            project,
+            "2026-01-01",
+            animal,
+            f"Uploads of photos hang on the train, the app waits: {case}.",
+        )
+        talk(memory, project, "2026-05-01", f"new {animal}", f"From now on {case} is dropped by the app.")
+    text = told(memory, project, first=first)["text"]
+    assert text.count("\n- ") == most
+    assert "is dropped" in text
 
 
 def test_at_a_prompt_turns_are_told_and_not_the_digest_of_them(memory: Memory, project: Path) -> None:
@@ -313,7 +363,7 @@ def test_a_session_begins_with_a_digest_behind_the_later_decision_that_changed_i
     assert places == sorted(places)
 
 
-def test_a_commit_that_says_why_is_told_as_a_decision(
+def test_a_commit_that_says_why_comes_before_what_it_may_have_changed(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/dev/null")
@@ -328,8 +378,10 @@ def test_a_commit_that_says_why_is_told_as_a_decision(
     ):
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", message], check=True)
     memory.sync(folder)
+    old = f"{SYMPTOM} Uploads wait for the network."
+    talk(memory, folder, "2026-02-01", "old", old.replace("?", "."))
     text = told(memory, folder)["text"]
-    places = order(text, "## Decided", "Stop uploads", "## Also on this", "Show photos")
+    places = order(text, "Stop uploads", "Uploads wait for the network.")
     assert places == sorted(places)
 
 

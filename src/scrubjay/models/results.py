@@ -460,8 +460,6 @@ MAX_NEIGHBOURS: Final = 10
 
 CONTEXT_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 """Parts of a context, in the order in which they are shown: what is nearest to the question comes last."""
-BRIEFING_PARTS: Final = ("decisions", "practices", "open", "passages")
-"""Parts of what is told before a session's first prompt, in the order in which they are shown."""
 ANSWERING_PARTS: Final = ("pinned", "relevant")
 """Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.records import Record, is_commit_title
 from scrubjay.text.language import detect_language, is_uninformative
+from scrubjay.text.markdown import front_matter_end
 from scrubjay.text.tokenizer import index_terms
 
 _CJK: Final = r"决定|改为|不再|以后|今後|やめ|대신|必须"
@@ -81,35 +82,37 @@ def stated_at(record: Record) -> int | None:
         return None
 
 
-def document_key(record: Record) -> str:
-    """Return a text that is equal for the memories of one conversation, one note, or one addition."""
-    if record.session is not None:
-        return f"session {record.session}"
-    return f"{record.place.source} {record.place.path}" if record.place is not None else record.id
-
-
 def rare_terms(record: Record) -> set[str]:
-    """Return the informative terms of a memory."""
-    counts = index_terms(record.content, detect_language(record.content)).counts
-    return {word for word in counts if not is_uninformative(word)}
+    """Return the informative terms of a memory, without its front matter and dates."""
+    text = _DATE.sub("", record.content[front_matter_end(record.content) :])
+    return {word for word in index_terms(text, detect_language(text)).counts if not is_uninformative(word)}
 
 
-def find_successors(records: Iterable[Record], others: Sequence[Record]) -> dict[str, Record]:
-    """Return, of each memory that others may have changed since, the decision among them that shares most with it."""
+def find_successors(
+    records: Iterable[Record],
+    others: Sequence[Record],
+    answers_alike: Callable[[str, str], bool] = lambda old, new: False,
+) -> dict[str, Record]:
+    """Return, of each memory that others may have changed since, the one among them that probably holds now.
+
+    That is the latest that answers the question like it, else the decision that shares most with it.
+    """
     terms = {one.id: rare_terms(one) for one in others}
     weights = _weights(list(terms.values()))
-    deciding = [one for one in others if one.origin != "derived" and decides(one)]
+    stated = [(one, at, decides(one)) for one in others if one.origin != "derived" and (at := stated_at(one))]
     found = {}
     for record in records:
-        at, key, own = stated_at(record), document_key(record), rare_terms(record)
-        later = [
-            (share, one.id, one)
-            for one in deciding
-            if at is not None and (stated_at(one) or 0) >= at + MIN_GAP and document_key(one) != key
-            if (share := _shares(own, terms[one.id], weights))
-        ]
+        at, own = stated_at(record), rare_terms(record)
+        later = []
+        for one, since, deciding in stated:
+            if at is None or since < at + MIN_GAP:
+                continue
+            if answers_alike(record.id, one.id):
+                later.append((since, 0.0, one.id, one))
+            elif deciding and (share := _shares(own, terms[one.id], weights)):
+                later.append((0, share, one.id, one))
         if later:
-            found[record.id] = max(later)[2]
+            found[record.id] = max(later)[3]
     return found
 
 

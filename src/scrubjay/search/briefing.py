@@ -1,17 +1,16 @@
 """Briefing: what an agent should know before a piece of work, put together for a session's first prompt.
 
 A prompt tells a symptom; the decision behind it is mostly told in other words, so that a search's first result alone is
-not enough. The best memories are ordered by what they are: decisions weigh more than talk, what people wrote more than
-what programs replied. Within each part the latest comes first, so that a new decision stands before the one it
-replaced, and the last line says which holds. A decision comes with its reason. Later prompts get a shorter briefing.
+not enough. The best memories are chosen by what they are: decisions weigh more than talk, what people wrote more than
+what programs replied. The most relevant comes first, but a later decision before the one it may have replaced, and the
+last line says which holds. A decision comes with its reason. Later prompts get a shorter briefing.
 A cross-encoder takes no part: beside late interaction searches gain nothing by it (bench/LOG.md); not measured here.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -32,7 +31,8 @@ from scrubjay.search.context import (
     says_something,
     token_counter,
 )
-from scrubjay.search.pipeline import Selection, retrieve, select_answers
+from scrubjay.search.pipeline import RetrievalState, Selection, retrieve, select_answers
+from scrubjay.search.relevance import term_weights, terms_held
 from scrubjay.storage.interface import Reader
 
 if TYPE_CHECKING:
@@ -56,7 +56,11 @@ LATER_SHARE: Final = 0.8
 """Share of the best score that a memory must have, at the first prompt of a session and at later ones."""
 MAX_MEMORIES: Final = 6
 MAX_LATER: Final = 2
-"""Most memories injected, at the first prompt and at later ones; reasons and later decisions come on top."""
+"""Most memories injected, at the first prompt and at later ones, with reasons and later decisions."""
+ALIKE_SHARE: Final = 0.4
+"""Share of the prompt's words in a memory, by weight, that a later one about the same holds, too."""
+KNOWN_SHARE: Final = 0.5
+"""Share of the relevance of the most relevant memory that the session has already, that another one must have."""
 MAX_READ: Final = 20
 """Best memories of which it is seen whether they may be injected."""
 MIN_SPREAD: Final = 1.0
@@ -66,18 +70,11 @@ MAX_REASONS: Final = 2
 NEAR_TURNS: Final = 2
 """Turns before and behind a decision among which its reason is looked for."""
 
-_OPEN: Final = re.compile(
-    r"\b(?:todo|fixme|open (?:question|end|issue|point)s?|(?:not|isn't|aren't) (?:yet )?(?:built|done|decided)|not yet"
-    r"|still (?:to do|missing|needs)|follow-?up|offen|noch nicht)\b|- \[ \]",
-    re.IGNORECASE,
-)
-_PRACTICE_TIERS: Final = ("lesson", "procedural", "facet")
-
 
 def build_briefing(
     reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest, *, first: bool
 ) -> Context:
-    """Return the memories about the prompt, decisions first; an empty context if there are none.
+    """Return the memories about the prompt, the most relevant first; an empty context if there are none.
 
     ``first`` tells whether the prompt begins the session. At later ones less is added, and each memory must have to do
     with the prompt itself.
@@ -98,23 +95,30 @@ def build_briefing(
     unique, omitted, _ = injectable_items(reader, claims, state, request)
     if relevant <= {one.id for one in omitted if one.why == OUTDATED}:
         unique = []
+    likely = {memory: one.relevance for memory, one in selection.features.items()}
+    known = max((likely[memory] for memory in order if memory in request.known), default=0.0)
     # At a later prompt what the session has already counts: if it answers, what is far behind it adds nothing.
     compared = [item.record.id for item in unique] if first else order
     least = (KEPT_SHARE if first else LATER_SHARE) * max((scores[memory] for memory in compared), default=0.0)
     sure = {memory for memory, own in selection.features.items() if own.sufficient}
-    kept = [item for item in unique if scores[item.record.id] >= least or item.record.id in sure][
-        : MAX_MEMORIES if first else MAX_LATER
-    ]
-    told = [item.record for item in kept]
-    beside = list(find_successors(told, [records[memory] for memory in order]).values())
-    joined = dict.fromkeys(one for record in told for one in selection.joined.get(record.id, ()))
-    beside += [records[one] for one in joined]
-    beside += _reasons(reader, told) if first else []
-    if beside:
-        added = [("relevant", record) for record in beside]
-        known = {**request.known, **dict.fromkeys((record.id for record in told), math.inf)}
-        kept += injectable_items(reader, added, state, replace(request, known=known))[0]
-    items = [replace(item, part=part_of(item.record)) for item in kept]
+    kept = [
+        item.record
+        for item in unique
+        if (scores[item.record.id] >= least or item.record.id in sure)
+        and likely[item.record.id] >= KNOWN_SHARE * known
+    ][: MAX_MEMORIES if first else MAX_LATER]
+    kept.sort(key=lambda one: -likely[one.id])
+    alike = _answers_alike(state, order, relevant)
+    later = find_successors(kept, [records[memory] for memory in order], alike)
+    reasons = _reasons(reader, kept) if first else {}
+    told: dict[str, Record] = {}
+    for record in kept:
+        newer = [records[one] for one in selection.joined.get(record.id, ())]
+        newer += [later[record.id]] if record.id in later else []
+        reason = [reasons[record.id]] if record.id in reasons else []
+        told |= {one.id: one for one in (*newer, record, *reason) if one.id not in told}
+    items = injectable_items(reader, [("relevant", one) for one in told.values()], state, request)[0]
+    items = items[: MAX_MEMORIES if first else MAX_LATER]
     notice = LATER_HOLDS if len(items) > 1 else ""
     placed, unplaced = fit_tokens(items, request.budget, base, notice)
     text = render_block(placed, notice)
@@ -122,15 +126,6 @@ def build_briefing(
         text, citations_of(placed, selection.features), (*omitted, *unplaced), token_counter(base)(text),
         request.budget, partial, silence="" if text else NOTHING_FOUND,
     )  # fmt: skip
-
-
-def part_of(record: Record) -> str:
-    """Return the part of a briefing that a memory belongs to, of ``BRIEFING_PARTS``."""
-    if record.tier in _PRACTICE_TIERS:
-        return "practices"
-    if decides(record):
-        return "decisions"
-    return "open" if _OPEN.search(record.content) else "passages"
 
 
 def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
@@ -156,6 +151,22 @@ def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
     return scores
 
 
+def _answers_alike(
+    state: RetrievalState, ids: Sequence[str], relevant: Set[str]
+) -> Callable[[str, str], bool]:
+    """Return a test whether a relevant memory holds `ALIKE_SHARE` of the prompt's words that another one holds."""
+    weights = term_weights(state.plan, state.channels.terms)
+    held = dict(zip(ids, terms_held(state.channels.terms, ids), strict=True))
+
+    def weight(words: frozenset[str]) -> float:
+        return math.fsum(weights.get(word, 0.0) for word in words)
+
+    def alike(old: str, new: str) -> bool:
+        return new in relevant and 0 < ALIKE_SHARE * weight(held[old]) <= weight(held[old] & held[new])
+
+    return alike
+
+
 def _is_digest(record: Record) -> bool:
     """Return whether a memory only repeats turns, which are found themselves and say more."""
     return record.tier in DIGEST_TIERS and record.origin == "derived"
@@ -172,10 +183,10 @@ def _relevant(selection: Selection, ids: Sequence[str], project: str | None) -> 
     }
 
 
-def _reasons(reader: Reader, chosen: Sequence[Record]) -> list[Record]:
+def _reasons(reader: Reader, chosen: Sequence[Record]) -> dict[str, Record]:
     """Return a turn with a reason beside each of the first decisions that were made in a conversation."""
     known = {record.id for record in chosen}
-    found = []
+    found = {}
     for record in [one for one in chosen if one.session and one.turn is not None and decides(one)][
         :MAX_REASONS
     ]:
@@ -189,5 +200,5 @@ def _reasons(reader: Reader, chosen: Sequence[Record]) -> list[Record]:
         reason = next(beside, None)
         if reason is not None:
             known.add(reason.id)
-            found.append(reason)
+            found[record.id] = reason
     return found

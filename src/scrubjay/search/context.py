@@ -28,7 +28,7 @@ from scrubjay.models.results import (
     position,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import DIGEST_TIERS, find_successors, stated_at
+from scrubjay.search.amendments import DIGEST_TIERS, find_successors
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
@@ -144,10 +144,6 @@ PART_HEADINGS: Final[Mapping[str, str]] = {
     "profile": "## What is known here",
     "recent": "## Last sessions",
     "relevant": "## On this question",
-    "decisions": "## Decided",
-    "practices": "## How things are done here",
-    "open": "## Open",
-    "passages": "## Also on this",
 }
 
 
@@ -223,24 +219,22 @@ def token_counter(base: StaticEmbedder | None) -> Callable[[str], int]:
 def fit_tokens(
     items: Sequence[ContextItem], budget: int, base: StaticEmbedder | None, notice: str = ""
 ) -> tuple[list[PlacedItem], list[OmittedItem]]:
-    """Return the items that fit, each in its longest form that does: in the order of their parts, the latest first."""
-    count, headings = token_counter(base), list(PART_HEADINGS)
-    free = budget - count(f"{BLOCK_NOTICE}\n{notice}") - FRAME_MARGIN
+    """Return the items that fit, in their order and each in its longest form that does; all are of one part."""
+    count = token_counter(base)
+    heading = PART_HEADINGS[items[0].part] if items else ""
+    free = budget - count(f"{BLOCK_NOTICE}\n{heading}\n{notice}") - FRAME_MARGIN
     placed: list[PlacedItem] = []
     omitted: list[OmittedItem] = []
     for item in items:
-        new = all(one.item.part != item.part for one in placed)
-        heading = count(f"{PART_HEADINGS[item.part]}\n") if new else 0
         for text in item.texts:
             line = f"- {item.label} {text}"
-            size = heading + count(f"{line}\n")
+            size = count(f"{line}\n")
             if size <= free:
                 free -= size
                 placed.append(PlacedItem(item, line, 4 * size))
                 break
         else:
             omitted.append(OmittedItem(item.record.id, item.part, "budget"))
-    placed.sort(key=lambda one: (headings.index(one.item.part), -(stated_at(one.item.record) or 0)))
     return placed, omitted
 
 

@@ -53,12 +53,8 @@ REASONS: Final = {
     "profile": "about you",
     "recent": "of the last days",
     "relevant": "matches the prompt",
-    "decisions": "decision of this project",
-    "practices": "practice of this project",
-    "open": "still open",
-    "passages": "note of this project",
 }
-"""Why a memory was added, by the part of the context or briefing it was in."""
+"""Why a memory was added, by the part of the context it was in."""
 
 
 @dataclass(frozen=True, slots=True)
