@@ -264,3 +264,18 @@ def test_what_is_relevant_is_read_as_often_as_a_search_reads_it(
     for what in ("words", "nearest", "frequencies", "heads", "adjacent", "questions", "turns"):
         assert by_context[what] <= by_search[what], what
     assert by_context["edges"] <= by_search["edges"] + 4  # what it was made from, what replaced it
+
+
+def test_a_context_of_weak_matches_holds_the_nearest_and_says_that_they_are_weak() -> None:
+    subjects = ("travel", "expenses", "laptops", "visitors", "parking", "coffee", "training", "sick days")
+    with Memory.open("memory://", user="ann", embedders=[STATIC]) as memory:
+        for subject in subjects:
+            memory.add(f"Our policy on {subject}: ask the office first, and leave a note.")
+        asked = "what is our parental leave policy for fathers"
+        assert all((one.relevance or 1.0) < 0.1 for one in memory.search(asked).results)
+        found = memory.context(asked)
+        assert len(found.memories) == 3
+        assert "Weak matches: each is less than 10 % likely to answer." in found.text
+        likely = memory.context("what is our policy on parking of visitors?")
+        assert len(likely.memories) > 3
+        assert "Weak" not in likely.text

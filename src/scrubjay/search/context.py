@@ -31,7 +31,7 @@ from scrubjay.models.sources import authorship
 from scrubjay.search.amendments import DIGEST_TIERS, find_successors
 from scrubjay.search.dedup import deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
-from scrubjay.search.relevance import RelevanceFeatures, confident_only, possible_only
+from scrubjay.search.relevance import RelevanceFeatures, all_weak, confident_only, possible_only
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path
 from scrubjay.search.validity import Supersession, superseded_statements
@@ -264,6 +264,8 @@ MAX_NEVER_INJECTED: Final = 200
 """Memories with that tag whose copies are left out, too: the latest."""
 KNOWN: Final = "known"
 """Part of what the conversation has already."""
+WEAK_MATCHES: Final = "Weak matches: each is less than 10 % likely to answer."
+"""Last line but one of a block for a question where no memory is more relevant than `WEAK_RELEVANCE`."""
 LATER_HOLDS: Final = "Where two differ, the later one holds."
 """Last line of a block of several memories."""
 OUTDATED: Final = "outdated"
@@ -331,7 +333,7 @@ class ContextRequest:
 def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
     """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
     partial: tuple[str, ...] = ()
-    state, claims, relevant = None, [], set()
+    state, claims, relevant, weak = None, [], set(), ""
     features: Mapping[str, RelevanceFeatures] = {}
     if request.asking is not None:
         search = replace(request.asking, where=request.scope.where(), limit=request.most_found)
@@ -345,8 +347,10 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
             if request.unprompted:
                 said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]
-            confident = confident_only(answers, selection.features)
-            answers = confident if request.unprompted else possible_only(answers, selection.features)
+            confident = confident_only(answers, features)
+            if not request.unprompted and all_weak(answers, features):
+                weak = WEAK_MATCHES
+            answers = confident if request.unprompted else possible_only(answers, features)
             sure = {one.id for one in confident}
             wanted = {one.id for one in answers}
             wanted |= {later for one in answers for later in selection.joined.get(one.id, ())}
@@ -362,13 +366,15 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         claims = list(_with_successors(claims, reader.latest(request.scope.where(), MAX_LATEST)))
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
-    placed, unplaced = fit_budget(unique, request.budget - FRAME_TOKENS, question=state is not None)
+    room = request.budget - FRAME_TOKENS - estimate_tokens(weak)
+    placed, unplaced = fit_budget(unique, room, question=state is not None)
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
     if relevant and not any(one.item.record.id in answering for one in placed):
         placed = []  # all that answers the question was refused or did not fit
-    text = render_block(placed, LATER_HOLDS if len(placed) > 1 else "")
+    several = len(placed) > 1 and (state is not None or request.hook)
+    text = render_block(placed, f"{weak}\n{LATER_HOLDS}".strip() if several else weak)
     if estimate_tokens(text) > request.budget:  # the last line costs no memory its place
-        text = render_block(placed)
+        text = render_block(placed, weak)
     silence = NOTHING_FOUND if state is not None and not text else ""
     return Context(
         text,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.models.records import Record
-from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution
+from scrubjay.models.results import LINK_PREFIX, WEAK_RELEVANCE, Candidate, Contribution
 from scrubjay.search.candidates import ChannelResults, Ranking, TermRanking
 from scrubjay.search.fusion import best_first
 from scrubjay.search.plan import QueryPlan
@@ -373,10 +373,27 @@ POSSIBLE_SHARE: Final = 0.02
 .92 of it (bench/LOG.md)."""
 
 
+def all_weak(candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures]) -> bool:
+    """Return whether no candidate may be as likely to answer as `WEAK_RELEVANCE`.
+
+    A turn that is sufficient is not weak: if it were, contexts of LoCoMo would hold .831 of the evidence, not .867
+    (bench/LOG.md).
+    """
+    return not any(
+        own.exact or not own.reliable or (own.sufficient if own.turn else own.relevance >= WEAK_RELEVANCE)
+        for own in (features[one.id] for one in candidates)
+    )
+
+
 def possible_only(
     candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures]
 ) -> list[Candidate]:
-    """Return the candidates that may answer a question, of those that are plausible where none is confident enough."""
+    """Return the candidates that may answer a question, of those that are plausible where none is confident enough.
+
+    Where all are weak matches (`all_weak`) only the first are returned, as a search shows them.
+    """
+    if all_weak(candidates, features):
+        candidates = candidates[:NEAREST_RESULTS]
     if not any(features[one.id].sufficient for one in candidates):
         candidates = [one for one in candidates if features[one.id].plausible]
     certain = any(features[one.id].exact for one in candidates)
