@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -98,33 +98,26 @@ def find_successors(
     That is the latest that answers the question like it, else the decision that shares most with it.
     """
     terms = {one.id: rare_terms(one) for one in others}
-    weights = _weights(list(terms.values()))
+    counts = Counter(word for words in terms.values() for word in words)
+    weights = {word: math.log(1 + len(terms) / (1 + count)) for word, count in counts.items()}
+
+    def weight(words: Iterable[str]) -> float:
+        return math.fsum(weights.get(word, 0.0) for word in words)
+
     stated = [(one, at, decides(one)) for one in others if one.origin != "derived" and (at := stated_at(one))]
     found = {}
     for record in records:
         at, own = stated_at(record), rare_terms(record)
+        least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0)) * weight(own)
         later = []
         for one, since, deciding in stated:
             if at is None or since < at + MIN_GAP:
                 continue
+            shared = own & terms[one.id]
             if answers_alike(record.id, one.id):
                 later.append((since, 0.0, one.id, one))
-            elif deciding and (share := _shares(own, terms[one.id], weights)):
+            elif deciding and len(shared) >= MIN_SHARED and (share := weight(shared)) >= least:
                 later.append((0, share, one.id, one))
         if later:
             found[record.id] = max(later)[3]
     return found
-
-
-def _weights(texts: Sequence[set[str]]) -> dict[str, float]:
-    counts = Counter(word for words in texts for word in words)
-    return {word: math.log(1 + len(texts) / (1 + count)) for word, count in counts.items()}
-
-
-def _shares(own: set[str], later: set[str], weights: Mapping[str, float]) -> float:
-    """Return the share of a memory's words, by weight, that a later text holds; 0 where it is too small."""
-    total = math.fsum(weights.get(word, 0.0) for word in own)
-    shared = own & later
-    share = math.fsum(weights.get(word, 0.0) for word in shared) / total if total else 0.0
-    least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0))
-    return share if len(shared) >= MIN_SHARED and share >= least else 0.0
