@@ -141,6 +141,15 @@ def test_the_latest_decision_about_a_subject_comes_before_the_one_in_the_words_o
     ]
 
 
+def test_a_log_of_decisions_in_one_file_answers_with_its_latest(memory: Memory, project: Path) -> None:
+    entries = (f"## {day} {decision}\n\nAgreed in the weekly call.\n" for day, decision in LEDGER.items())
+    (project / "decisions.md").write_text("\n".join(("# Decisions\n", *entries)))
+    memory.sync(project)
+    text = told(memory, project, "who owns billing?", first=False)["text"]
+    places = order(text, "Devraj", "Tomasz", "the later one holds.")
+    assert places == sorted(places)
+
+
 def test_a_later_prompt_gets_what_ranks_first_though_it_shares_few_words(
     memory: Memory, project: Path
 ) -> None:
