@@ -183,7 +183,7 @@ def test_a_first_prompt_that_the_session_can_answer_gets_nothing_off_topic(
     for text in ("Photos lie in a grid.", "The train has a blue bar.", "The museum runs on Sundays."):
         memory.add(f"Decided: {text}", project=str(project))
     assert "make check" in told(memory, project, "run the tests")["text"]
-    assert told(memory, project, "run the tests", known=[known])["text"] == ""
+    assert told(memory, project, "run the tests", known={known: math.inf})["text"] == ""
 
 
 def test_a_later_prompt_gets_two_memories_at_most(memory: Memory, project: Path) -> None:

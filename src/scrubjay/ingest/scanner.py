@@ -725,12 +725,13 @@ def _has_entries(folder: str) -> bool:
 def _file_change(root: str, note: Document) -> str:
     place = os.path.join(root, note.path)
     try:
-        same = mtime_and_size(place, os.stat(place)) == (note.mtime_ns, note.size)
+        mtime_ns, size = mtime_and_size(place, os.stat(place))
     except (FileNotFoundError, NotADirectoryError):
         return FILE_GONE
     except OSError:
         return ""  # the sync reports why it cannot be read
-    return "" if same else FILE_CHANGED
+    same = note.mtime_ns in (mtime_ns, 0)  # no time is stored of a file that was read just after it was written
+    return "" if same and note.size == size else FILE_CHANGED
 
 
 @frozen
