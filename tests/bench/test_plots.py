@@ -43,20 +43,20 @@ def test_a_part_that_is_missed_more_stands_before_one_that_is_missed_less():
     found = changes(
         ablated(
             one={
-                "documents": {"default": (0, 0), "without graph": (-0.04, 0.01), "without life": (0.02, 0.03)}
+                "documents": {"default": (0, 0), "without graph": (-0.04, 0.01), "without decay": (0.02, 0.03)}
             },
-            two={"documents": {"default": (0, 0), "without graph": (0.0, 0.01), "without life": (0.0, 0.0)}},
+            two={"documents": {"default": (0, 0), "without graph": (0.0, 0.01), "without decay": (0.0, 0.0)}},
         ),
         "recall@5",
     )
-    assert [(one.part, one.stage) for one in found] == [("graph", False), ("life", True)]
+    assert [(one.part, one.stage) for one in found] == [("graph", False), ("decay", True)]
     graph = found[0]
     assert graph.mean == pytest.approx(-0.02)
     assert graph.tasks == ((-0.04, True), (0.0, False))
 
 
 def test_intervals_of_sets_add_up_as_squares_and_those_of_tasks_of_one_set_as_they_are():
-    part = {"without life": (0.0, 0.03)}
+    part = {"without decay": (0.0, 0.03)}
     (apart,) = changes(ablated(one={"documents": part}, two={"documents": part}), "recall@5")
     (together,) = changes(ablated(one={"documents": part, "session": part}), "recall@5")
     assert (apart.low, apart.high) == pytest.approx((-(0.03 * 2**0.5) / 2, (0.03 * 2**0.5) / 2))
@@ -68,7 +68,7 @@ def test_an_ablation_that_left_nothing_out_or_lacks_the_metric_is_refused():
     with pytest.raises(PlotError, match="no run without"):
         changes(whole, "recall@5")
     with pytest.raises(PlotError, match=r"ndcg@10"):
-        changes(ablated(one={"documents": {"without life": (0, 0)}}), "ndcg@10")
+        changes(ablated(one={"documents": {"without decay": (0, 0)}}), "ndcg@10")
 
 
 def test_bins_without_results_are_left_out_and_few_results_are_less_certain():
@@ -144,7 +144,7 @@ def test_nothing_named_is_an_error(capsys: pytest.CaptureFixture[str]):
 def test_the_same_figures_are_drawn_to_the_same_bytes(tmp_path: Path):
     pytest.importorskip("matplotlib")
     ablation = tmp_path / "ablate.json"
-    found = ablated(one={"documents": {"without graph": (-0.04, 0.01), "without life": (0.02, 0.03)}})
+    found = ablated(one={"documents": {"without graph": (-0.04, 0.01), "without decay": (0.02, 0.03)}})
     ablation.write_text(json.dumps(found), encoding="utf-8")
     speeds = [part for file in sorted(RESULTS.glob("speed-*.json")) for part in ("--speed", str(file))]
     given = ["--ablate", str(ablation), "--silence", str(RESULTS / "silence.json"), *speeds]
