@@ -43,7 +43,11 @@ def test_a_part_that_is_missed_more_stands_before_one_that_is_missed_less():
     found = changes(
         ablated(
             one={
-                "documents": {"default": (0, 0), "without graph": (-0.04, 0.01), "without decay": (0.02, 0.03)}
+                "documents": {
+                    "default": (0, 0),
+                    "without graph": (-0.04, 0.01),
+                    "without decay": (0.02, 0.03),
+                }
             },
             two={"documents": {"default": (0, 0), "without graph": (0.0, 0.01), "without decay": (0.0, 0.0)}},
         ),

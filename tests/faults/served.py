@@ -68,7 +68,7 @@ def answers(memory: Memory) -> list[list[tuple[str, str]]]:
 
 
 def held(url: str, tenant: str = TENANT) -> dict[str, list[str]]:
-    """Return all that a tenant holds, but for times and the names of nights."""
+    """Return all that a tenant holds, but for times, the names of nights, and that an addition was repeated."""
     with closing(PostgresStore(url)) as store, store.tenant_reader(tenant) as whole:
         pieces = [one for piece in whole.memories() for one in piece]
         found: dict[str, list[str]] = {
@@ -81,7 +81,10 @@ def held(url: str, tenant: str = TENANT) -> dict[str, list[str]]:
                 f"{e.src} {e.kind} {e.dst} {e.key} {e.rule}" for piece in whole.all_edges() for e in piece
             ],
             "events": [
-                f"{e.memory} {e.op} {e.other} {e.before}" for piece in whole.all_events() for e in piece
+                f"{e.memory} {e.op} {e.other} {e.before}"
+                for piece in whole.all_events()
+                for e in piece
+                if e.op != "added"
             ],
             "concepts": [f"{one.id} {one.key} {one.name} {one.aliases}" for one in whole.concepts()],
             "documents": [
