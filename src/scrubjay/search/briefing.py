@@ -117,7 +117,8 @@ def build_briefing(
         newer += [later[record.id]] if record.id in later else []
         reason = [reasons[record.id]] if record.id in reasons else []
         told |= {one.id: one for one in (*newer, record, *reason) if one.id not in told}
-    items = injectable_items(reader, [("relevant", one) for one in told.values()], state, request)[0]
+    items, more, _ = injectable_items(reader, [("relevant", one) for one in told.values()], state, request)
+    omitted = [*omitted, *(one for one in more if one not in omitted)]
     items = items[: MAX_MEMORIES if first else MAX_LATER]
     notice = LATER_HOLDS if len(items) > 1 else ""
     placed, unplaced = fit_tokens(items, request.budget, base, notice)
