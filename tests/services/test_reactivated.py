@@ -180,3 +180,32 @@ def test_removing_a_source_makes_the_statements_of_others_active(opened: Open, t
     assert status(memory, porto) == "superseded"
     memory.remove_source(str(logs))
     assert status(memory, porto) == "active"
+
+
+def test_a_passage_that_a_person_archived_stays_so_when_it_is_edited(opened: Open, folder: Path) -> None:
+    folder.mkdir()
+    note = folder / "ferry.md"
+    note.write_text("# Ferry\n\nThe ferry to the island leaves at nine.\n")
+    memory = opened()
+    memory.sync(folder)
+    (found,) = memory.search("When does the ferry leave?").results
+    memory.archive(found.id)
+    note.write_text("# Ferry\n\nThe ferry to the island leaves at ten.\n")
+    memory.sync(folder)
+    assert [one.status for one in memory.search("When does the ferry leave?").results] == ["archived"]
+    told = memory.history(found.id)
+    assert "ten" in told.memory.content
+    assert (told.memory.status, [event.op for event in told.events]) == ("archived", ["archived"])
+
+
+def test_the_history_of_a_superseded_passage_says_that_its_edit_restored_it(
+    opened: Open, settings: Settings, folder: Path
+) -> None:
+    memory = opened(settings=replace(settings, notes=NotesSettings(dir=folder)))
+    porto, _ = superseding(memory)
+    memory.sync(folder)
+    (note,) = folder.glob("*.md")
+    note.write_text(note.read_text().replace(PORTO, "My sister lives in Porto."))
+    memory.sync(folder)
+    told = memory.history(porto)
+    assert (told.memory.status, [event.op for event in told.events]) == ("active", ["superseded", "restored"])

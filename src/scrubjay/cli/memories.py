@@ -300,7 +300,7 @@ EVENT_PHRASES = {
 def archive(call: Call, ids: tuple[str, ...]) -> None:
     """Hide memories from default results. Nothing is deleted; `scrubjay restore` brings them back.
 
-    A passage of a file stays archived as long as its text does not change.
+    A passage of a file stays archived when it is edited.
     """
     _change_status(call, lambda memory: memory.archive(ids), "archived")
 

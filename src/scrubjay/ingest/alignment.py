@@ -293,10 +293,12 @@ def plan_document(
     old: Sequence[Record],
     ids: IdFactory,
     withheld: Set[str] = frozenset(),
+    archived: Set[str] = frozenset(),
 ) -> PlannedDocument:
     """Give every passage its id, and separate new and changed ones from those that stay.
 
     ``withheld`` are ids of `old` that keep the tag `NEVER_INJECT`; so does a passage that is cut out of one of them.
+    ``archived`` are those that stay archived when their text changes.
     """
     hashes = [text_hash(draft.content) for draft in drafts]
     used = {record.id for record in old}
@@ -317,7 +319,7 @@ def plan_document(
     for draft, digest, match in zip(drafts, hashes, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        record = _record(memory, draft, digest, traits, match)
+        record = _record(memory, draft, digest, traits, match, keep_status=memory in archived)
         if memory in withheld or (match is None and any(draft.content in text for text in withheld_texts)):
             record = replace(record, tags=tuple(sorted({*record.tags, NEVER_INJECT})))
         records.append(record)
@@ -343,9 +345,15 @@ def _document_language(records: Sequence[Record], key: str) -> str:
 
 
 def _record(
-    memory: str, draft: DraftPassage, digest: str, traits: DocumentTraits, match: Record | None
+    memory: str,
+    draft: DraftPassage,
+    digest: str,
+    traits: DocumentTraits,
+    match: Record | None,
+    *,
+    keep_status: bool,
 ) -> Record:
-    """Build a passage's memory from what is stored of it; its status stays as long as its text does."""
+    """Build a passage's memory from its stored one; a new text makes it active again, unless ``keep_status``."""
     event = draft.event or traits.event
     if match is None:
         return Record(
@@ -358,7 +366,7 @@ def _record(
     # An addition that is first found in its note has a heading and a marker there.
     placed = match.place is None and addition_texts([((), draft.content)])[0] in match.content
     same = match.content_hash == digest or placed
-    old = match if same else replace(match, status="active", valid_until=None)
+    old = match if same or keep_status else replace(match, status="active", valid_until=None)
     return replace(
         old,
         content=draft.content,

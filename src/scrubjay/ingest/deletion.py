@@ -61,6 +61,13 @@ def withheld_ids(reader: Reader, records: Iterable[Record]) -> set[str]:
     return {memory for memory, event in last.items() if event.op == NEVER_INJECT}
 
 
+def archived_by_hand(reader: Reader, records: Iterable[Record]) -> set[str]:
+    """Return the ids of the archived memories that no run archived."""
+    archived = [record.id for record in records if record.status == "archived"]
+    last = last_status_events(reader, archived)
+    return {memory for memory in archived if memory not in last or last[memory].run is None}
+
+
 def _last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:
     found: dict[str, Event] = {}
     for batch in in_batches(ids, STATUS_BATCH):

@@ -41,6 +41,7 @@ from scrubjay.ingest.sync_run import (
     write_in_batches,
 )
 from scrubjay.models.dates import now_micros
+from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import (
     DUE_EDGES,
     DUE_FACTS,
@@ -60,6 +61,7 @@ from scrubjay.storage.changes import (
     PutDocument,
     PutDue,
     PutEdges,
+    PutEvents,
     PutSource,
 )
 from scrubjay.tracing import traced, traced_items
@@ -387,6 +389,13 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
         dropped = {memory for one in batch for memory in one.dropped}
         reactivation, _ = reactivate_superseded(reader, dropped, now)
         ended = end_reworded(reader, reworded, now)
+        before = reader.get(renewed)
+    active = {record.id for record in reworded if record.status == "active"}
+    restored = tuple(
+        Event(one.id, "restored", now, one.key, before=one.status)
+        for one in before.values()
+        if one.id in active and one.status == "superseded"
+    )
     marks = dict.fromkeys(linking, due_mark(DUE_LINKS, now))
     # Fresh passages mark their whole document.
     marks |= {memory: due_mark(DUE_PLACE, now) for one, memory in kept if not one.fresh}
@@ -397,6 +406,7 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
         PutDue(marks),
         *reactivation,
         *ended,
+        *([PutEvents(restored)] if restored else []),
     ]
 
 

@@ -26,7 +26,7 @@ from scrubjay.ingest.alignment import (
     note_marker_id,
     plan_document,
 )
-from scrubjay.ingest.deletion import REREAD_HASH, remaining_title, withheld_ids
+from scrubjay.ingest.deletion import REREAD_HASH, archived_by_hand, remaining_title, withheld_ids
 from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError, file_text, read_bytes
 from scrubjay.ingest.reader import DraftDocument, draft_document, redact_documents
 from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
@@ -265,7 +265,9 @@ def _plan(
     traits = _traits(run, source, drafted)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
-    planned = plan_document(document, drafts, traits, old, ids, withheld_ids(reader, old))
+    planned = plan_document(
+        document, drafts, traits, old, ids, withheld_ids(reader, old), archived_by_hand(reader, old)
+    )
 
     stored = {record.id for record in old}
     updated = sum(record.id in stored for record, _ in planned.fresh)

@@ -109,7 +109,8 @@ def _rebuilt(
     stored = {record.id: record for record in old}
     ids = IdFactory(secret, taken=lambda memory: False, find=stored.get)
     withheld = {record.id for record in old if NEVER_INJECT in record.tags}
-    prepared = plan_document(rebuilt, cut, _traits(old), old, ids, withheld).prepared()
+    archived = {record.id for record in old if record.status == "archived"}  # no text was edited
+    prepared = plan_document(rebuilt, cut, _traits(old), old, ids, withheld, archived).prepared()
     memories = list(prepared.fresh)
     memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in prepared.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
