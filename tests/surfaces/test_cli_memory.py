@@ -151,7 +151,10 @@ def test_forget_removes_for_good_and_names_where_the_words_still_stand(cli, note
     best = cli("search", "Bornholm", "--json").json["results"][0]
     said = cli("forget", best["id"], "--yes")
     assert said.code == 0
-    assert said.out == f"1 memory forgotten.\nThe text remains in {best['citation']}.\n"
+    assert said.out == (
+        f"1 memory forgotten.\nThe text remains in {best['citation']}.\n"
+        "It comes back when its passage there is edited, unless you delete it from the file.\n"
+    )
     cli("sync")
     assert "Bornholm" not in str(cli("search", "Bornholm", "--json").json["results"])
     assert cli("forget", best["id"], "--yes").code == 2

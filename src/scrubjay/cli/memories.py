@@ -254,6 +254,8 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
         write(f"{number} {verb} active again: {', '.join(done.reactivated)}.")
     for place in done.still:
         write(f"The text remains in {single_line(place)}.")
+    if done.still:
+        write("It comes back when its passage there is edited, unless you delete it from the file.")
     if done.unknown:
         write_error(missing)
 
