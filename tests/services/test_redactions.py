@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from scrubjay import Memory
 from scrubjay.cli.main import cli
 from scrubjay.config.loader import load_settings
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ConfigError
 from scrubjay.models.lifecycle import NewMemory
 
@@ -60,6 +61,23 @@ def test_a_word_of_the_allow_list_comes_back_at_the_next_sync(tmp_path: Path) ->
         with Memory.open(store) as memory:
             assert memory.redactions() == []
             assert "Tulpe#Regen7" in memory.search("wifi password").results[0].snippet
+
+
+def test_a_change_of_the_allow_list_keeps_the_vectors_of_all_other_memories(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "wifi.md").write_text(f"# Wi-Fi\n\n{TOLD}\n")
+    for name in ("heron", "kestrel"):
+        (notes / f"{name}.md").write_text(f"# {name}\n\nThe {name} is a bird.\n")
+    embedders = [HashEmbedder(64), HashEmbedder(48, name="second")]
+    with Memory.open(tmp_path / "memory.db", embedders=embedders) as memory:
+        memory.sync(notes)
+        memory.add("The office moved to Lisbon.")
+        assert memory.embed().waiting == 0
+    settings = load_settings(environ={"SCRUBJAY_REDACTION_ALLOW": "Tulpe#Regen7"})
+    with Memory.open(tmp_path / "memory.db", settings=settings, embedders=embedders) as memory:
+        assert memory.sync(notes).waiting <= 1
+        assert "Tulpe#Regen7" in memory.search("wifi password").results[0].snippet
 
 
 def test_the_list_of_redactions_says_how_to_keep_a_word(

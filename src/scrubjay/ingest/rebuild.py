@@ -20,7 +20,7 @@ from scrubjay.ingest.alignment import (
 )
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
-from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
+from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory, text_to_embed
 from scrubjay.ingest.reader import draft_passages, headings_date, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
@@ -55,10 +55,13 @@ def rebuild_tenant(
     base: Embedder,
     chunks: ChunkSettings,
     progress: Callable[[Progress], None] | None = None,
+    *,
+    keep_vectors: bool = False,
 ) -> None:
     """Rebuild every memory of the tenant beside the old ones, then switch at once.
 
-    Progress counts the caller's own documents only.
+    Progress counts the caller's own documents only. With ``keep_vectors``, other models keep the vectors of the texts
+    that stay; chunk settings and what is embedded of a memory must be as before.
     """
     started = time.monotonic()
     secret = store.secret(scope)
@@ -68,27 +71,42 @@ def rebuild_tenant(
         documents = generation.documents()
         done, total = 0, sum(document.source in own for document in documents)
         for batch in in_batches(documents, REBUILD_BATCH):
-            generation.write([_rebuilt(generation, document, base, chunks, secret) for document in batch])
+            changes = [
+                _rebuilt(generation, document, base, chunks, secret, keep_vectors=keep_vectors)
+                for document in batch
+            ]
+            generation.write(changes)
             if progress is not None:
                 done += sum(document.source in own for document in batch)
                 progress(Progress("write", done, total, time.monotonic() - started))
         additions = generation.additions()
         for some in in_batches(additions, REBUILD_BATCH * 16):
             fresh = [prepare_memory(memory.record) for memory in some]
+            if keep_vectors:
+                fresh = _with_vectors(fresh, some, chunks.overlap)
             embedded = embed_memories(fresh, [""] * len(fresh), base)
             generation.write([PutMemory(memory) for memory in _marked(embedded)])
         generation.write([PutVersions(stage_versions(chunks))])
 
 
 def _rebuilt(
-    generation: Rebuild, document: Document, base: Embedder, chunks: ChunkSettings, secret: bytes
+    generation: Rebuild,
+    document: Document,
+    base: Embedder,
+    chunks: ChunkSettings,
+    secret: bytes,
+    *,
+    keep_vectors: bool,
 ) -> PutDocument:
-    old = [memory.record for memory in generation.passages(document)]
+    held = generation.passages(document)
+    old = [memory.record for memory in held]
     versions = stage_versions(chunks)
     if document.cursor or document.versions.extractor in (COMMIT, LEFT_OUT):
         # Turns and commits are not cut anew, and a cursor belongs to the version of its reader.
         versions = replace(versions, extractor=document.versions.extractor)
         turns = [prepare_memory(record) for record in old]
+        if keep_vectors:
+            turns = _with_vectors(turns, held, chunks.overlap)
         embedded = embed_memories(turns, [""] * len(turns), base, chunks.overlap)
         rebuilt = replace(document, versions=versions)
         if versions.extractor == COMMIT and document.versions.scrubber != versions.scrubber:
@@ -114,8 +132,32 @@ def _rebuilt(
     memories = list(prepared.fresh)
     memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in prepared.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
+    if keep_vectors:
+        memories = _with_vectors(memories, held, chunks.overlap)
     preceding = preceding_texts(memory.record for memory in memories)
     return PutDocument(rebuilt, _marked(embed_memories(memories, preceding, base, chunks.overlap)))
+
+
+def _with_vectors(
+    memories: Sequence[PreparedMemory], held: Sequence[PreparedMemory], overlap: int
+) -> list[PreparedMemory]:
+    """Return memories with the stored vectors of those whose embedded text stays."""
+    known = {
+        (one.record.id, text): one.vectors
+        for one, text in zip(held, _embedded_texts(held, overlap), strict=True)
+    }
+    return [
+        replace(one, vectors=known.get((one.record.id, text), {}))
+        for one, text in zip(memories, _embedded_texts(memories, overlap), strict=True)
+    ]
+
+
+def _embedded_texts(memories: Sequence[PreparedMemory], overlap: int) -> list[str]:
+    records = [one.record for one in memories]
+    return [
+        text_to_embed(record, before, overlap)
+        for record, before in zip(records, preceding_texts(records), strict=True)
+    ]
 
 
 def _marked(memories: Sequence[PreparedMemory]) -> tuple[PreparedMemory, ...]:

@@ -40,7 +40,9 @@ STALE_QUOTA = Notice(
 )
 STALE_READ_ONLY = Notice("Files changed, but the store is read-only: the answer is from before.")
 STALE_BUSY = Notice("Files changed, but another process is writing: the answer is from before.")
-STALE_VERSION = Notice("The store was made by another version: `scrubjay sync` brings it up to date.")
+STALE_VERSION = Notice(
+    "The store was made by another version or with other settings: `scrubjay sync` brings it up to date."
+)
 
 
 @frozen

@@ -533,11 +533,14 @@ def _update_versions(workspace: Workspace, progress: ProgressCallback | None) ->
         stamped = reader.versions()
     if stamped is None:
         workspace.store.write(workspace.scope, [PutVersions(current_versions(workspace))])
-    elif stamped != current_versions(workspace):
-        _rebuild_all(workspace, progress)
+    elif stamped != (current := current_versions(workspace)):
+        same = (stamped.chunker, stamped.labeller) == (current.chunker, current.labeller)
+        _rebuild_all(workspace, progress, keep_vectors=same)
 
 
-def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> None:
+def _rebuild_all(
+    workspace: Workspace, progress: ProgressCallback | None, *, keep_vectors: bool = False
+) -> None:
     """Rebuild every memory, and mark all to be connected again."""
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
@@ -549,7 +552,14 @@ def _rebuild_all(workspace: Workspace, progress: ProgressCallback | None) -> Non
     else:
         stale = [DropCategory(one.id) for one in categories]
     store.write(scope, stale)
-    rebuild_tenant(store, scope, workspace.models.writer(), chunk_settings(workspace), progress)
+    rebuild_tenant(
+        store,
+        scope,
+        workspace.models.writer(),
+        chunk_settings(workspace),
+        progress,
+        keep_vectors=keep_vectors,
+    )
 
 
 def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None) -> SyncReport:
