@@ -61,6 +61,20 @@ def test_where_nobody_can_answer_the_plan_is_shown_and_nothing_is_written(cli: A
     assert files(home) == []
 
 
+def test_a_file_that_the_agent_ignores_is_named_and_nothing_is_installed(cli: Any, home: Path) -> None:
+    (home / ".claude").mkdir()
+    settings = home / ".claude" / "settings.json"
+    settings.write_text('{\n  // mine\n  "model": "opus"\n}\n')
+    said = cli("install", "claude-code", "--yes")
+    assert said.code == 2
+    assert f"{settings}:2:3. Nothing was installed for Claude Code." in said.err
+    assert "hint: remove it, then scrubjay install claude-code" in said.err
+    assert files(home) == [".claude/settings.json"]
+    assert cli("install", "claude-code", "--yes", "--no-hooks").code == 0
+    told = cli("doctor", "claude-code").out
+    assert f"remove the comment or comma at {settings}:2:3" in told
+
+
 def test_a_person_is_asked(cli: Any, home: Path, terminal: Callable[[], None]) -> None:
     terminal()
     cli.patch.setattr("click.termui.visible_prompt_func", lambda _="": "n")

@@ -237,6 +237,18 @@ def test_a_folder_or_an_agent_that_fails_does_not_stop_the_others_and_is_tried_a
     assert steps(cli("setup", "--dry-run", "--json"), "todo") == [f"{home}/Documents/kitchen"]
 
 
+def test_an_agent_that_ignores_its_file_is_not_set_up_and_the_code_says_so(cli: Any, home: Path) -> None:
+    settings = home / ".claude" / "settings.json"
+    settings.write_text('{\n  // mine\n  "model": "opus"\n}\n')
+    said = cli("setup", "--yes")
+    assert said.code == 1
+    assert f"{settings}:2:3. Nothing was installed for Claude Code." in said.err
+    assert "scrubjay is installed" not in said.out
+    assert "Not set up: claude-code." in said.out
+    assert not (home / ".claude.json").exists()
+    assert steps(cli("setup", "--dry-run", "--json"), "todo") == ["claude-code"]
+
+
 def test_the_look_for_notes_enters_no_link_no_hidden_folder_and_no_place_of_others_files(
     cli: Any, home: Path, tmp_path: Path
 ) -> None:

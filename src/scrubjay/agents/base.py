@@ -333,6 +333,39 @@ def plain_json_warning(path: Path, title: str) -> tuple[str, ...]:
     return (f"{title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
 
 
+PLAIN_HOOK_FILES: Final = {
+    "claude-code": ("settings.json", "settings.local.json"),
+    "codex": ("hooks.json",),
+}
+"""Files of hooks that their agent reads only as plain JSON."""
+
+
+def ignored_at(agent: Agent, home: Home, options: Options) -> str:
+    """Return ``path:line:column`` of what makes an agent ignore its file of hooks, or an empty string.
+
+    Raises:
+        InputError: A file is malformed or unreadable.
+    """
+    names = PLAIN_HOOK_FILES.get(agent.name, ()) if options.hooks else ()
+    changes = agent.install(home, options) if names else []
+    found = (json_edit.first_non_json(one.old, one.path) for one in changes if one.path.name in names)
+    return next(filter(None, found), "")
+
+
+def check_not_ignored(agent: Agent, home: Home, options: Options) -> None:
+    """Check that an agent reads the file that its hooks are written into.
+
+    Raises:
+        InputError: It does not, or a file is malformed or unreadable.
+    """
+    if at := ignored_at(agent, home, options):
+        raise InputError(
+            f"{agent.title} ignores the whole file because of a comment or a comma too many at {at}. "
+            f"Nothing was installed for {agent.title}.",
+            hint=f"remove it, then scrubjay install {agent.name}; --no-hooks installs all but the hooks",
+        )
+
+
 def with_plugin(parts: dict[str, bool], enabled: bool) -> dict[str, bool]:
     """Return what is installed, and the plugin where it is enabled."""
     return {**(parts if any(parts.values()) else {}), "plugin": True} if enabled else parts

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay import atomic_files
-from scrubjay.agents.base import AGENTS, Agent, Home, Options, find_agent
+from scrubjay.agents.base import AGENTS, Agent, Home, Options, check_not_ignored, find_agent, ignored_at
 from scrubjay.agents.installation import InstallPlan, plan_install
 from scrubjay.errors import InputError
 from scrubjay.ingest.projects import shared_git_directory
@@ -137,9 +137,11 @@ def install_plan(step: AgentStep, home: Home) -> InstallPlan:
     """Plan an agent's installation from its files as they are now.
 
     Raises:
-        InputError: A file is malformed or unreadable.
+        InputError: A file is malformed or unreadable, or the agent ignores it.
     """
-    return plan_install(find_agent(step.name), home, Options())
+    agent = find_agent(step.name)
+    check_not_ignored(agent, home, Options())
+    return plan_install(agent, home, Options())
 
 
 def _agent_step(agent: Agent, home: Home) -> AgentStep:
@@ -149,9 +151,10 @@ def _agent_step(agent: Agent, home: Home) -> AgentStep:
         # Exactly what `install --no-hooks` leaves is a choice, not a part that is missing.
         chosen = any(parts.values()) and not plan_install(agent, home, Options(hooks=False)).changes
         captured = agent.captured(home, Options())
+        ignored = ignored_at(agent, home, Options())
     except InputError as error:
         return AgentStep(agent.name, agent.title, state=LEFT_OUT, why=f"{error} {error.hint}".rstrip())
-    if not plan.changes:
+    if not plan.changes and not ignored:
         return AgentStep(agent.name, agent.title, state=THERE)
     if chosen:
         why = f"installed without hooks, which stays so; scrubjay install {agent.name} adds them"

@@ -86,7 +86,7 @@ def install(
     again after an upgrade or a move; `scrubjay uninstall` reverts it.
     """
     from scrubjay.agents import installation
-    from scrubjay.agents.base import Options
+    from scrubjay.agents.base import Options, check_not_ignored
 
     home = agent_home()
     if listing:
@@ -94,9 +94,10 @@ def install(
         return
     settings = agent_settings(call)
     options = Options(hooks=not no_hooks, project=Path.cwd() if project else None)
-    steps = _plan_steps(
-        _find_agents(names, "install", home), lambda agent: installation.plan_install(agent, home, options)
-    )
+    agents = _find_agents(names, "install", home)
+    for agent in agents:
+        check_not_ignored(agent, home, options)
+    steps = _plan_steps(agents, lambda agent: installation.plan_install(agent, home, options))
     if not call.json:
         for step in steps:
             _print_install(step, settings, home, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from scrubjay.agents.base import AGENTS, Agent, find_agent
+from scrubjay.agents.base import AGENTS, Agent, Options, find_agent, ignored_at
 from scrubjay.doctor import agent_commands, agent_proof, checks
 from scrubjay.doctor.agent_commands import read_agent_commands
 from scrubjay.doctor.agent_proof import prove_agent
@@ -54,6 +54,7 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
     try:
         parts = agent.installed(installation.home)
         reached = read_agent_commands(agent, installation.home)
+        ignored = ignored_at(agent, installation.home, Options())
     except InputError as error:
         if asked or agent.found(installation.home):
             yield check_problem(about, str(error), error.hint or "fix the file")
@@ -63,6 +64,10 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
             yield check_problem(about, "scrubjay is not configured in it", fix)
         return
     missing = [name for name, there in parts.items() if not there]
+    if "hooks" in missing and ignored:
+        fix = (
+            f"remove the comment or comma at {ignored}, for which {agent.title} ignores the file; then {fix}"
+        )
     if missing:
         yield check_warning(about, f"without {', '.join(missing)}", fix)
     else:
