@@ -283,3 +283,15 @@ def test_an_identifier_of_an_archived_memory_alone_comes_back_marked(memory: Mem
     found = memory.search(query).results
     assert (found[0].id, found[0].status) == (one.id, "archived")
     assert {each.status for each in found[1:]} <= {"active"}
+
+
+def test_a_quotation_that_no_memory_contains_is_searched_without_its_quotes(memory: Memory) -> None:
+    fix = memory.add("NATS has no responders: start the worker before the test.").id
+    quoted = '"nats: no responders available for request"'
+    found = memory.search(f"test fails with {quoted}")
+    assert [one.id for one in found.results] == [fix]
+    assert found.partial == ("No memory contains the quoted text; searched without the quotes.",)
+    assert memory.search(quoted).results == ()
+    assert memory.search(f"{quoted} -staging").results == ()
+    kept = memory.search('test "NATS has no responders"')
+    assert ([one.id for one in kept.results], kept.partial) == ([fix], ())

@@ -124,7 +124,8 @@ def _absolute_path(name: str) -> str:
 def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> None:
     """Search memories, best first.
 
-    "Quoted words" must appear together in a result; -word must not appear in it. Put `--` before a query
+    "Quoted words" must appear together in a result, unless no memory has them and there are other words;
+    -word must not appear in it. Put `--` before a query
     with such a word: scrubjay search -- invoices -draft. A query of - is read from standard input. Finding
     nothing is not an error: the exit code is 0 and the list is empty.
     """

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds
 from scrubjay.models.records import GENERIC_ROLES, Record
-from scrubjay.models.results import Answer, Candidate, Contribution, count_strong
+from scrubjay.models.results import Answer, Candidate, Contribution, Notice, count_strong
 from scrubjay.search import fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
@@ -40,6 +40,7 @@ from scrubjay.search.dedup import (
 )
 from scrubjay.search.graph import expand_by_graph, graph_ranking
 from scrubjay.search.plan import QueryPlan, build_plan
+from scrubjay.search.query import without_quotes
 from scrubjay.search.request import SearchRequest
 from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.tracing import annotate, traced
@@ -118,7 +119,25 @@ def run_search(
     request: SearchRequest,
     reranker: RerankOptions | None = None,
 ) -> Answer:
-    """Answer one query from one consistent view; where nothing active is likely to answer, search the archive too."""
+    """Answer one query from one consistent view, without its quotes where no memory contains them."""
+    found = _search_archive_too(reader, embedders, request, reranker)
+    plain = "" if found.results or found.nearest else without_quotes(request.query)
+    if not plain:
+        return found
+    again = _search_archive_too(reader, embedders, replace(request, query=plain), reranker)
+    return replace(again, partial=(*again.partial, UNQUOTED)) if again.results or again.nearest else found
+
+
+UNQUOTED: Final = Notice("No memory contains the quoted text; searched without the quotes.")
+
+
+def _search_archive_too(
+    reader: Reader,
+    embedders: Sequence[AnyEmbedder],
+    request: SearchRequest,
+    reranker: RerankOptions | None,
+) -> Answer:
+    """Answer one query; where nothing active is likely to answer, search the archive too."""
     state = retrieve(reader, embedders, request)
     found = answer(state, reranker)
     if not allows_archived(state.plan) or count_strong(one.relevance for one in found.results):

@@ -118,6 +118,22 @@ def parse_query(query: str) -> ParsedQuery:
     )
 
 
+def without_quotes(query: str) -> str:
+    """Return a query with its quoted phrases as plain words; empty where it has no phrase, or no other words.
+
+    >>> without_quotes('deploy "blue bunny" -"on staging"'), without_quotes('"blue bunny" -staging')
+    ('deploy blue bunny -"on staging"', '')
+    """
+    if not parse_query(query).phrases or not _SEARCHABLE.search(_QUOTED_PART.sub(" ", query)):
+        return ""
+
+    def part(match: re.Match[str]) -> str:
+        phrase = next((text for text in match.groups()[_QUOTE_FORMS:-1] if text is not None), None)
+        return match.group() if phrase is None else re.sub(r"(?<!\S)-+", "", phrase)
+
+    return _QUOTED_PART.sub(part, query)
+
+
 @frozen
 class QueryTime:
     """A time that a question names.
