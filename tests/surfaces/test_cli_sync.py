@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -123,10 +124,27 @@ def test_sources_lists_and_removes_and_leaves_the_files(cli, notes) -> None:
     out = cli("sources", "list").out
     assert all(part in out for part in (source["id"], str(notes), "3 files", "4 passages"))
     assert cli("sources", "remove", "nowhere").code == 2
-    assert "4 passages" in cli("sources", "remove", notes).out
+    asked = cli("sources", "remove", notes)
+    assert asked.code == 2
+    assert "Nothing was removed." in asked.err
+    assert "hint: add --yes" in asked.err
+    assert len(cli("sources", "--json").json["sources"]) == 1
+    assert "4 passages" in cli("sources", "remove", notes, "--yes").out
     assert (notes / "boats.md").exists()
     assert cli("sources", "--json").json == {"sources": []}
     assert cli("status", "--json").json["memories"] == 0
+
+
+@pytest.mark.parametrize(("answer", "left"), [("y\n", 0), ("n\n", 1)])
+def test_on_a_terminal_a_source_is_removed_after_a_yes(cli, notes, answer: str, left: int) -> None:
+    cli("sync", notes)
+    keyboard = io.StringIO(answer)
+    cli.patch.setattr(keyboard, "isatty", lambda: True)
+    cli.patch.setattr(sys, "stdin", keyboard)
+    said = cli("sources", "remove", notes)
+    assert f"Remove {notes} with 4 memories" in said.err
+    assert said.code == (0 if left == 0 else 130)
+    assert len(cli("sources", "--json").json["sources"]) == left
 
 
 def test_a_source_whose_folder_is_gone_says_so_and_keeps_its_memories(cli, notes, tmp_path: Path) -> None:

@@ -234,9 +234,9 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
             for record in known:
                 write_error(f"{record.id}  {single_line(record.title or record.content)[:80]}")
             if everything:
-                confirm_forget(f"everything of user {single_line(call.settings.user)}")
+                confirm(f"Forget everything of user {single_line(call.settings.user)}", "forgotten")
             elif known:
-                confirm_forget(format_count(len(known), "memory"))
+                confirm(f"Forget {format_count(len(known), 'memory')}", "forgotten")
         done = memory.forget_everything() if everything else memory.forget(ids)
     missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
     if done.unknown and not done.ids:
@@ -267,12 +267,17 @@ def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:
     return found
 
 
-def confirm_forget(subject: str) -> None:
+def confirm(action: str, done: str) -> None:
+    """Ask whether to do what cannot be undone.
+
+    Raises:
+        InputError: There is no terminal to ask on.
+    """
     if not sys.stdin.isatty():
         raise InputError(
-            "Confirmation needed but stdin is not a terminal. Nothing was forgotten.", hint="add --yes"
+            f"Confirmation needed but stdin is not a terminal. Nothing was {done}.", hint="add --yes"
         )
-    click.confirm(f"Forget {subject} permanently?", abort=True, err=True)
+    click.confirm(f"{action} permanently?", abort=True, err=True)
 
 
 EVENT_PHRASES = {

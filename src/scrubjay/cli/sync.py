@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from scrubjay.cli.main import Call, Group, command, stop_on_signal
+from scrubjay.cli.memories import confirm
 from scrubjay.cli.output import (
     BOLD,
     format_count,
@@ -420,12 +422,16 @@ def list_sources(call: Call) -> None:
 
 @sources.command("remove")
 @click.argument("source", metavar="ID|PATH")
-def remove_source(call: Call, source: str) -> None:
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+def remove_source(call: Call, source: str, yes: bool) -> None:
     """Remove a source and everything derived from it; its files are not changed.
 
-    Facts and digests with evidence in other sources stay.
+    Facts and digests with evidence in other sources stay. Asks for confirmation unless --yes is given, and fails if
+    there is no terminal to ask on.
     """
     with call.open(cold=True) as memory:
+        if not yes:
+            _confirm_removal(memory, source)
         gone = memory.remove_source(source)
     if not call.print_json(gone):
         brought = format_count(gone.passages, "passage")
@@ -435,6 +441,16 @@ def remove_source(call: Call, source: str) -> None:
         if gone.derived:
             brought += f" and {format_count(gone.derived, 'memory')} derived from it alone"
         write(f"{single_line(gone.root)} removed, with {brought}. Its files were not changed.")
+
+
+def _confirm_removal(memory: Memory, name: str) -> None:
+    full, known = os.path.abspath(os.path.expanduser(name)), memory.sources()
+    roots = {one.root for one in known if one.root == full or one.id.startswith(name)}
+    if len(roots) == 1:  # else the removal says that there is none
+        (root,) = roots
+        places = (root, os.path.join(root, ".git"))
+        memories = format_count(sum(one.passages for one in known if one.root in places), "memory")
+        confirm(f"Remove {single_line(root)} with {memories} and all that is derived from them", "removed")
 
 
 def source_lines(found: list[SourceStatus]) -> list[str]:
