@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, BinaryIO, Self
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
@@ -1495,6 +1495,17 @@ def find_project(memory: Memory, project: str) -> str:
     from scrubjay.services.workspace import find_project
 
     return find_project(memory._workspace, project)
+
+
+def find_filter_values(memory: Memory, filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return filters of `Memory.search` with projects and sessions by their whole names.
+
+    Raises:
+        InputError: No visible memory has a project, agent, session or path; the message names similar ones.
+    """
+    from scrubjay.services.workspace import find_filter_values
+
+    return find_filter_values(memory._workspace, filters)
 
 
 def without_day_notes(memory: Memory) -> Memory:

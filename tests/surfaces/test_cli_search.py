@@ -443,3 +443,25 @@ def test_a_turn_with_a_superseded_statement_is_shown_below_the_later_turn(cli) -
         memory.add("The build takes nine minutes.")
     said = cli("search", "where do I live?").out
     assert said.index("I moved to Lisbon.") < said.index("I live in Porto.") < said.index(f"newer: {ids[1]}")
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "told"),
+    [
+        ("--project", "trakr", "There is no project 'trakr'. Projects: tracker, owl."),
+        ("--agent", "claude", "There is no agent 'claude'. Agents: claude-code."),
+        ("--session", "9f", "There is no session '9f'. Sessions: 3a125a96-d45b-4c1e."),
+        ("--path", "nosuch", "There is no path 'nosuch'. Paths: boats.md"),
+    ],
+)
+def test_a_filter_that_no_memory_passes_is_an_error_that_names_similar_values(
+    cli, notes, flag: str, value: str, told: str
+) -> None:
+    cli("sync", notes, "--project", "tracker")
+    talk = ("--session", "3a125a96-d45b-4c1e", "--role", "user", "--turn", "0", "--agent", "claude-code")
+    cli("add", "The kettle hums at dawn.", "--project", "owl", *talk)
+    said = cli("search", "kettle", flag, value)
+    assert said.code == 2
+    assert told in said.err
+    assert "kettle" in cli("search", "kettle", "--session", "3a125a96-d45").out
+    assert cli("search", "xylophone", flag, value).code == 2

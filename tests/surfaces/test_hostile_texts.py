@@ -195,7 +195,7 @@ SURFACES: dict[str, Callable[[Held, str], str]] = {
     "search": cli("search", "{word}", "--weak"),
     "search --explain --neighbours": cli("search", "{word} harbour", "--explain", "--neighbours", "2"),
     "search by session": cli("search", "{word}", "--by", "session", "--weak"),
-    "search that finds nothing": cli("search", "--project", "nowhere", "--", "{text}"),
+    "search that finds nothing": cli("search", "--tag", "nowhere", "--", "{text}"),
     "thread": cli("thread", "{word}", "--explain"),
     "context": cli("context", "{word} harbour"),
     "get": cli("get", "{id}", "--links", "--neighbours", "1"),

@@ -144,11 +144,16 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
         arguments.setdefault("min_relevance", 0.0)
     found = search_in_daemon(call, text, arguments)
     where = ""
-    if found is None or not (found.results or found.silence):
+    if found is None or not (found.results or found.nearest):
         with call.open(cold=True) as memory:
             found = memory.search(text, **arguments)
             empty = not (found.results or found.silence) and memory.status().memories == 0
             where = memory.status().store if empty else ""
+            if not (empty or found.results or found.nearest):
+                from scrubjay.memory import find_filter_values
+
+                whole = find_filter_values(memory, arguments)
+                found = memory.search(text, **whole) if whole != arguments else found
     hint = "scrubjay sync DIR" if where else ""
     if call.json:
         from scrubjay.api.serializers import answer_fields

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import date
 from functools import cache, wraps
@@ -16,9 +17,9 @@ from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
 from scrubjay.errors import ForbiddenError, InputError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.scan_cache import ScanCache
-from scrubjay.models.records import Record, Scope
+from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
-from scrubjay.storage.interface import Store
+from scrubjay.storage.interface import Reader, Store
 from scrubjay.tracing import enable, span
 
 if TYPE_CHECKING:
@@ -150,8 +151,6 @@ def find_project(workspace: Workspace, project: str) -> str:
     Raises:
         InputError: The caller can see no such project; the message names the known ones, the most similar first.
     """
-    from difflib import SequenceMatcher
-
     from scrubjay.ingest.projects import ProjectResolver, match_project
 
     known = ProjectResolver(workspace.store, workspace.scope, learn=False).names()
@@ -161,15 +160,70 @@ def find_project(workspace: Workspace, project: str) -> str:
         known = sorted({*known, *reader.project_names()})
     if found := match_project(project, known):
         return found
-    wanted = project.casefold()
+    raise _unknown_value("project", project, known)
+
+
+def _unknown_value(kind: str, value: str, known: Collection[str]) -> InputError:
+    """Return the error of a filter's value that no visible memory has, which names the most similar known ones."""
+    from difflib import SequenceMatcher
+
+    wanted = value.casefold()
     likeness = {one: SequenceMatcher(None, wanted, one.casefold()).ratio() for one in known}
     nearest = sorted(known, key=lambda one: (wanted not in one.casefold(), -likeness[one], one))
     more = f" and {len(nearest) - MAX_PROJECTS} more" if len(nearest) > MAX_PROJECTS else ""
     named = ", ".join(f"{one:.80}" for one in nearest[:MAX_PROJECTS]) + more
-    raise InputError(
-        f"There is no project {project!r:.80}. {f'Projects: {named}' if named else 'No memory has a project'}.",
+    names = (
+        f"{kind.capitalize()}s: {named}"
+        if named
+        else f"No memory has {'an' if kind == 'agent' else 'a'} {kind}"
+    )
+    return InputError(
+        f"There is no {kind} {value!r:.80}. {names}.",
         hint="give one of these, or omit it to search everywhere" if named else "omit it",
     )
+
+
+MAX_KNOWN = 1_000
+"""Latest memories, or sessions, among which values that are similar to an unknown one are looked for."""
+
+
+def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return filters of a search with projects and sessions by their whole names.
+
+    Raises:
+        InputError: No visible memory has a project, agent, session or path; the message names similar ones.
+    """
+    found = dict(filters)
+    if projects := filters.get("projects"):
+        found["projects"] = [
+            one if one.startswith((".", "~", "/", "\\")) else find_project(workspace, one) for one in projects
+        ]
+    with workspace.store.reader(workspace.scope) as reader:
+
+        def holds(**where: Any) -> bool:
+            return bool(reader.latest(RecordFilter(statuses=STATUSES, **where), 1))
+
+        if sessions := filters.get("sessions"):
+            found["sessions"] = [
+                one if holds(sessions=(one,)) else _find_session(reader, one) for one in sessions
+            ]
+        for agent in filters.get("agents", ()):
+            if not holds(agents=(agent,)):
+                latest = reader.latest(RecordFilter(statuses=STATUSES), MAX_KNOWN)
+                raise _unknown_value("agent", agent, {one.agent for one in latest if one.agent})
+        path = filters.get("path")
+        if path and not holds(path=path):
+            latest = reader.latest(RecordFilter(statuses=STATUSES), MAX_KNOWN)
+            raise _unknown_value("path", path, {one.place.path for one in latest if one.place})
+    return found
+
+
+def _find_session(reader: Reader, text: str) -> str:
+    sessions = reader.sessions(sys.maxsize)
+    starting = [one for one in sessions if one.startswith(text)]
+    if len(starting) != 1:
+        raise _unknown_value("session", text, starting or sessions[:MAX_KNOWN])
+    return starting[0]
 
 
 T = TypeVar("T")
