@@ -391,7 +391,7 @@ def test_since_and_until_are_said_as_people_say_them(cli) -> None:
     assert "yesterday" in said.err
 
 
-@pytest.mark.parametrize("day", ["2027-04-31", "2027-02-29T10:00:00Z"])
+@pytest.mark.parametrize("day", ["2027-04-31", "2027-02-29T10:00:00Z", "31.11.2026"])
 def test_a_day_that_the_calendar_does_not_have_is_refused_as_that(cli, day: str) -> None:
     said = cli("add", "The ferry leaves.", "--date", day)
     assert said.code == 2

@@ -108,11 +108,13 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
 
 def _is_missing(text: str) -> bool:
     """Whether a text has the form of a date, with or without a time, that does not exist."""
-    day = re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", text)
-    if day is None:
+    day = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", text)
+    dotted = re.match(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?![0-9])", text)
+    parts = day.groups() if day else dotted.groups()[::-1] if dotted else ()
+    if not parts:
         return False
     try:
-        date.fromisoformat(day[0])
+        date(*map(int, parts))
     except ValueError:
         return True
     return False
