@@ -26,7 +26,8 @@ def test_a_token_is_shown_once_and_only_its_hash_is_kept(cli) -> None:
     assert found is not None
     assert found.principal == Principal("default", "bob", ("crew",), "codex", ("read", "write"))
     listed = cli("token", "list")
-    assert "laptop" in listed.out
+    assert listed.out.splitlines()[0].split()[:3] == ["name", "tenant", "user"]
+    assert listed.out.splitlines()[1].split()[:3] == ["laptop", "default", "bob"]
     assert secret not in listed.out
 
 

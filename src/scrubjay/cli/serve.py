@@ -415,11 +415,12 @@ def list_tokens(call: Call) -> None:
     if not found:
         write_error("There are no tokens.")
         return
-    rows = [("name", "user", "groups", "agent", "scopes", "expires")]
+    rows = [("name", "tenant", "user", "groups", "agent", "scopes", "expires")]
     for each in found:
         shown = _token_fields(each)
         ends = f"{shown['expires'] or 'never'}{' (expired)' if shown['expired'] else ''}"
-        rows.append((each.name, each.user, ", ".join(each.groups), each.agent, ", ".join(each.scopes), ends))
+        scopes = ", ".join(each.scopes)
+        rows.append((each.name, each.tenant, each.user, ", ".join(each.groups), each.agent, scopes, ends))
     for row in table(rows):
         write(strip_control(row))
 
