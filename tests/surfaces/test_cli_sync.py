@@ -439,3 +439,12 @@ def test_a_sync_counts_the_learned_files_that_a_person_changed(
     (folder / "Winter berth.memory.md").write_text("Hamble, from October to March.\n", "utf-8")
     assert "1 changed learned file stored\n" in cli("sync").out
     assert "changed learned file" not in cli("sync").out
+
+
+def test_a_folder_that_cannot_be_read_is_named_once(cli, notes) -> None:
+    cli("sync", notes)
+    notes.rename(notes.with_name("aside"))
+    notes.symlink_to(notes.name)
+    said = cli("sync")
+    assert f"{notes} cannot be read" in said.err
+    assert f"{notes}: {notes}" not in said.err

@@ -327,7 +327,9 @@ def print_summary(done: SyncReport) -> None:
 
 def _print_problems(problems: Sequence[FileError]) -> None:
     for trouble in problems:
-        write_error(f"{single_line(trouble.path)}: {single_line(trouble.message)}")
+        message = trouble.message
+        named = message if message.startswith(trouble.path) else f"{trouble.path}: {message}"
+        write_error(single_line(named))
         if trouble.hint:
             write_error(f"  hint: {single_line(trouble.hint)}")
 
