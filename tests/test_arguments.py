@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scrubjay import AsyncMemory, Memory
+from scrubjay import AsyncMemory, Memory, NewMemory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
 
@@ -77,3 +77,59 @@ def test_an_asynchronous_memory_is_opened_in_an_async_with_or_awaited(tmp_path: 
         await memory.close()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda m: m.seen_by(""), r"seen_by\(\): user is empty"),
+        (lambda m: m.seen_by(" "), r"seen_by\(\): user is empty"),
+        (lambda m: m.seen_by("bo", tenant=""), r"seen_by\(\): tenant is empty"),
+        (lambda m: m.seen_by("bo", groups=["crew", ""]), r"seen_by\(\): a group is empty"),
+        (lambda m: m.seen_by("bo", groups="crew"), r"seen_by\(\): groups is one text, 'crew'"),
+        (lambda m: asyncio.run(AsyncMemory(m).seen_by("")), "user is empty"),
+        (lambda m: Memory.open("memory://", user=""), r"open\(\): user is empty"),
+        (lambda m: Memory.open("memory://", tenant=""), r"open\(\): tenant is empty"),
+        (lambda m: Memory.open("memory://", groups=[""]), r"open\(\): a group is empty"),
+    ],
+)
+def test_no_principal_has_an_empty_name(memory: Memory, call: Callable[[Any], object], told: str) -> None:
+    with memory, pytest.raises(InputError, match=told):
+        call(memory)
+
+
+def test_a_block_closes_only_what_it_opened(memory: Memory) -> None:
+    async def run() -> None:
+        async with AsyncMemory(memory.seen_by("bo")) as bo, await bo.seen_by("eve") as eve:
+            assert not (await eve.conflicts())
+        everyone = AsyncMemory(memory)
+        async with await everyone.seen_by("bo") as bo:
+            await bo.add("the kayak leaks")
+        assert (await everyone.status()).memories == 0
+
+    with memory:
+        with memory.seen_by("bo") as bo:
+            bo.add("the sauna is warm")
+        assert memory.status().memories == 0
+        asyncio.run(run())
+        assert bo.search("sauna").results
+    with pytest.raises(InputError, match="was closed"):
+        bo.search("sauna")
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["text"], r"add_many\(\): memories\[0\] is a str, not a NewMemory: 'text'"),
+        ([NewMemory("the kayak leaks"), {"content": "x"}], r"memories\[1\] is a dict, not a NewMemory"),
+        (NewMemory("the kayak leaks"), r"memories is a NewMemory, not a list of NewMemory"),
+        ("text", r"memories is a str, not a list of NewMemory"),
+        (None, r"memories is a NoneType, not a list of NewMemory"),
+    ],
+)
+def test_add_many_names_the_item_that_is_no_new_memory(memory: Memory, given: Any, told: str) -> None:
+    with memory:
+        for call in (memory.add_many, lambda some: asyncio.run(AsyncMemory(memory).add_many(some))):
+            with pytest.raises(InputError, match=told):
+                call(given)
+        assert memory.status().memories == 0

@@ -130,6 +130,7 @@ class AsyncMemory:
 
     def __init__(self, memory: Memory, threads: ThreadPoolExecutor | None = None) -> None:
         self._twin = memory
+        self._borrowed = threads is not None
         self._threads = threads or ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="scrubjay")
 
     @classmethod
@@ -226,4 +227,6 @@ class AsyncMemory:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await self.close()
+        if not self._borrowed:
+            await asyncio.to_thread(self._threads.shutdown)
+            await asyncio.to_thread(self._twin.__exit__, kind, error, trace)

@@ -25,6 +25,7 @@ from scrubjay.services.workspace import (
     Workspace,
     check_arguments,
     check_calls,
+    check_principal,
     enable_tracing,
     ignore_announcement,
 )
@@ -131,14 +132,15 @@ class Memory:
             ScrubjayError: The store cannot be opened, or a setting is wrong.
         """
         check_arguments(cls.open, url, user=user, groups=groups, tenant=tenant, cold=cold)
+        check_principal("open", user, groups, tenant)
         settings = settings if settings is not None else load_settings()
         if not cold:  # loading the library takes 110 ms, a command that answers once 160
             enable_tracing(settings)
         quota = Quota(settings.quota.memories_per_tenant, settings.quota.memories_per_user)
         store = open_store(str(url) if url is not None else settings.store, quota=quota)
         scope = Scope(
-            tenant or settings.tenant,
-            user or settings.user,
+            settings.tenant if tenant is None else tenant,
+            settings.user if user is None else user,
             tuple(settings.groups if groups is None else groups),
         )
         catalog = settings_catalog(settings, announce) if embedders is None else caller_catalog(embedders)
@@ -158,17 +160,22 @@ class Memory:
     def seen_by(
         self, user: str, *, groups: Sequence[str] = (), tenant: str | None = None, curate: bool = False
     ) -> Self:
-        """Return the same store and models for another principal; closing either closes both.
+        """Return the same store and models for another principal.
 
-        Another user's additions are not appended to this user's day notes.
+        Leaving its `with` block closes nothing; `close` closes the store for all. Another user's additions are not
+        appended to this user's day notes.
 
         Args:
             user: Who asks and writes.
             groups: Groups the user belongs to; this principal's are not inherited.
             tenant: None for the same.
             curate: Whether the user may change, archive, forget and rate what others shared.
+
+        Raises:
+            InputError: A name is empty.
         """
-        scope = Scope(tenant or self._workspace.scope.tenant, user, tuple(groups))
+        check_principal("seen_by", user, groups, tenant)
+        scope = Scope(self._workspace.scope.tenant if tenant is None else tenant, user, tuple(groups))
         return type(self)(self._workspace.for_principal(scope, may_curate=curate))
 
     def sync(
@@ -377,6 +384,9 @@ class Memory:
         """Add many memories at once; all are checked before the first is written.
 
         A turn that only repeats recalled memories is skipped; ``passed`` of its report says why.
+
+        Raises:
+            InputError: An item is no `NewMemory`, or one of its fields has an invalid value.
         """
         from scrubjay.services.curation import add
 
@@ -546,7 +556,8 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        if not self._workspace.borrowed:
+            self.close()
 
     def search(
         self,
@@ -1434,6 +1445,11 @@ def background_pending(memory: Memory) -> int:
     from scrubjay.services.sync import background_pending, count_due
 
     return count_due(memory._workspace) + background_pending(memory._workspace)
+
+
+def view_of(memory: Memory, scope: Scope) -> Memory:
+    """Return the memory as `seen_by`, also for a bare member of a group, who has no name."""
+    return Memory(memory._workspace.for_principal(scope))
 
 
 def pending_work(memory: Memory) -> int:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.errors import ScrubjayError
-from scrubjay.memory import Memory, enrich_and_embed, pending_work, stored_users
+from scrubjay.memory import Memory, enrich_and_embed, pending_work, stored_users, view_of
+from scrubjay.models.records import Scope
 
 if TYPE_CHECKING:
     from scrubjay.daemon.embedding import EmbeddingJob
@@ -102,7 +103,7 @@ class Worker:
     ) -> None:
         self._job.look()
         for who in self._principals():
-            memory = self._memory.seen_by(who.user, groups=who.groups, tenant=who.tenant)
+            memory = view_of(self._memory, Scope(who.tenant, who.user, who.groups))
             # The first time also where nothing is pending: an earlier process may have been interrupted after that.
             if stop.is_set() or (who in self._begun and not pending_work(memory)):
                 continue

@@ -80,7 +80,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
     new = [
         replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
-        for item in memories
+        for item in _checked_items(memories)
     ]
     store, scope, settings, base = (
         workspace.store,
@@ -105,6 +105,22 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         else replace(item, note=_append_to_day_note(folder, records[item.id]))
         for item in added
     ]
+
+
+def _checked_items(memories: Iterable[NewMemory]) -> list[NewMemory]:
+    def refuse(name: str, value: object, wanted: str) -> InputError:
+        return InputError(
+            f"add_many(): {name} is a {type(value).__name__}, not {wanted}: {value!r:.80}. Nothing was written.",
+            hint="memory.add_many([NewMemory(content, ...), ...]); from scrubjay import NewMemory",
+        )
+
+    if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
+        raise refuse("memories", memories, "a list of NewMemory")
+    items = list(memories)
+    for place, item in enumerate(items):
+        if not isinstance(item, NewMemory):
+            raise refuse(f"memories[{place}]", item, "a NewMemory")
+    return items
 
 
 def _append_to_day_note(folder: Path, record: Record) -> str:

@@ -45,6 +45,7 @@ class Workspace:
         log: Where slow queries and problems are written; None for nowhere.
         scan_cache: Scans of sources that this process keeps.
         rewriter: Rewrites a query that depends on what was said before it.
+        borrowed: Whether the store was opened for another principal, who closes it.
     """
 
     store: Store
@@ -60,6 +61,7 @@ class Workspace:
     rewriter: QueryRewriter = field(default_factory=lambda: QueryRewriter(LlmSettings(), ignore_announcement))
     rerankers: RerankerRegistry = field(default_factory=RerankerRegistry)
     closed: threading.Event = field(default_factory=threading.Event)
+    borrowed: bool = False
 
     def for_principal(self, scope: Scope, *, may_curate: bool = False) -> Workspace:
         """Return the workspace of another principal; another user gets no day notes."""
@@ -79,6 +81,7 @@ class Workspace:
             dictionaries={},
             checks_files=True,
             may_curate=may_curate,
+            borrowed=True,
         )
 
 
@@ -302,6 +305,24 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
             raise InputError(
                 f"{method.__name__}(): {name} is {'an' if kind[0] in 'aeio' else 'a'} {kind}, not {phrases}: "
                 f"{value!r:.80}. Nothing was done."
+            )
+
+
+def check_principal(call: str, user: str | None, groups: Sequence[str] | None, tenant: str | None) -> None:
+    """Refuse names that would make strangers one principal.
+
+    Raises:
+        InputError: A name is empty, or ``groups`` is one text.
+    """
+    if isinstance(groups, str):
+        raise InputError(
+            f"{call}(): groups is one text, {groups!r:.80}, not a list of them. Nothing was done."
+        )
+    for name, value in (("user", user), ("tenant", tenant), *(("a group", one) for one in groups or ())):
+        if isinstance(value, str) and not value.strip():
+            raise InputError(
+                f"{call}(): {name} is empty: {value!r:.80}. Nothing was done.",
+                hint="callers without a name would share one another's memories; name each of them",
             )
 
 
