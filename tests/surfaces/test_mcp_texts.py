@@ -14,6 +14,7 @@ from mcp.client import Client
 from mcp_clients import count_tokens, parsed, refusal, short
 
 from scrubjay import Memory, NewMemory
+from scrubjay.api.tools import call_tool, find_tool
 from scrubjay.config.loader import load_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
@@ -265,3 +266,23 @@ def test_a_turn_with_a_superseded_statement_names_the_later_turn_above_it(sessio
     text = read(session, "memory_search", query="Where do I live?")
     (later,) = re.findall(r"newer (\w+)", text)
     assert text.index(f"\n{later} 2026-04-10") < text.index("Lisbon") < text.index(f"newer {later}")
+
+
+def test_results_that_are_unlikely_to_answer_are_marked(session: Session) -> None:
+    with Memory.open() as memory:
+        for text in (
+            "The espresso machine in the kitchen is descaled on the first Monday of each month.",
+            "Tomasz prefers tea in the afternoon and never sweetens it.",
+            "The harbour ferry leaves from pier nine at noon.",
+        ):
+            memory.add(text)
+    question = "When is the espresso machine in the kitchen descaled?"
+    heads = [
+        line for line in read(session, "memory_search", query=question).split("\n") if line[:1] not in "<>"
+    ]
+    assert len(heads) == 3
+    assert "weak match" not in heads[0]
+    assert all(re.match(r"[0-9a-f]{6} weak match\b", head) for head in heads[1:])
+    with Memory.open() as memory:
+        found = call_tool(memory, find_tool("memory_search"), {"query": question})["results"]
+    assert [one.get("weak", False) for one in found] == [False, True, True]
