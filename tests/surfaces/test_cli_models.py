@@ -118,3 +118,11 @@ def test_a_store_with_minilm_gets_the_new_models_and_is_told_when_it_may_go(cli,
     cli("models", "drop", "all-MiniLM-L6-v2")
     cli("sync")
     assert "all-MiniLM-L6-v2" not in [each["name"] for each in cli("models", "--json").json["models"]]
+
+
+def test_embed_tells_of_the_model_for_other_languages(cli) -> None:
+    for text in ("Die Tomaten werden im Mai gepflanzt.", "Der Wagen muss im März zum TÜV und zur Wäsche."):
+        assert cli("add", text).code == 0
+    said = cli("embed", "--seconds", "1")
+    assert said.code == 0
+    assert "\nnote: Most texts are not English" in said.out

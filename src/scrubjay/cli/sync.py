@@ -637,6 +637,7 @@ def embed(call: Call, seconds: float | None) -> None:
     """
     with call.open() as memory, show_progress(quiet=call.json) as (report, pace):
         done = memory.embed(seconds=seconds, progress=report)
+        notes = memory.status().notes
     if call.print_json(done):
         return
     write(
@@ -644,6 +645,8 @@ def embed(call: Call, seconds: float | None) -> None:
         f"{done.waiting:,} pending"
     )
     pending_embedding(done.waiting, pace.rate)
+    for text in notes:
+        write(f"note: {single_line(text)}")
 
 
 @command("rebuild")

@@ -204,6 +204,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
     yield _check_texts(installation)
     yield from _check_server(installation, found)
     yield _check_backlog(found, installation)
+    yield from _check_multilingual(found, installation)
     yield from check_contents(found)
     yield _check_clock(installation, found)
 
@@ -355,6 +356,20 @@ def _check_backlog(found: StoreStatus, installation: Installation) -> Check:
             "vectors", f"{summary}; searches use words and the base model meanwhile", "scrubjay embed"
         )
     return check_ok("vectors", summary)
+
+
+def _check_multilingual(found: StoreStatus, installation: Installation) -> Iterator[Check]:
+    from scrubjay.search.fusion import MULTILINGUAL
+
+    mark = settings_fingerprint(installation.home.env)
+    path = socket_path(runtime_folder(installation.home.env), mark)
+    used = [model.name for model in found.models if model.state == "active" and model.name in MULTILINGUAL]
+    if used and path is not None and client.daemon_state(path, mark) is None:
+        yield check_warning(
+            "languages",
+            f"`scrubjay search` does without {used[0]}, which takes too long to load for one command",
+            "scrubjay resident start",
+        )
 
 
 def _check_sources(found: StoreStatus) -> Iterator[Check]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +18,7 @@ from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderErro
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
 from scrubjay.storage.interface import ModelState, Store
-from scrubjay.text.language import detect_language
+from scrubjay.text.language import evident_language
 from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ MULTILINGUAL: Final = "multilingual"
 
 LANGUAGE_SAMPLE: Final = 200
 """Memories by which it is decided whether most texts are English: 40 ms of passages."""
+MIN_EVIDENT: Final = 0.1
+"""Share of their characters that must be evidently in other languages."""
 
 
 def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> EmbedderCatalog:
@@ -216,11 +219,30 @@ class ModelRegistry:
         return state.state == "active" and (state.model.late_interaction or not self.cold)
 
     def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
+        """Return which models a cold process does without, a sentence each."""
         return tuple(
-            f"{state.model.name} was not used: loading it takes longer than a cold search."
-            for state in self._others(states)
-            if state.state == "active" and not self._used(state)
+            f"{name} was not used: loading it takes longer than a cold search."
+            for name in self._left_out(states, multilingual=False)
         )
+
+    def missed(self, states: Sequence[ModelState]) -> tuple[str, ...]:
+        """Return as `skipped` those without which texts in other languages are hardly found."""
+        return tuple(
+            f"{name} was not used: it takes too long to load for one command; `scrubjay resident start` "
+            "keeps it loaded."
+            for name in self._left_out(states, multilingual=True)
+        )
+
+    def _left_out(self, states: Sequence[ModelState], *, multilingual: bool) -> list[str]:
+        from scrubjay.search.fusion import MULTILINGUAL as MULTILINGUAL_MODELS
+
+        return [
+            state.model.name
+            for state in self._others(states)
+            if state.state == "active"
+            and not self._used(state)
+            and (state.model.name in MULTILINGUAL_MODELS) == multilingual
+        ]
 
     def backfilled(self) -> list[AnyEmbedder]:
         """Return the embedders that are backfilled: those in use first, and of these late interaction."""
@@ -326,14 +348,21 @@ class ModelRegistry:
             self.use(self._catalog.multilingual)
 
     def multilingual_note(self) -> str:
-        """Say which model is in use, or might be, because most texts are not English; empty where they are."""
+        """Say which model is used, or might be, for other languages; empty where nothing speaks for one."""
         model = self._catalog.multilingual
-        if not model or not self._mostly_not_english():
+        if not model:
             return ""
         if model not in self._catalog.names:
+            if not self._mostly_not_english():
+                return ""
             return f"Most texts are not English, which the models in use know best. {INSTALLED_BY[model]}"
         name = self._catalog.open(model).model.name
         state = next((state.state for state in self._others() if state.model.name == name), "")
+        if not self._mostly_not_english():
+            with self._store.reader(self._scope) as reader:
+                silent = bool(state) or not reader.pending("", 1)
+            unused = f"{name} is installed and not used: most texts are English."
+            return "" if silent else f"{unused} `scrubjay models use {model}` uses it."
         return (
             f"Most texts are not English: {name} "
             + {
@@ -344,12 +373,19 @@ class ModelRegistry:
         )
 
     def _mostly_not_english(self) -> bool:
-        """Return whether most characters of the visible memories are not English, by an even sample of them."""
+        """Return whether most texts are not English, by an even sample of the visible memories.
+
+        Lengths count, and texts without evidence of any language, such as lists of names, count for neither side. But
+        English must not be judged by a few foreign lines among code: at least a tenth must be evident.
+        """
         with self._store.reader(self._scope) as reader:
             # Every visible memory is pending for a model that is not registered, in the order of hashes.
             texts = [pending.record.content for pending in reader.pending("", LANGUAGE_SAMPLE)]
-        foreign = sum(len(text) for text in texts if detect_language(text) != "en")
-        return 2 * foreign > sum(map(len, texts))
+        lengths: Counter[str] = Counter()
+        for text in texts:
+            lengths[evident_language(text)] += len(text)
+        foreign = lengths.total() - lengths["en"] - lengths[""]
+        return foreign > lengths["en"] and foreign >= MIN_EVIDENT * lengths.total()
 
     def drop(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""

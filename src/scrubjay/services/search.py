@@ -181,8 +181,8 @@ class SearchView:
         reader: The view of the store.
         embedders: The models that rank, base first.
         stale: Files that were not checked or not ingested, a sentence each.
-        failed: Models that failed, a sentence each.
-        skipped: Models that a cold process does not load, a sentence each.
+        failed: Models that failed, or that are missed, a sentence each.
+        skipped: Other models that a cold process does not load, a sentence each.
         now: UTC microseconds, after changed files were ingested.
     """
 
@@ -242,6 +242,7 @@ def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) ->
                 _embed_changes(workspace, embedders)
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("models")
+        failed = (*failed, *models.missed(states))
         yield SearchView(reader, embedders, stale, failed, models.skipped(states), now_micros())
 
 

@@ -102,6 +102,11 @@ def detect_language(text: str) -> str:
 
     It is one of ``SNOWBALL_LANGUAGES`` or ``zh ja ko th lo my km he uk bg sr``; ``en`` without evidence.
     """
+    return evident_language(text) or "en"
+
+
+def evident_language(text: str) -> str:
+    """Return the language as `detect_language`, but an empty text without evidence, as of a list of names."""
     sample = text[:SAMPLE_LENGTH]
     plainly = normalize_typography(sample)
     if sample.isascii() or (plainly.isascii() and _LATIN.search(plainly)):
@@ -155,8 +160,10 @@ def _detect_by_words(sample: str) -> str:
             scores[code] += times / len(owners)
             distinct[code] += 1
     best = max(scores, key=lambda code: (scores[code], code), default="en")
+    if scores[best] < MIN_MARGIN * scores["en"]:
+        best = "en"
     enough = scores[best] >= max(MIN_SCORE, MIN_SHARE * len(words)) and distinct[best] >= MIN_DISTINCT
-    return best if enough and scores[best] >= MIN_MARGIN * scores["en"] else "en"
+    return best if enough else ""
 
 
 def _detect_cyrillic(sample: str) -> str:
