@@ -243,3 +243,10 @@ def test_a_rebuild_gives_no_passage_what_an_addition_in_its_note_has(
     }
     assert after[other.id].tags == ("kitchen",)
     assert [r.id for r in opened(user="bob").search("tide bread diary").results] == [public.id]
+
+
+def test_a_group_that_is_left_out_is_asked_for(noting: Memory) -> None:
+    with pytest.raises(
+        InputError, match=r"^Visibility is group, but no group is named: one of .*'s groups \("
+    ):
+        noting.add("The sluice leaks.", visibility="group")

@@ -53,7 +53,7 @@ function problemOf(text: string): Pick<Schemas["Problem"], "type" | "message" | 
 }
 
 export interface MemoryOptions extends Omit<ClientOptions, "baseUrl"> {
-  /** Of the server, without `/v1`. */
+  /** Of the server, without `/v1`; by default that of `scrubjay serve` on this machine, http://127.0.0.1:8765. */
   url?: string;
   /** Made by `scrubjay token create NAME`; not needed on this machine while there is none. */
   token?: string | undefined;
@@ -87,7 +87,7 @@ export class Memory {
     return data(this.http.POST("/v1/context", { body: { query: query ?? null, ...options } }));
   }
 
-  /** Adds a memory; the same content again is the same memory. */
+  /** Adds a memory; the same content again is the same memory, unless its date differs. */
   add(content: string, options: Omit<NewMemory, "content"> = {}) {
     return data(this.http.POST("/v1/memories", { body: { content, ...options } }));
   }

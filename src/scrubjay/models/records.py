@@ -436,9 +436,11 @@ class Scope:
                 f"Visibility {visibility!r} is not one of {', '.join(VISIBILITIES)}. Nothing was written."
             )
         if group is None or group not in self.groups:
+            known = f"{self.user}'s groups ({', '.join(self.groups) or 'none'})"
             raise InputError(
-                f"Group {group!r} is not one of {self.user}'s groups ({', '.join(self.groups) or 'none'}). "
-                "Nothing was written."
+                f"Visibility is group, but no group is named: one of {known}. Nothing was written."
+                if group is None
+                else f"Group {group!r} is not one of {known}. Nothing was written."
             )
         return f"group:{group}"
 
