@@ -286,3 +286,13 @@ def test_results_that_are_unlikely_to_answer_are_marked(session: Session) -> Non
     with Memory.open() as memory:
         found = call_tool(memory, find_tool("memory_search"), {"query": question})["results"]
     assert [one.get("weak", False) for one in found] == [False, True, True]
+
+
+def test_the_path_to_a_memory_of_a_thread_leads_by_arrows_from_what_was_found_to_it(session: Session) -> None:
+    with Memory.open() as memory:
+        found = memory.add("The zeppelin lands at noon.").id
+        linked = memory.add("Ballast is sold by the ton on Fridays.").id
+        memory.link(linked, found, "links")
+    text = read(session, "memory_thread", query='"zeppelin lands"')
+    short = {name: name.partition("_")[2][:6] for name in (found, linked)}
+    assert f"by {short[found]} <-links- this\n> Ballast" in text

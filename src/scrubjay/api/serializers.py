@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
     from scrubjay.models.records import Record
     from scrubjay.models.reports import FetchReport
-    from scrubjay.models.results import Answer, Context, Result, Thread
+    from scrubjay.models.results import Answer, Context, ReachedMemory, Result, Thread
     from scrubjay.search.browse import ShortReference
 
 
@@ -236,12 +236,8 @@ def compact_thread(thread: Thread) -> dict[str, Any]:
     memories = []
     for entry in thread.knots:
         reached = entry.reached
-        steps = " > ".join(
-            f"{'' if step.direction == 'to' else 'from '}{step.kind} {step.name or step.id}"
-            for step in reached.path
-        )
         links = {
-            "way": f"{reached.seed} > {steps}" if steps and not reached.found else "",
+            "way": path_text(reached, entry.result.id) if reached.path and not reached.found else "",
             "gap": entry.gap,
             "replaced_by": list(entry.replaced_by),
             "contradicts": list(entry.contradicts),
@@ -249,6 +245,15 @@ def compact_thread(thread: Thread) -> dict[str, Any]:
         memories.append(_compact_result(entry.result) | drop_defaults(links))
     rest = {"left_out": thread.left_out, "silence": thread.silence, "partial": list(thread.partial)}
     return {"memories": memories} | drop_defaults(rest)
+
+
+def path_text(reached: ReachedMemory, itself: str = "") -> str:
+    """Return the path by which a memory was reached, from where the search found; ``itself`` is called "this"."""
+    text = reached.seed
+    for step in reached.path:
+        name = "this" if step.id == itself else step.name or step.id
+        text += f" -{step.kind}-> {name}" if step.direction == "to" else f" <-{step.kind}- {name}"
+    return text
 
 
 def compact_context(context: Context) -> dict[str, Any]:

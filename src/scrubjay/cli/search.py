@@ -33,7 +33,7 @@ from scrubjay.text.display import single_line, strip_control
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scrubjay.models.results import Answer, Explanation, PathStep, ReachedMemory, Result, ThreadEntry
+    from scrubjay.models.results import Answer, Explanation, ReachedMemory, Result, ThreadEntry
 
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -329,13 +329,9 @@ def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool) -
 def format_path(reached: ReachedMemory) -> str:
     if not reached.path:
         return "found by the search"
-    steps = " ".join([reached.seed, *(format_step(each) for each in reached.path)])
-    return f"found by the search and via {steps}" if reached.found else f"via {steps}"
+    from scrubjay.api.serializers import path_text
 
-
-def format_step(step: PathStep) -> str:
-    name = step.name or step.id
-    return f"-{step.kind}-> {name}" if step.direction == "to" else f"<-{step.kind}- {name}"
+    return f"{'found by the search and ' if reached.found else ''}via {path_text(reached)}"
 
 
 @command("context")
