@@ -285,6 +285,10 @@ def test_results_that_are_unlikely_to_answer_are_marked(session: Session) -> Non
     assert all(re.match(r"[0-9a-f]{6} weak match\b", head) for head in heads[1:])
     with Memory.open() as memory:
         found = call_tool(memory, find_tool("memory_search"), {"query": question})["results"]
+        exact = {"query": 'which enzyme breaks down lactose "ferry"'}
+        quoted = call_tool(memory, find_tool("memory_search"), exact)["results"]
+    assert quoted[0]["relevance"] < 0.1
+    assert not any("weak" in one for one in quoted)
     assert [one.get("weak", False) for one in found] == [False, True, True]
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, count_strong, line_range, position
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, position
 from scrubjay.text.display import prefix_lines, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -213,15 +213,10 @@ _DELIMITER_LIKE: Final = re.compile(r"[<\ufe64\uff1c](?=[\s/]*scrubjay-memories)
 
 
 def compact_answer(answer: Answer) -> dict[str, Any]:
-    """Return the fields of an answer; results at its end that are unlikely to answer are ``weak``."""
     rest = {"partial": list(answer.partial), "hidden_by_age": answer.hidden, "silence": answer.silence}
     rest["nearest"] = [_compact_result(result) for result in answer.nearest]
-    strong = count_strong(result.relevance for result in answer.results)
     return {
-        "results": [
-            _compact_result(result) | ({"weak": True} if at >= strong else {})
-            for at, result in enumerate(answer.results)
-        ],
+        "results": [_compact_result(result) for result in answer.results],
         **drop_defaults(rest | {"as_of": answer.as_of}),
     }
 

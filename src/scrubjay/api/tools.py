@@ -167,11 +167,16 @@ Six results are to cost few tokens, the answer is mostly in the first ones, and 
 
 
 def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
+    from scrubjay.models.results import count_strong
     from scrubjay.search.query import MAX_QUERY_LENGTH
     from scrubjay.text.snippets import best_sentences
     from scrubjay.text.tokenizer import query_groups
 
-    found = serializers.compact_answer(memory.search(snippet=max(SNIPPETS), **_plural_arguments(arguments)))
+    answer = memory.search(snippet=max(SNIPPETS), **_plural_arguments(arguments))
+    found = serializers.compact_answer(answer)
+    if '"' not in arguments["query"]:  # a result with the quoted words is what was asked for
+        for result in found["results"][count_strong(result.relevance for result in answer.results) :]:
+            result["weak"] = True
     groups = query_groups(arguments["query"][:MAX_QUERY_LENGTH])
     for place, result in enumerate(found["results"]):
         most = SNIPPETS[min(place, len(SNIPPETS) - 1)]
