@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from scrubjay import AsyncMemory, Memory, NewMemory
+from scrubjay.config.settings import Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, NotFoundError
 
 
 @pytest.fixture
@@ -89,6 +90,7 @@ def test_an_asynchronous_memory_is_opened_in_an_async_with_or_awaited(tmp_path: 
         (lambda m: m.seen_by("bo", groups="crew"), r"seen_by\(\): groups is one text, 'crew'"),
         (lambda m: asyncio.run(AsyncMemory(m).seen_by("")), "user is empty"),
         (lambda m: Memory.open("memory://", user=""), r"open\(\): user is empty"),
+        (lambda m: Memory.open("memory://", settings=Settings(user="")), r"open\(\): user is empty"),
         (lambda m: Memory.open("memory://", tenant=""), r"open\(\): tenant is empty"),
         (lambda m: Memory.open("memory://", groups=[""]), r"open\(\): a group is empty"),
     ],
@@ -132,4 +134,14 @@ def test_add_many_names_the_item_that_is_no_new_memory(memory: Memory, given: An
         for call in (memory.add_many, lambda some: asyncio.run(AsyncMemory(memory).add_many(some))):
             with pytest.raises(InputError, match=told):
                 call(given)
+        assert memory.status().memories == 0
+
+
+def test_a_store_of_a_mistyped_path_is_not_created_with_all_its_folders(tmp_path: Path) -> None:
+    wrong = tmp_path / "typo" / "agents" / "memory.db"
+    for url in (wrong, str(wrong), f"sqlite:///{wrong}"):
+        with pytest.raises(NotFoundError, match=r"There is no folder .*/typo\b.* Nothing was created"):
+            Memory.open(url, user="ann", embedders=[HashEmbedder()])
+    assert not (tmp_path / "typo").exists()
+    with Memory.open(tmp_path / "agents" / "memory.db", user="ann", embedders=[HashEmbedder()]) as memory:
         assert memory.status().memories == 0

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
-from scrubjay.errors import InputError, ScrubjayError
+from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.models.records import UNCHANGED, Scope, Unchanged
 from scrubjay.services.models import (
     ModelRegistry,
@@ -30,7 +30,7 @@ from scrubjay.services.workspace import (
     ignore_announcement,
 )
 from scrubjay.storage.quota import Quota
-from scrubjay.storage.urls import open_store
+from scrubjay.storage.urls import open_store, store_file
 
 if TYPE_CHECKING:
     from scrubjay.consolidation.skills import Skill
@@ -113,7 +113,7 @@ class Memory:
         announce: Callable[[str], None] = ignore_announcement,
         log: Log | None = None,
     ) -> Self:
-        """Open a store, creating it if it does not exist. None takes the setting of the same name.
+        """Open a store, creating it and its folder if they do not exist. None takes the setting of the same name.
 
         Args:
             url: A path, ``sqlite:///path``, ``memory://`` or ``postgresql://…``.
@@ -129,20 +129,26 @@ class Memory:
             log: Where slow queries and sync problems are logged; None for nowhere.
 
         Raises:
+            NotFoundError: The folder that the store's folder would be created in does not exist.
             ScrubjayError: The store cannot be opened, or a setting is wrong.
         """
         check_arguments(cls.open, url, user=user, groups=groups, tenant=tenant, cold=cold)
-        check_principal("open", user, groups, tenant)
+        file = store_file(str(url)) if url is not None else None
+        if file is not None and not file.parent.parent.exists():
+            raise NotFoundError(
+                f"There is no folder {file.parent.parent}, so {file} was not opened. Nothing was created.",
+                hint="check the path, or create the folder",
+            )
         settings = settings if settings is not None else load_settings()
+        user = settings.user if user is None else user
+        groups = settings.groups if groups is None else groups
+        tenant = settings.tenant if tenant is None else tenant
+        check_principal("open", user, groups, tenant)
         if not cold:  # loading the library takes 110 ms, a command that answers once 160
             enable_tracing(settings)
         quota = Quota(settings.quota.memories_per_tenant, settings.quota.memories_per_user)
         store = open_store(str(url) if url is not None else settings.store, quota=quota)
-        scope = Scope(
-            settings.tenant if tenant is None else tenant,
-            settings.user if user is None else user,
-            tuple(settings.groups if groups is None else groups),
-        )
+        scope = Scope(tenant, user, tuple(groups))
         catalog = settings_catalog(settings, announce) if embedders is None else caller_catalog(embedders)
         return cls(
             Workspace(

@@ -308,7 +308,7 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
             )
 
 
-def check_principal(call: str, user: str | None, groups: Sequence[str] | None, tenant: str | None) -> None:
+def check_principal(call: str, user: str, groups: Sequence[str], tenant: str | None) -> None:
     """Refuse names that would make strangers one principal.
 
     Raises:
@@ -318,7 +318,7 @@ def check_principal(call: str, user: str | None, groups: Sequence[str] | None, t
         raise InputError(
             f"{call}(): groups is one text, {groups!r:.80}, not a list of them. Nothing was done."
         )
-    for name, value in (("user", user), ("tenant", tenant), *(("a group", one) for one in groups or ())):
+    for name, value in (("user", user), ("tenant", tenant), *(("a group", one) for one in groups)):
         if isinstance(value, str) and not value.strip():
             raise InputError(
                 f"{call}(): {name} is empty: {value!r:.80}. Nothing was done.",
