@@ -730,8 +730,9 @@ def _file_change(root: str, note: Document) -> str:
         return FILE_GONE
     except OSError:
         return ""  # the sync reports why it cannot be read
-    same = note.mtime_ns in (mtime_ns, 0)  # no time is stored of a file that was read just after it was written
-    return "" if same and note.size == size else FILE_CHANGED
+    # No time is stored of a file that was read just after it was written.
+    same = note.mtime_ns in (mtime_ns, 0) and note.size == size
+    return "" if same else FILE_CHANGED
 
 
 @frozen
