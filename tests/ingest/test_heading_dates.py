@@ -69,7 +69,8 @@ def test_an_edited_heading_gives_its_entry_another_day(memory: Memory, log: Path
 @pytest.mark.parametrize(
     ("heading", "day"),
     [
-        ("Besuch 09.11.2026", "2026-11-09"),
+        ("09.11.2026: Besuch", "2026-11-09"),
+        ("Mo, 9.11.2026", "2026-11-09"),
         ("Monday, 9 March 2026", "2026-03-09"),
         ("[[2026-03-01]] call with Kea", "2026-03-01"),
         ("2026-03-01: moved to 2026-04-01", "2026-03-01"),
@@ -77,6 +78,11 @@ def test_an_edited_heading_gives_its_entry_another_day(memory: Memory, log: Path
         ("9 March", None),
         ("Since 2026-03-01", None),
         ("Plans for March 2026", None),
+        ("Anna Berger, born 1985-04-03", None),
+        ("Passport, expires 12 May 2031", None),
+        ("Contract ends 2027-03-01", None),
+        ("TÜV fällig 01.06.2027", None),
+        ("Due by 1 May 2027", None),
         ("Version 2.10.3 of 9/11/2026", None),
     ],
 )

@@ -35,7 +35,7 @@ def found(memory: Memory) -> list[str]:
 
 @pytest.mark.parametrize(
     "line",
-    ["replaces: 0003-retention", 'supersedes: "[[0003-retention]]"', "supersedes:\n  - ADR 3", "Replaces: 3"],
+    ["replaces: 0003-retention", 'supersedes: "[[0003-retention]]"', "supersedes:\n  - ADR 3"],
 )
 def test_a_note_that_replaces_another_stands_before_it(
     opened: Callable[..., Memory], tmp_path: Path, line: str
@@ -57,8 +57,8 @@ def test_a_note_that_replaces_another_stands_before_it(
     "status",
     [
         "Status: superseded by ADR 4",
-        "Superseded by [4. Second round](0004-second.md)",
-        "Ersetzt durch [[0004-second]]",
+        "## Status\n\nSuperseded by [4. Second round](0004-second.md)",
+        "## Status\n\nErsetzt durch [[0004-second]]",
     ],
 )
 def test_a_note_that_says_what_replaced_it_stands_behind_that(
@@ -66,7 +66,7 @@ def test_a_note_that_says_what_replaced_it_stands_behind_that(
 ) -> None:
     memory = opened()
     memory.sync(write(tmp_path / "notes", **{"0003_retention": f"{OLD}\n{status}\n", "0004_second": NEW}))
-    assert found(memory) == ["0004-second", "0003-retention"]
+    assert found(memory)[:2] == ["0004-second", "0003-retention"]
 
 
 def test_every_passage_of_a_replaced_note_stands_behind_the_new_note(
@@ -91,6 +91,10 @@ def test_every_passage_of_a_replaced_note_stands_behind_the_new_note(
         "Replaces how long we keep events.",
         "Replaces ADR 12",
         "Replaces what [[0003-retention]] says.",
+        "- Replaced by [[0003-retention]] in the on-call rota tonight.",
+        "Superseded by [retention](0003-retention.md)",
+        "Status: supersedes #3",
+        "Status: supersedes 3",
         "`supersedes: 0003-retention`",
     ],
 )

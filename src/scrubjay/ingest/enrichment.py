@@ -446,9 +446,8 @@ class _VisiblePages:
             for memory, headings, key in self._passages(path):
                 if key in keys:
                     found.setdefault("", memory)
-                    for (
-                        heading
-                    ) in headings:  # a heading without a text of its own begins with the first below it
+                    # A heading without a text of its own begins with the first below it.
+                    for heading in headings:
                         found.setdefault(heading, memory)
         return self._by_heading[path, keys]
 
@@ -505,7 +504,7 @@ class PageIndex:
     def _numbered(self, target: LinkTarget, origin: str) -> str | None:
         """Return the one page in the folder of a note whose file begins with the number by which it names that page."""
         number = NUMBERED_NOTE.fullmatch(target.name)
-        if number is None or target.rule not in (SUPERSEDES_RULE, SUPERSEDED_BY_RULE):
+        if number is None or not number["kind"] or target.rule not in (SUPERSEDES_RULE, SUPERSEDED_BY_RULE):
             return None
         folder = posixpath.dirname(origin)
         same = [
@@ -513,7 +512,7 @@ class PageIndex:
             for path in self._ordered
             if posixpath.dirname(path) == folder
             and (file := NUMBERED_NOTE.match(posixpath.basename(path)))
-            and int(file[1]) == int(number[1])
+            and int(file["number"]) == int(number["number"])
         ]
         return same[0] if len(same) == 1 else None
 

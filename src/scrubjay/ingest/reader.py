@@ -122,6 +122,11 @@ _DAYS = (
     re.compile(r"(?<![\d.])(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d{4})(?!\d)"),
 )
 _YEAR = re.compile(r"\d{4}")
+_BEFORE_DAY = re.compile(
+    r"[\[(#*_ ]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[^\W\d_]{0,9}[.,]{0,2} ?)?",
+    re.IGNORECASE,
+)
+"""Marks and a weekday, before the day in a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,9 +352,9 @@ def _path_date(path: str) -> tuple[datetime | None, Precision]:
 
 
 def headings_date(headings: Sequence[str]) -> EventTime | None:
-    """The day that the innermost dated heading begins with, or names as its only time.
+    """The day that the innermost heading which begins with one begins with; a weekday may stand before it.
 
-    >>> [bool(headings_date([one])) for one in ("2026-03-01 NATS", "Besuch 9.11.2026", "9 March", "since 2026-03-01")]
+    >>> [bool(headings_date([one])) for one in ("2026-03-01 NATS", "Mo, 9.11.2026", "9 March", "ends 2027-03-01")]
     [True, True, False, False]
     """
     return next(filter(None, map(_heading_date, reversed(headings))), None)
@@ -361,18 +366,13 @@ def _heading_date(heading: str) -> EventTime | None:
         return None
     from scrubjay.text.temporal import find_times
 
-    times = find_times(
-        heading, datetime.combine(date.min, time())
-    )  # the year is written, so any present will do
-    if not times or (len(times) > 1 and heading[: times[0].first].strip("[(#* ")):
+    any_present = datetime.combine(date.min, time())  # the year is written
+    times = find_times(heading, any_present)
+    if not times or not _BEFORE_DAY.fullmatch(heading, 0, times[0].first):
         return None
     first = times[0]
-    year = str(first.start.year) in heading[first.first : first.last]
-    return (
-        parse_when(first.start.date())
-        if year and (first.precision, first.relation) == ("day", "in")
-        else None
-    )
+    whole = str(first.start.year) in heading[first.first : first.last] and first.precision == "day"
+    return parse_when(first.start.date()) if whole and first.relation == "in" else None
 
 
 def _pinned(fields: Mapping[str, object], problems: list[str]) -> bool:

@@ -181,7 +181,7 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
 
 
 def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
-    """Yield passages of replaced notes, each with the first record that is of the new note, else the first passage."""
+    """Yield each passage of a replaced note with the new note's first result, or its first passage if none is found."""
     notes: dict[tuple[str, str], list[str]] = {}
     for memory, record in records.items():
         if record.place is not None and record.turn is None:
@@ -336,7 +336,7 @@ def better_than_wrong(
     records: Mapping[str, Record],
     features: Mapping[str, RelevanceFeatures],
 ) -> dict[str, list[str]]:
-    """Return of each memory that is marked wrong those that answer about as well and are not."""
+    """Return, by memory marked wrong, the unmarked ones that are about as likely to answer."""
     likely = {one.lead.id: features[one.lead.id].relevance for one in groups if one.lead.id in features}
     sound = [memory for memory in likely if not records[memory].marked_wrong]
     return {

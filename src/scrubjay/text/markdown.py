@@ -469,16 +469,17 @@ _NOT_IN_SLUG = re.compile(r"[^\w\- ]")
 
 
 _SUCCESSION = re.compile(
-    r"^[ \t>*_-]{0,8}(?:status[*_]{0,3}:{1,2}[*_ \t]{0,4}[\"']?)?"
+    r"^[ \t>*_-]{0,8}(?P<status>status[*_]{0,3}:{1,2}[*_ \t]{0,4}[\"']?)?"
     r"(?:(?P<superseded_by>(?:super[sc]eded|replaced|obsoleted)[ _-]by|ersetzt[ _-]durch|abgelöst[ _-](?:durch|von))"
     r"|(?P<supersedes>super[sc]edes|replaces|obsoletes|ersetzt))"
     r"\b[*_]{0,3}(?P<colon>:{0,2})[*_ \t]{0,4}(?P<names>[^\n]{1,300}|(?:\n[ \t]{0,8}-[ \t][^\n]{0,200}){1,10})",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A property, or a line of a status, by which a note names the note that it replaced or that replaced it."""
+"""A property or a status by which a note names the note that it replaced or that replaced it."""
 _SUCCESSION_STEMS: Final = ("supersede", "supercede", "replace", "obsolete", "ersetzt", "abgelöst")
-NUMBERED_NOTE = re.compile(r"(?:[a-z]{2,10}[-_ ]?)?#?0{0,6}(\d{1,5})", re.IGNORECASE)
-"""A note by its number: ``ADR 4``, ``ADR-0004``, ``#4``."""
+NUMBERED_NOTE = re.compile(r"(?P<kind>[a-z]{2,10}[-_ ]?)?0{0,6}(?P<number>\d{1,5})", re.IGNORECASE)
+"""A note by its number, ``ADR 4`` or ``ADR-0004``; a file's name may be without the kind."""
+_HEADING_LINE = re.compile(r"^#{1,6}[ \t]+([^\n]{1,200})", re.MULTILINE)
 
 
 @frozen
@@ -513,7 +514,8 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
     plain = without_code_and_comments(text)
     found: list[tuple[int, LinkTarget]] = []
     for match in _SUCCESSION.finditer(plain) if succeeds else ():
-        found += ((-1, target) for target in _succession_targets(match))
+        if match["status"] or _states_status(plain, match.start()):
+            found += ((-1, target) for target in _succession_targets(match))
     for match in _WIKI_LINK.finditer(plain):
         name, heading = _wiki_part(match[1]), _anchor(_wiki_part(match[2] or ""))
         if (name or heading) and not _MEDIA.search(name):
@@ -531,10 +533,19 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
     return tuple(dict.fromkeys(target for _, target in ordered))[:MAX_LINKS]
 
 
+def _states_status(text: str, at: int) -> bool:
+    """Return whether a place is in the front matter of a text or below a heading "Status"."""
+    if text.startswith("---\n") and at < text.find("\n---", 3):
+        return True
+    above = [heading[1] for heading in _HEADING_LINE.finditer(text, 0, at)]
+    return bool(above) and above[-1].strip("# *_:").casefold() == "status"
+
+
 def _succession_targets(match: re.Match[str]) -> Iterator[LinkTarget]:
     """Yield the notes that a line names by links, by number, or in a property by name."""
     rule, names = ("superseded_by" if match["superseded_by"] else "supersedes"), match["names"]
-    if not match["colon"] and not (names.startswith("[") or NUMBERED_NOTE.fullmatch(names.rstrip(" ."))):
+    numbered = NUMBERED_NOTE.fullmatch(names.rstrip(" ."))
+    if not match["colon"] and not (names.startswith("[") or (numbered and numbered["kind"])):
         return
     linked = [_wiki_part(one[1]) for one in _WIKI_LINK.finditer(names)]
     paths = (_local_target(one[1] or one[2]) for one in _INLINE_LINK.finditer(names))
