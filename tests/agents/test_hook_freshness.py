@@ -49,6 +49,14 @@ def test_an_edited_note_that_is_too_large_to_be_read_at_once_is_left_out_and_rea
     assert "Saturdays" in synced.hook("prompt", prompt=ASKED).context
 
 
+@pytest.mark.parametrize("added", ["", "Filler text about nothing at all.\n" * 1_000])
+def test_a_passage_that_a_touched_or_longer_file_still_contains_is_put_in(
+    synced: Machine, added: str
+) -> None:
+    (synced.project / "ops.md").write_text(BEFORE + added)  # at another time, as after a switch of branches
+    assert "Mondays" in synced.hook("prompt", prompt=ASKED).context
+
+
 def test_a_note_that_is_gone_is_not_put_in(synced: Machine) -> None:
     (synced.project / "ops.md").rename(synced.root / "ops.md")
     assert synced.hook("prompt", prompt=ASKED) == SILENT

@@ -24,11 +24,12 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
-from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
+from scrubjay.ingest.files import MAX_FILE_BYTES, decode_text, is_within, read_bytes, read_file
 from scrubjay.models.records import UNCONVERTED, Document, Record, Source
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
+from scrubjay.text.markdown import normalize_newlines
 from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
@@ -694,24 +695,41 @@ FILE_GONE: Final = "gone"
 
 
 def outdated_memories(reader: Reader, records: Iterable[Record]) -> dict[str, str]:
-    """Return the memories whose file is gone or differs from what was stored, with `FILE_GONE` or `FILE_CHANGED`.
+    """Return the memories whose file is gone, or no longer contains their text, with `FILE_GONE` or `FILE_CHANGED`.
 
     Only the files of these memories are looked at. As in a sync, a root that is missing or empty says nothing about its
     files, and turns stay when their log is gone.
     """
     sources = {source.id: source for source in reader.sources() if repository_of(source) is None}
-    by_file: dict[str, dict[str, list[str]]] = {}
+    by_file: dict[str, dict[str, list[Record]]] = {}
     for record in records:
         if record.place is not None and record.place.source in sources:
-            by_file.setdefault(record.place.source, {}).setdefault(record.place.path, []).append(record.id)
+            by_file.setdefault(record.place.source, {}).setdefault(record.place.path, []).append(record)
     found: dict[str, str] = {}
     for source, memories in by_file.items():
         root = sources[source].root
         notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
         if notes and _has_entries(root):
             for note in notes:
-                found |= dict.fromkeys(memories[note.path], _file_change(root, note))
-    return {memory: change for memory, change in found.items() if change}
+                change = _file_change(root, note)
+                text = _changed_text(root, note) if change == FILE_CHANGED else None
+                gone = [one for one in memories[note.path] if text is None or one.content not in text]
+                found |= {one.id: change for one in gone if change}
+    return found
+
+
+LOOKED_BYTES: Final = 1_000_000
+"""Size up to which a changed file is read to see whether a memory's text is still in it."""
+
+
+def _changed_text(root: str, note: Document) -> str | None:
+    """Return the text of a file that is newer than what is stored of it, None if it cannot be read at once."""
+    try:
+        if os.stat(os.path.join(root, note.path)).st_size > LOOKED_BYTES:
+            return None
+        return normalize_newlines(decode_text(read_bytes(Path(root), note.path).data, note.path))
+    except (OSError, SourceError):
+        return None
 
 
 def _has_entries(folder: str) -> bool:
