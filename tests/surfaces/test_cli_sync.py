@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
@@ -289,7 +290,8 @@ def test_a_sync_that_is_interrupted_before_it_registers_its_folder_names_it(
         with process:
             try:
                 while process.poll() is None and not _writer_waits(store):
-                    pass
+                    with suppress(subprocess.TimeoutExpired):
+                        process.wait(0.05)
                 process.send_signal(signal.SIGINT)
                 _, err = process.communicate(timeout=50)
             finally:
