@@ -37,3 +37,16 @@ def test_a_superseded_statement_changes_no_other_question(moved: Memory) -> None
 def test_a_successor_that_the_filters_leave_out_stays_out(moved: Memory) -> None:
     found = moved.search("where do I live?", until="2000-01-01")
     assert found.results == ()
+
+
+@pytest.mark.parametrize("limit", [6, 1])
+def test_the_last_of_several_statements_that_may_have_changed_an_answer_comes_with_it(
+    settings: Settings, opened: Callable[..., Memory], limit: int
+) -> None:
+    memory = opened(settings=replace(settings, facts=FactSettings()), embedders=[StaticEmbedder()])
+    for text in ("I live in Bremen.", "I moved to Oldenburg.", "I've just moved to Cloppenburg."):
+        memory.add(text)  # towns on no list: each stays
+    found = memory.search("where do I live?", limit=limit).results
+    assert [one.snippet for one in found[:1]] == ["I've just moved to Cloppenburg."]
+    text = memory.context("where do I live?").text
+    assert text.index("Cloppenburg") < text.index("I live in Bremen")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds
 from scrubjay.models.records import GENERIC_ROLES, Record
-from scrubjay.models.results import Answer, Candidate, Contribution, Notice, count_strong
+from scrubjay.models.results import WEAK_RELEVANCE, Answer, Candidate, Contribution, Notice, count_strong
 from scrubjay.search import fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
@@ -432,26 +432,37 @@ def _join_newer(selection: Selection, state: RetrievalState) -> None:
     """Note which memories supersede statements of the results, and place each before the one that answers by it.
 
     A memory answers by a statement that holds all its words of the query. A later memory joins the results where they
-    lack it and it passes the caller's filters.
+    lack it and it passes the caller's filters. So does the last that may have changed a result which is likely to
+    answer: "I moved to Oldenburg" shares no word with "where do I live?".
     """
     plan, reader, records = state.plan, state.reader, selection.records
     first = selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]
     at = state.request.now if plan.true_at is None else plan.true_at
     found = validity.superseded_statements(reader, {one.lead.id: records[one.lead.id] for one in first}, at)
-    if not found:
+    likely = [
+        one.lead.id
+        for one in first[: relevance.FIRST_RESULTS]
+        if one.lead.id in selection.features and selection.features[one.lead.id].relevance >= WEAK_RELEVANCE
+    ]
+    changed = validity.last_changes(reader, {memory: records[memory] for memory in likely}, at)
+    if not found and not changed:
         return
     selection.newer = {memory: tuple(one.later.id for one in own) for memory, own in found.items()}
     if "recency" not in plan.stages or not plan.timeless or state.request.by == "session":
         return
     shown = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
     shown |= {copy: lead for lead, own in selection.copies.items() if lead in shown for copy in own}
-    terms, joined = state.channels.terms, {}
+    terms = state.channels.terms
+    joined: dict[str, list[str]] = {}
     missing: dict[str, Record] = {}
     for memory, own in found.items():
         held, *stated = relevance.terms_held(terms, [memory, *(one.statement.id for one in own)])
         later = [one.later for one, words in zip(own, stated, strict=True) if words >= held]
         missing |= {one.id: one for one in later if one.id not in shown}
         joined[memory] = [shown.get(one.id, one.id) for one in later]
+    for memory, last in changed.items():
+        missing |= {} if last.id in shown else {last.id: last}
+        joined[memory] = [*joined.get(memory, ()), shown.get(last.id, last.id)]
     allowed = filter_records(reader, plan.where, missing)
     unquoted = replace(plan.query, phrases=())
     allowed = [

@@ -180,6 +180,18 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
     }
 
 
+def last_changes(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, Record]:
+    """Return, by memory, the last of the memories that may have changed it, one after another."""
+    last = dict(records)
+    for _ in range(MAX_SUCCESSORS):
+        newer = find_newer(reader, {one.id: one for one in last.values()}, at)
+        later = reader.get(sorted({ids[0] for ids in newer.values()}))
+        if not later:
+            break
+        last = {memory: later[newer[one.id][0]] if one.id in newer else one for memory, one in last.items()}
+    return {memory: one for memory, one in last.items() if one.id != memory}
+
+
 def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
     """Yield each passage of a replaced note with the new note's first result, or its first passage if none is found."""
     notes: dict[tuple[str, str], list[str]] = {}
