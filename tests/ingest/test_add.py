@@ -167,7 +167,7 @@ def test_a_zone_is_remembered(memory: Memory) -> None:
             "valid_from 2026-02-01 is after valid_until 2026-01-01",
         ),
         ({"visibility": "everybody"}, "not one of user, group, public"),
-        ({"visibility": "group"}, "not one of ann's groups"),
+        ({"visibility": "group"}, "no group is named: one of ann's groups"),
         ({"visibility": "group", "group": "ops"}, "not one of ann's groups"),
         ({"group": "dev"}, "visibility is 'user'"),
     ],
