@@ -1,8 +1,8 @@
 """Evidence: words that name a secret, and whether a span that the tagger proposes may be replaced.
 
 Without a word for a secret nearby only a random string is replaced; beside one also what is mixed as passwords are. A
-word, a name or a number is replaced only if the sentence says that it is the secret: "PIN: …". A code is one if the
-sentence names a thing to open, or if the tagger is sure. Paths, addresses, dates and versions never are.
+word, a name or a number is replaced only if the sentence says that it is the secret: "PIN: …". Paths, addresses, dates
+and versions never are.
 """
 
 from __future__ import annotations
@@ -189,8 +189,6 @@ SURE_LOG_ODDS: Final = 0.5
 """Log odds below which only the sentence decides."""
 NAME_LOG_ODDS: Final = 3.0
 """Log odds from which a word, a name or a hash is replaced if it is listed below a word for a secret."""
-CODE_LOG_ODDS: Final = 2.5
-"""Log odds from which "code" is a word for a secret although the sentence names nothing that it opens."""
 CERTAIN_LOG_ODDS: Final = 7.0
 """Log odds from which a name with a number is replaced near a word for a secret."""
 MIXED_LOG_ODDS: Final = 4.0
@@ -215,17 +213,29 @@ _FLAG: Final = re.compile(
     r"|[\w.+-]{1,64}@[\w.-]{1,80}[ \t]*(?:/|\||//|:|,|;)[ \t]*)\Z"
 )
 """A flag of a command, or an account's name, directly before its password."""
+GOODS: Final = (
+    r"(?:articles?|artikel|artículos?|products?|produkte?|produits?|productos?|colou?rs?|farben?|couleurs?|paint"
+    r"|stain|fabric|stoff|lack)"
+)
+"""Words for things that are ordered by a code."""
 _OTHER_CODES: Final = re.compile(
     r"(?:\b(?:zip|postal|post|cost cent(?:re|er)|area|country|currency|error|status|exit|return|promo|discount|coupon"
     r"|voucher|procedure|school"
     r"|product|source|colou?r|dress|tax|airport|response|http|reason|commodity|order"
     r"|language|unicode|qr|bar|tracking)[ -]?"
-    r"(?:code|pin)s?|\b(?:barcode|zipcode|refcode|unicode|decode|encode|opcode|bytecode|geocode|transcode|keycode))\Z",
+    r"(?:code|pin)s?"
+    r"|\b(?:(?:item|film|booking|reservation|flight|bus(?: stop)?|bestell|farb|buchungs|reservierungs"
+    r"|rabatt|gutschein|aktions|fehler|länder|flug)[ -]?"
+    rf"|{GOODS}(?:[ -]?| is | was | ist ))codes?"
+    r"|\b(?:barcode|zipcode|refcode|unicode|decode|encode|opcode|bytecode|geocode|transcode|keycode))\Z",
     re.IGNORECASE,
 )
 """Codes that are no secrets."""
 COMPOUND: Final = re.compile(
     r"-[^\W\d_]{3,}|(?<=code)[ -]?names?\b"
+    r"|(?<=code) (?:d[eu] |d')?(?:article|produit|couleur|peinture|tissu|commande|r[ée]servation|réduction|promo|erreur"
+    r"|postal|pays|vol)\b"
+    rf"|(?<=\b(?:the|der) code) (?:for|of|für) (?:the|den|die|das) {GOODS} (?:is|was|ist|war)\b"
     r"| (?:hints?|polic(?:y|ies)|managers?|resets?|rotation|rules?|length|counts?|boards?|fees?|freezes?|prices?"
     r"|levels?|badges?|headers?|reviews?|coverage|sizes?)\b"
     r"|(?:(?<=\bpin)|(?<=\bcode)|(?<=\bkey)|(?<=\bunlock)) (?!(?:codes?|pins?|number|pattern|phrase|words?|here|there"
@@ -272,8 +282,6 @@ _AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _STOP: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
-_END: Final = re.compile(r"[.!?](?=\s)|\n(?=[ \t]*[-*•|#\n])|[。！？]")
-"""The end of a sentence, of an item of a list or of a row."""
 _LINE_OR_MARK: Final = re.compile(r"\n|\[secret:")
 _WORDS: Final = re.compile(r"[^\W\d_]{3,}")
 NEVER_SECRET: Final = re.compile(
@@ -315,8 +323,6 @@ _LEAD: Final = re.compile(
 """The beginning of an item or a turn: a bullet, a number or a time, a name and a colon."""
 MIXED_FORM: Final = re.compile(r"[0-9]|(?<=\w)[!#$%&*+@^~=?](?=\w)|\w[!$%&*^]\Z")
 """Digits, or symbols as in passwords."""
-_CODE: Final = re.compile(r"(?!pin|pass|zugang)\w{0,20}codes?", re.IGNORECASE)
-"""Words that name a secret beside a lock, and otherwise as often a colour, an article or a fault."""
 _DRAWN: Final = re.compile(
     r"(?i:keys?|tokens?|secrets?|admin|log-?ins?|cred|cookie|set-cookie|bearer|session|auth|schlüssel|zugang)(?![^\W\d_])"
 )
@@ -388,12 +394,10 @@ class SecretWords(NamedTuple):
 
     Attributes:
         chosen: Those for secrets that people choose, which may be a word or a number.
-        codes: Those that are only a "code", in a sentence that names nothing to open.
     """
 
     words: Sequence[tuple[int, int]]
     chosen: Sequence[tuple[int, int]]
-    codes: frozenset[tuple[int, int]]
 
     @classmethod
     def of(cls, text: str, names: Sequence[tuple[int, int]]) -> SecretWords:
@@ -407,20 +411,10 @@ class SecretWords(NamedTuple):
                 or (_CELL.search(text, max(0, at - 24), at) and _RESULT.match(text, at))
             )
         ]
-        chosen = [(at, end) for at, end in words if not _DRAWN.match(text, at)]
-        codes = (word for word in words if _CODE.fullmatch(text, *word))
-        return cls(words, chosen, frozenset(word for word in codes if not _opens_lock(text, *word)))
-
-    def without_codes(self) -> SecretWords:
-        words, chosen = (
-            [word for word in some if word not in self.codes] for some in (self.words, self.chosen)
-        )
-        return SecretWords(words, chosen, frozenset())
+        return cls(words, [(at, end) for at, end in words if not _DRAWN.match(text, at)])
 
     def allows(self, text: str, start: int, end: int, odds: float) -> bool:
         """Tell whether a span that the tagger proposes may be replaced."""
-        if self.codes and odds <= CODE_LOG_ODDS:
-            return self.without_codes().allows(text, start, end, odds)
         start, end = trim_span(text, start, end, EDGE_CHARACTERS)
         value = text[start:end]
         bare = value.encode("latin-1", "replace")
@@ -497,14 +491,6 @@ class SecretWords(NamedTuple):
     def _is_named_after(self, text: str, start: int, end: int) -> bool:
         after = bisect_left(self.words, (end,))
         return after < len(self.words) and _AFTER.fullmatch(text, end, self.words[after][0]) is not None
-
-
-def _opens_lock(text: str, start: int, end: int) -> bool:
-    """Tell whether the sentence around a word names a thing that a code opens."""
-    near = max(0, start - LINE_REACH)
-    first = max((stop.end() for stop in _END.finditer(text, near, start)), default=near)
-    last = _END.search(text, end, end + LINE_REACH)
-    return LOCK.search(text, first, last.start() if last else end + LINE_REACH) is not None
 
 
 def _is_on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:

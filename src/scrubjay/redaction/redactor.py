@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from scrubjay.redaction.classifier import Reading, find_by_classifier, kind_of_value, token_log_odds
+from scrubjay.redaction.evidence import GOODS, LOCK
 from scrubjay.redaction.patterns import is_public_key
 from scrubjay.redaction.values import SecretSpan
 
@@ -267,6 +268,7 @@ _HEADINGS: Final = re.compile(rf"^(?:{_LINES}|\S[^\n]{{0,48}}?[ ]{{2,}}\S[^\n]{{
 _NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!]*")
 _PLAIN_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-9|;]*+(?<!\w{4}\.)")
 """Heading between commas, tabs and spaces, which separate prose, code and lists more often than cells."""
+_GOODS_HEADING: Final = re.compile(rf"{GOODS}|prices?|preise?|prix|precios?", re.IGNORECASE)
 _RULE: Final = re.compile(r"[ \t|:=+-]+\Z")
 _CELLS: Final = {
     sign: re.compile(rf'[^\S{sign}]*"(?:[^"\n]|"")*"[^\S{sign}]*(?={re.escape(sign)}|\Z)|[^{sign}]*')
@@ -370,6 +372,7 @@ def _separator(line: str) -> str | None:
 
 
 def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int]:
+    has_goods = any(map(_GOODS_HEADING.fullmatch, headings.names))
     lines: list[str] = []
     offsets: list[int] = []
     starts: list[int] = []
@@ -384,8 +387,11 @@ def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int
                 break
             rows += 1
             if rows <= MAX_ROWS:
+                of_goods = has_goods and not LOCK.search(row)
                 for name, start, end in cells:
                     if start < end:
+                        if of_goods and name.lower() == "code":
+                            name = "product code"  # which is no word for a secret
                         lead = f"{name}: " if name else ""
                         lines.append(f"{lead}{row[start:end]}")
                         offsets.append(size + len(lead))
