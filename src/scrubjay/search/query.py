@@ -119,12 +119,13 @@ def parse_query(query: str) -> ParsedQuery:
 
 
 def without_quotes(query: str) -> str:
-    """Return a query with its quoted phrases as plain words; empty where it has no phrase, or no other words.
+    """Return a query with its quoted phrases as plain words; empty if it has none, no other words, or excludes any.
 
-    >>> without_quotes('deploy "blue bunny" -"on staging"'), without_quotes('"blue bunny" -staging')
-    ('deploy blue bunny -"on staging"', '')
+    >>> without_quotes('deploy "blue bunny"'), without_quotes('"blue bunny"'), without_quotes('a "bunny" -staging')
+    ('deploy blue bunny', '', '')
     """
-    if not parse_query(query).phrases or not _SEARCHABLE.search(_QUOTED_PART.sub(" ", query)):
+    parsed = parse_query(query)
+    if not parsed.phrases or parsed.excluded or not _SEARCHABLE.search(_QUOTED_PART.sub(" ", query)):
         return ""
 
     def part(match: re.Match[str]) -> str:
