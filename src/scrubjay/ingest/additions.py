@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
 from scrubjay.facts.reconciliation import FactOutcome
-from scrubjay.ingest.deletion import ALL_EVENTS, end_reworded
+from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import FactBatch, FactStage
 from scrubjay.ingest.linker import EdgeBuilder
@@ -337,10 +337,8 @@ def amend_memory(
         validated = validate_memory(_as_new(old, wanted), scope, secret, allow)
         new = _amended(old, validated.record, wanted, actor)
         check_validity(old.id, new.valid_from, new.valid_until)
-        ended: list[Change] = []
         if new.content != old.content:
             _check_new_text(reader, secret, new, validated)
-            ended = end_reworded(reader, [new], new.updated_at)
     changed = tuple(
         name for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS) if getattr(new, name) != getattr(old, name)
     )
@@ -351,7 +349,7 @@ def amend_memory(
         changes = _lifecycle_changes(old, new, changed, actor)
     else:
         changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
-    store.write(scope, [*changes, *ended], durable=True)
+    store.write(scope, changes, durable=True)
     return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
 

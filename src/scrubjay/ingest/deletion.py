@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Final
 
-from scrubjay.ingest.alignment import addition_texts
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import EDITED_RULE, Category, Edge, category_path
 from scrubjay.models.ids import forgotten_prefix
@@ -32,7 +31,6 @@ from scrubjay.storage.changes import (
     Change,
     DropCategory,
     DropConcept,
-    DropEdges,
     Forget,
     PutDocument,
     PutEdges,
@@ -157,32 +155,6 @@ def end_supersessions(
         life = LifecycleChange(status="active", valid_until=None)
         changes += status_changes(older.values(), life, "restored", at)
     return changes, tuple(older)
-
-
-def end_reworded(reader: Reader, new: Iterable[Record], at: int) -> list[Change]:
-    """Return the changes that end what stored memories superseded by their text, and do not by their new one."""
-    now = {record.id: record for record in new}
-    edges = reader.edges(sorted(now), ["supersedes"]) if now else []
-    if not edges:
-        return []
-    from scrubjay.facts.supersession import supersedes  # hardly any passage needs it
-
-    was = reader.get(sorted({end for edge in edges for end in (edge.src, edge.dst)}))
-    ended = []
-    for edge in edges:
-        if edge.src in was and edge.dst in was:
-            older = _own_text(was[edge.dst])
-            before, after = (supersedes(older, _own_text(one[edge.src])) for one in (was, now))
-            if before and not after:
-                ended.append(edge)
-    if not ended:
-        return []
-    changes, _ = end_supersessions(reader, ended, {edge.src for edge in ended}, at)
-    return [DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in ended)), *changes]
-
-
-def _own_text(record: Record) -> str:
-    return addition_texts([(record.heading_path, record.content)])[0]
 
 
 SHINGLE_WORDS: Final = 4

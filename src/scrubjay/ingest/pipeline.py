@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
-from scrubjay.ingest.deletion import end_reworded, reactivate_superseded
+from scrubjay.ingest.deletion import reactivate_superseded
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.ingest.enrichment import linking_passages
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
@@ -388,7 +388,6 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
         linking = linking_passages(reader, replaced)
         dropped = {memory for one in batch for memory in one.dropped}
         reactivation, _ = reactivate_superseded(reader, dropped, now)
-        ended = end_reworded(reader, reworded, now)
         before = reader.get(renewed)
     active = {record.id for record in reworded if record.status == "active"}
     restored = tuple(
@@ -405,7 +404,6 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
         PutEdges((), renewed, ("similar",), inward=True),
         PutDue(marks),
         *reactivation,
-        *ended,
         *([PutEvents(restored)] if restored else []),
     ]
 
