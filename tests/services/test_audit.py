@@ -162,7 +162,8 @@ def test_what_was_superseded_and_is_active_is_superseded_again(memory: Memory) -
     assert memory.history(old).superseded_by == (new,)
     memory.undo_audit(run)
     assert statuses(memory, old, new) == ["active", "active"]
-    assert memory.history(old).memory.valid_until is None
+    told = memory.history(old)
+    assert (told.memory.valid_until, told.superseded_by) == (None, (new,))
 
 
 def test_private_words_do_not_supersede_shared_ones(opened: Open, settings: Settings) -> None:

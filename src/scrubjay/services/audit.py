@@ -25,7 +25,7 @@ from scrubjay.consolidation.audit import run_audit as look
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest.deletion import revert_status_events, status_changes
 from scrubjay.models.dates import DAY, now_micros, record_date
-from scrubjay.models.lifecycle import Event, LifecycleChange, new_run_id
+from scrubjay.models.lifecycle import LifecycleChange, new_run_id
 from scrubjay.models.records import STATUSES, Record, RecordFilter
 from scrubjay.models.reports import AuditReport, FaultExample, FaultRate, MemoryLine, RetentionReport
 from scrubjay.models.results import position
@@ -33,7 +33,7 @@ from scrubjay.models.views import ChangeReport
 from scrubjay.services import inspection
 from scrubjay.services.curation import forget_memories
 from scrubjay.services.workspace import Workspace, may_change
-from scrubjay.storage.changes import Change, DropEdges
+from scrubjay.storage.changes import DropEdges
 from scrubjay.storage.interface import Reader, all_records, in_batches
 
 MAX_SHOWN_CHARACTERS: Final = 120
@@ -164,15 +164,14 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
     ]
     at = now_micros()
     for undone in in_batches(restored, BATCH):
-        workspace.store.write(workspace.scope, _undo_changes(undone, records, at), durable=True)
+        with workspace.store.reader(workspace.scope) as reader:
+            edges = reader.edges([event.memory for event in undone], ["supersedes"], inward=True)
+        dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
+        now = [replace(one, key=records[one.memory].key) for one in undone]  # its owner may have changed
+        changes = [DropEdges(dropped), *revert_status_events(now, at)]
+        workspace.store.write(workspace.scope, changes, durable=True)
     turned = tuple(event.memory for event in restored)
     return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
-
-
-def _undo_changes(events: Sequence[Event], records: Mapping[str, Record], at: int) -> list[Change]:
-    edges = tuple((one.other, "supersedes", one.memory) for one in events if one.other is not None)
-    now = [replace(one, key=records[one.memory].key) for one in events]  # its owner may have changed
-    return [DropEdges(edges), *revert_status_events(now, at)]
 
 
 @dataclass(frozen=True, slots=True)
