@@ -273,6 +273,25 @@ def test_what_is_not_learned_from_a_turn_is_not_promoted_from_several(opened: Ca
     assert "Cupertino" not in promoted
 
 
+@pytest.mark.parametrize("moved_on", [False, True])
+def test_undo_makes_active_what_the_run_superseded_and_nothing_else_supersedes(
+    memory: Memory, moved_on: bool
+) -> None:
+    porto = memory.add("The release server is in Porto.", tier="semantic", date="2026-01-01").id
+    texts = "The release server moved to Lisbon.", FILLER
+    memory.add_many([turn for number in range(3) for turn in talk(number, *texts)])
+    run = memory.consolidate(now=NOW).run
+    assert run is not None
+    assert memory.history(porto).memory.status == "superseded"
+    later = memory.add("The release server moved to Berlin.", tier="semantic") if moved_on else None
+    memory.undo(run)
+    if later is not None:
+        assert memory.history(porto).superseded_by == (later.id,)
+        assert memory.history(porto).memory.status == "superseded"
+        assert memory.forget(later.id).reactivated == (porto,)
+    assert memory.history(porto).memory.status == "active"
+
+
 def test_a_facet_of_a_superseded_value_goes(opened: Callable[..., Memory]) -> None:
     memory = opened()
     memory.add("The release captain is teamx0x.", tier="lesson", date="2026-01-03")

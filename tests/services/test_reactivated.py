@@ -1,4 +1,4 @@
-"""A superseded memory is active again when the memory that superseded it is deleted."""
+"""A superseded memory is active again when a person deletes the memory that superseded it."""
 
 from __future__ import annotations
 
@@ -70,6 +70,15 @@ def test_a_statement_that_another_supersedes_as_well_stays_superseded(memory: Me
     assert memory.forget(other).reactivated == (porto,)
 
 
+def test_an_archived_statement_goes_on_superseding(memory: Memory) -> None:
+    porto, lisbon = superseding(memory)
+    other = memory.add("The flat in Porto is sold.").id
+    memory.link(other, porto, "supersedes")
+    memory.archive(other)
+    assert memory.forget(lisbon).reactivated == ()
+    assert status(memory, porto) == "superseded"
+
+
 def test_what_somebody_archived_stays_archived(memory: Memory) -> None:
     porto, lisbon = superseding(memory)
     memory.archive(porto)
@@ -104,12 +113,16 @@ def test_a_turn_takes_the_statements_that_it_made_with_it(memory: Memory) -> Non
     assert memory.forget(second.id).reactivated == (first.learned[0],)
 
 
-def test_retention_that_forgets_makes_the_earlier_statement_active(opened: Open, settings: Settings) -> None:
+def test_retention_that_forgets_leaves_the_earlier_statement_superseded(
+    opened: Open, settings: Settings
+) -> None:
     memory = opened(settings=replace(settings, retention=RetentionSettings(most=1, action="forget")))
     porto, lisbon = superseding(memory)
     memory.feedback(porto, "used")
     memory.add("The lighthouse keeper is called Ines.")
     assert memory.retain().forgotten == (lisbon,)
+    assert status(memory, porto) == "superseded"
+    memory.restore(porto)
     assert status(memory, porto) == "active"
 
 
@@ -149,7 +162,7 @@ def test_superseded_and_archived_additions_stay_so_when_their_note_is_synced(
 
 
 @pytest.mark.parametrize("edit", ["vanishes", "is deleted with its file"])
-def test_a_passage_that_no_longer_says_so_makes_the_earlier_statement_active(
+def test_a_passage_that_leaves_its_file_leaves_the_earlier_statement_superseded(
     opened: Open, settings: Settings, folder: Path, edit: str
 ) -> None:
     porto = opened().add(PORTO).id
@@ -166,10 +179,11 @@ def test_a_passage_that_no_longer_says_so_makes_the_earlier_statement_active(
         note.rename(folder.parent / "elsewhere.md")
         (folder / "other.md").write_text("The lighthouse keeper is called Ines.\n")
     memory.sync(folder)
-    assert status(memory, porto) == "active"
+    assert not memory.search("moved to Lisbon", channels=["bm25"]).results
+    assert status(memory, porto) == "superseded"
 
 
-def test_removing_a_source_makes_the_statements_of_others_active(opened: Open, tmp_path: Path) -> None:
+def test_removing_a_source_leaves_what_it_superseded_superseded(opened: Open, tmp_path: Path) -> None:
     memory = opened()
     porto = memory.add(PORTO).id
     logs = tmp_path / "logs"
@@ -179,7 +193,7 @@ def test_removing_a_source_makes_the_statements_of_others_active(opened: Open, t
     memory.sync(logs)
     assert status(memory, porto) == "superseded"
     memory.remove_source(str(logs))
-    assert status(memory, porto) == "active"
+    assert status(memory, porto) == "superseded"
 
 
 def test_a_passage_that_a_person_archived_stays_so_when_it_is_edited(opened: Open, folder: Path) -> None:

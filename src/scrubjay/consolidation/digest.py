@@ -38,13 +38,7 @@ from scrubjay.consolidation.context import (
     ended_at,
     occurred_at,
 )
-from scrubjay.ingest.deletion import (
-    ALL_EVENTS,
-    STATUS_BATCH,
-    last_status_events,
-    reactivate_superseded,
-    status_changes,
-)
+from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, status_changes
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import DAY, SECOND, to_datetime
 from scrubjay.models.graph import Edge
@@ -702,10 +696,7 @@ def withdraw_digests(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> 
     """Return the changes that remove digests and reactivate what was archived with them."""
     records = {record.id: record for one in stale for record in one.reactivated}
     reactivated = status_changes(records.values(), LifecycleChange(status="active"), "restored", at, ctx.run)
-    digests = [one.digest for one in stale]
-    with ctx.reader() as reader:
-        after, _ = reactivate_superseded(reader, digests, at)
-    return [DropMemory(tuple(digests)), *reactivated, *after]
+    return [DropMemory(tuple(one.digest for one in stale)), *reactivated]
 
 
 def _is_withdrawable(record: Record) -> bool:

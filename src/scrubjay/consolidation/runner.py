@@ -7,7 +7,7 @@ first write; one that finds nothing leaves no trace.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Final
@@ -372,9 +372,9 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         events = reader.events(run=run, limit=ALL_EVENTS)
         written = [event.memory for event in events if event.op == "derived"]
         records = reader.get(written)
-    restored = _undo_fact_changes(store, scope, run, events)
     # What somebody reworded is theirs now.
     removable = [memory for memory in written if memory in records and records[memory].origin == "derived"]
+    restored = _undo_fact_changes(store, scope, run, events, frozenset(removable))
     archived: dict[str, list[str]] = {memory: [] for memory in removable}
     others: list[str] = []  # of digests that are forgotten, withdrawn or a person's by now
     for event in events:
@@ -384,7 +384,7 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         sources = [source for memory in batch for source in archived[memory]] if batch else others
         with store.reader(scope) as reader:
             reactivated = _still_archived_by(reader, run, sources)
-            after, superseded = reactivate_superseded(reader, batch, now_micros())
+            after, superseded = reactivate_superseded(reader, batch, now_micros(), run)
         reverted = revert_status_events(reactivated, now_micros(), run)
         store.write(scope, [DropMemory(tuple(batch)), *reverted, *after], durable=True)
         restored += len(reactivated) + len(superseded)
@@ -427,8 +427,13 @@ def _matching_runs(reader: Reader, run: str) -> list[ConsolidationRun]:
     return found
 
 
-def _undo_fact_changes(store: Store, scope: Scope, run: str, events: Sequence[Event]) -> int:
-    """Remove a run's evidence of known facts and restore the facts that it superseded; return their number."""
+def _undo_fact_changes(
+    store: Store, scope: Scope, run: str, events: Sequence[Event], removable: Collection[str]
+) -> int:
+    """Remove a run's evidence of known facts and restore facts that it superseded; return their number.
+
+    Those that ``removable`` memories superseded become active when these are removed.
+    """
     ids: defaultdict[str, set[str]] = defaultdict(set)
     for event in events:
         ids[event.op].add(event.memory)
@@ -438,7 +443,11 @@ def _undo_fact_changes(store: Store, scope: Scope, run: str, events: Sequence[Ev
         last = last_status_events(reader, sorted(ids["superseded"]))
         confidences = _confidences_without(reader, run, supported)
     dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
-    restored = [event for event in last.values() if event.op == "superseded" and event.run == run]
+    restored = [
+        event
+        for event in last.values()
+        if event.op == "superseded" and event.run == run and event.other not in removable
+    ]
     if dropped or restored or confidences:
         reverted = revert_status_events(restored, now_micros(), run)
         store.write(scope, [DropEdges(dropped), PutLifecycle(confidences), *reverted], durable=True)

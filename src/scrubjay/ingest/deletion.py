@@ -2,8 +2,8 @@
 
 A derived memory that repeats words of a deleted one is deleted too, and so on upward; its archived sources become
 active again, so that consolidation can derive it anew from what is left. One that merely cites the memory loses that
-edge. What only deleted memories superseded becomes active again. Entities found only in deleted memories and categories
-that quote them go as well; pinned memories and those in somebody's own words stay.
+edge. Where a person deletes, what only deleted memories superseded becomes active again. Entities found only in deleted
+memories and categories that quote them go as well; pinned memories and those in somebody's own words stay.
 """
 
 from __future__ import annotations
@@ -103,28 +103,19 @@ def revert_status_events(events: Iterable[Event], at: int, run: str | None = Non
 
 
 def reactivate_superseded(
-    reader: Reader, removed: Collection[str], at: int
+    reader: Reader, removed: Collection[str], at: int, run: str | None = None
 ) -> tuple[list[Change], tuple[str, ...]]:
-    """Return the changes that make active again what only memories about to be removed superseded, and its ids."""
-    edges: list[Edge] = []
-    ids = sorted(removed)
-    for first in range(0, len(ids), STATUS_BATCH):
-        edges += reader.edges(ids[first : first + STATUS_BATCH], ["supersedes"])
-    return end_supersessions(reader, edges, removed, at)
+    """Return the changes that make active again what only memories about to be removed superseded, and its ids.
 
-
-def end_supersessions(
-    reader: Reader, edges: Iterable[Edge], newer: Collection[str], at: int
-) -> tuple[list[Change], tuple[str, ...]]:
-    """Return the changes for ``supersedes`` edges that end, and the ids of the memories that become active again.
-
-    ``newer`` holds the sources of the edges. What superseded one of them supersedes the older memory from now on: "I
-    moved to Berlin" still does "I live in Porto" when "I moved to Lisbon" is deleted.
+    What superseded a removed memory supersedes the older one from now on: "I moved to Berlin" still does "I live in
+    Porto" when "I moved to Lisbon" is deleted.
     """
+    gone = frozenset(removed)
     ended: dict[str, Edge] = {}
-    for edge in edges:
-        if edge.dst not in newer and edge.rule != EDITED_RULE:  # the text before an edit stays as it is
-            ended.setdefault(edge.dst, edge)
+    for batch in in_batches(sorted(gone), STATUS_BATCH):
+        for edge in reader.edges(batch, ["supersedes"]):
+            if edge.dst not in gone and edge.rule != EDITED_RULE:  # the text before an edit stays as it is
+                ended.setdefault(edge.dst, edge)
     if not ended:
         return [], ()
     older = {memory: one for memory, one in reader.get(sorted(ended)).items() if one.status == "superseded"}
@@ -135,25 +126,21 @@ def end_supersessions(
             later[memory] = set()
         for edge in reader.edges(wave, ["supersedes"], inward=True):
             later[edge.dst].add(edge.src)
-        wave = sorted(set().union(*(later[memory] for memory in wave)).intersection(newer) - later.keys())
-    others = reader.get(sorted(set().union(*later.values()).difference(newer)))
+        wave = sorted(set().union(*(later[memory] for memory in wave)).intersection(gone) - later.keys())
     inherited: list[Edge] = []
     for memory in list(older):
         reached, open_ = {memory}, [memory]
         while open_:
             found = later.get(open_.pop(), set()) - reached
             reached |= found
-            open_ += found.intersection(newer)
-        holding = [one for one in reached - {memory} if one in others and others[one].status != "archived"]
-        if holding:
-            inherited += [
-                replace(ended[memory], src=one, at=at) for one in sorted(holding) if one not in later[memory]
-            ]
+            open_ += found & gone
+        if holding := reached - gone - {memory}:
+            inherited += [replace(ended[memory], src=one, at=at) for one in sorted(holding - later[memory])]
             del older[memory]
     changes: list[Change] = [PutEdges(tuple(inherited))] if inherited else []
     if older:
         life = LifecycleChange(status="active", valid_until=None)
-        changes += status_changes(older.values(), life, "restored", at)
+        changes += status_changes(older.values(), life, "restored", at, run)
     return changes, tuple(older)
 
 
@@ -216,11 +203,11 @@ def _shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
 ORPHAN_PAGE: Final = 1_000
 
 
-def find_removed(reader: Reader, source: str) -> tuple[set[str], set[str]]:
-    """Return the ids of a source's memories and of those derived from it alone, as the reader sees them."""
+def find_orphans(reader: Reader, source: str) -> set[str]:
+    """Return the ids of the memories whose only evidence is a source, as the reader sees it."""
     orphans: set[str] = set()
-    own = {record.id for record in all_records(reader, RecordFilter(sources=(source,), statuses=STATUSES))}
-    wave, lost = sorted(own), set(own)
+    lost = {record.id for record in all_records(reader, RecordFilter(sources=(source,), statuses=STATUSES))}
+    wave = sorted(lost)
     while wave:
         derived: set[str] = set()
         for batch in in_batches(wave, ORPHAN_PAGE):
@@ -229,7 +216,7 @@ def find_removed(reader: Reader, source: str) -> tuple[set[str], set[str]]:
         wave = sorted(_without_evidence(reader, sorted(derived - lost), lost))
         orphans |= set(wave)
         lost |= set(wave)
-    return own, orphans
+    return orphans
 
 
 def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) -> Iterator[str]:
@@ -266,10 +253,13 @@ class DeletionResult:
     sources: Mapping[Source, frozenset[str]] = field(default_factory=dict)
 
 
-def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionResult:
+def forget_memories(
+    store: Store, scope: Scope, ids: Sequence[str], *, reactivate: bool = False
+) -> DeletionResult:
     """Delete memories with vectors, postings and cached texts, keeping only keyed hashes.
 
-    Synced files are not edited: their lines are reported, and later syncs skip the passage while its text is the same.
+    With ``reactivate``, what only they superseded becomes active again. Synced files are not edited: their lines are
+    reported, and later syncs skip the passage while its text is the same.
     """
     with store.reader(scope) as reader:
         requested = reader.get(ids)
@@ -288,7 +278,7 @@ def forget_memories(store: Store, scope: Scope, ids: Sequence[str]) -> DeletionR
         records = {**requested, **dependents}
         now = now_micros()
         restored = _restored_sources(reader, archived, records)
-        reactivation, reactivated = reactivate_superseded(reader, records, now)
+        reactivation, reactivated = reactivate_superseded(reader, records if reactivate else (), now)
         categories, placed = _affected_categories(store, scope, reader, records)
         changes = [
             Forget(tuple(records)),

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
-from scrubjay.ingest.deletion import reactivate_superseded
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.ingest.enrichment import linking_passages
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
@@ -298,15 +297,12 @@ def _drop_documents(run: SyncRun, source: Source, paths: Sequence[str]) -> set[s
     """Drop documents, and return the keys of their passages."""
     if not paths:
         return set()
-    now = now_micros()
     with run.store.reader(run.scope) as reader:
         records = [record for path in paths for record in reader.passages(source.id, path)]
-        ids = [record.id for record in records]
-        linking = linking_passages(reader, ids)
-        reactivation, _ = reactivate_superseded(reader, ids, now)
+        linking = linking_passages(reader, [record.id for record in records])
     run.tally.removed += len(records)
-    marks = PutDue(dict.fromkeys(linking, due_mark(DUE_LINKS, now)))
-    run.write([*(DropDocument(source.id, path) for path in paths), marks, *reactivation])
+    mark = due_mark(DUE_LINKS, now_micros())
+    run.write([*(DropDocument(source.id, path) for path in paths), PutDue(dict.fromkeys(linking, mark))])
     return {record.key for record in records}
 
 
@@ -386,8 +382,6 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
     reworded = [memory.record for memory in embedded if memory.record.id in renewed]
     with run.store.reader(run.scope) as reader:
         linking = linking_passages(reader, replaced)
-        dropped = {memory for one in batch for memory in one.dropped}
-        reactivation, _ = reactivate_superseded(reader, dropped, now)
         before = reader.get(renewed)
     active = {record.id for record in reworded if record.status == "active"}
     restored = tuple(
@@ -403,7 +397,6 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
         PutEdges((), renewed, (*DERIVED_EDGE_KINDS, "links")),
         PutEdges((), renewed, ("similar",), inward=True),
         PutDue(marks),
-        *reactivation,
         *([PutEvents(restored)] if restored else []),
     ]
 

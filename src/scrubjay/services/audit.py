@@ -212,7 +212,8 @@ def apply_retention(
     run = new_run_id()
     forgotten: list[str] = []
     for batch in in_batches(to_forget, BATCH):
-        done = forget_memories(workspace, batch)
+        # A limit of age or number does not say that what was superseded is true again.
+        done = forget_memories(workspace, batch, reactivate=False)
         forgotten += [*done.ids, *done.derived]
     archived = [
         one for batch in in_batches(to_archive, BATCH) for one in _archive_records(workspace, batch, run)

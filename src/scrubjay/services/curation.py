@@ -505,8 +505,11 @@ def _check_link_kind(kind: str) -> None:
         raise InputError(f"Kind {kind!r} is not one of {', '.join(LINK_KINDS)}. Nothing was written.")
 
 
-def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
-    """Delete memories by whole or short ids, and recompute the categories that lost members."""
+def forget_memories(workspace: Workspace, ids: Sequence[str], *, reactivate: bool = True) -> ForgetReport:
+    """Delete memories by whole or short ids, and recompute the categories that lost members.
+
+    With ``reactivate``, what only they superseded becomes active again.
+    """
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
         for one in ids:
@@ -517,7 +520,7 @@ def forget_memories(workspace: Workspace, ids: Sequence[str]) -> ForgetReport:
                 )
         found, unknown = find_records(reader, ids)
         require_may_change(workspace, found.values(), "forget")
-    gone = deletion.forget_memories(store, scope, [*found, *unknown])
+    gone = deletion.forget_memories(store, scope, [*found, *unknown], reactivate=reactivate)
     if "categories" in workspace.settings.linking.stages:
         from scrubjay.categories.folders import update_folders
         from scrubjay.categories.topics import are_topics_due, organise_topics

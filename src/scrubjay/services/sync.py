@@ -25,7 +25,7 @@ from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
-from scrubjay.ingest.deletion import find_removed, reactivate_superseded
+from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.embedder import backfill_vectors, count_pending
 from scrubjay.ingest.enrichment import EnrichmentRun, due_memories
 from scrubjay.ingest.fact_stage import FactStage
@@ -42,7 +42,6 @@ from scrubjay.ingest.sources import (
     register_source,
 )
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
-from scrubjay.models.dates import now_micros
 from scrubjay.models.records import COMMIT, Source, StageVersions
 from scrubjay.models.reports import (
     EmbedReport,
@@ -597,11 +596,9 @@ def _remove_sources(workspace: Workspace, sources: Sequence[Source]) -> int:
     count = 0
     for one in sources:
         with workspace.store.reader(workspace.scope) as reader:
-            own, derived = find_removed(reader, one.id)
-            reactivation, _ = reactivate_superseded(reader, own | derived, now_micros())
+            derived = find_orphans(reader, one.id)
         remove_folders(workspace.store, workspace.scope, one)
-        changes = [DropMemory(tuple(sorted(derived))), DropSource(one.id), *reactivation]
-        workspace.store.write(workspace.scope, changes)
+        workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(one.id)])
         count += len(derived)
     base = workspace.models.writer()
     recluster_due(workspace, base, edge_builder(workspace, base))
