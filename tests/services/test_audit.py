@@ -153,8 +153,9 @@ def test_what_is_written_today_of_long_ago_is_not_old(memory: Memory) -> None:
 
 
 def test_what_was_superseded_and_is_active_is_superseded_again(memory: Memory) -> None:
-    old = memory.add("Ann lives in New York.").id
+    old = memory.add("Ann lives in New York.", valid_until="2126-06-01").id
     new = memory.add("Ann lives in Los Angeles.").id
+    until = memory.history(old).memory.valid_until
     memory.link(new, old, "supersedes")
     assert faulty(memory.audit(), "stale") == {old}
     run = memory.audit(["stale"]).undo.split()[-1]
@@ -163,7 +164,7 @@ def test_what_was_superseded_and_is_active_is_superseded_again(memory: Memory) -
     memory.undo_audit(run)
     assert statuses(memory, old, new) == ["active", "active"]
     told = memory.history(old)
-    assert (told.memory.valid_until, told.superseded_by) == (None, (new,))
+    assert (told.memory.valid_until, told.superseded_by) == (until, (new,))
 
 
 def test_private_words_do_not_supersede_shared_ones(opened: Open, settings: Settings) -> None:

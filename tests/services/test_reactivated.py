@@ -47,6 +47,19 @@ def test_forgetting_the_later_statement_makes_the_earlier_one_active(memory: Mem
     )
 
 
+@pytest.mark.parametrize("until", ["2026-06-01", "2126-06-01", None])
+def test_a_statement_is_valid_as_long_as_before_it_was_superseded(memory: Memory, until: str | None) -> None:
+    permit = memory.add("The parking permit number is 5512.", valid_from="2026-01-01", valid_until=until).id
+    before = memory.history(permit).memory.valid_until
+    later = memory.add("The parking permit number is now 7781.").id
+    assert memory.history(permit).memory.valid_until != before
+    assert memory.forget(later).reactivated == (permit,)
+    assert memory.history(permit).memory.valid_until == before
+    later = memory.add("The parking permit number is now 7782.").id
+    memory.update(permit, valid_from="2026-09-01")
+    assert memory.forget(later).reactivated == (permit,)
+
+
 def test_forgetting_both_reactivates_neither(memory: Memory) -> None:
     assert memory.forget(superseding(memory)).reactivated == ()
 

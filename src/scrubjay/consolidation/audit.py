@@ -17,7 +17,7 @@ from typing import Final
 from scrubjay.facts.reconciliation import REDACTION_MARKS
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import Edge
-from scrubjay.models.lifecycle import Event, LifecycleChange
+from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import NO_FILTER, Record, said_at
 from scrubjay.search.fusion import HALF_LIFE
 from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle
@@ -335,12 +335,12 @@ def mend_changes(
             if fault.other is not None and (new is None or new.status != "active"):
                 continue
             statuses[old.id] = LifecycleChange(status="archived")
-            other = None
+            other, end = None, 0
             if fault.mend == "superseded" and new is not None:
                 ended = max(said_at(new), old.valid_from or 0)
                 statuses[old.id] = LifecycleChange(status="superseded", valid_until=ended)
-                other = new.id
+                other, end = new.id, stored_end(old.valid_until)
                 edges.append(Edge(new.id, "supersedes", old.id, old.key, 1.0, at, rule=AUDIT_RULE, run=run))
-            events.append(Event(old.id, fault.mend, at, old.key, run, other, before=old.status, actor=actor))
+            events.append(Event(old.id, fault.mend, at, old.key, run, other, end, old.status, actor))
         if statuses:
             yield list(statuses), [PutLifecycle(statuses), PutEdges(tuple(edges)), PutEvents(tuple(events))]

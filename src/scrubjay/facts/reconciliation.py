@@ -16,7 +16,7 @@ from scrubjay.facts.conflicts import classify_change
 from scrubjay.facts.ownership import is_personal, may_be_personal
 from scrubjay.facts.supersession import may_change_home, may_share_subject, supersedes
 from scrubjay.models.graph import NEWER_RULE, Edge
-from scrubjay.models.lifecycle import Event, LifecycleChange
+from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record, RecordFilter, said_at
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
@@ -264,6 +264,7 @@ class _Reconciliation:
                 self._at,
                 new.key,
                 other=present.id,
+                count=stored_end(past.valid_until),
                 before=past.status,
                 actor=new.owner,
             )

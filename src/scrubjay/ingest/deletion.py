@@ -92,8 +92,7 @@ def revert_status_events(events: Iterable[Event], at: int, run: str | None = Non
     """Return the changes that revert status events, one of each memory."""
     events = list(events)
     lives = {
-        # Superseding ended its validity; nothing else did.
-        one.memory: LifecycleChange(status=one.before or "active", valid_until=None)
+        one.memory: LifecycleChange(status=one.before or "active", valid_until=one.count or None)
         if one.op == "superseded"
         else LifecycleChange(status=one.before or "active")
         for one in events
@@ -139,8 +138,13 @@ def reactivate_superseded(
             del older[memory]
     changes: list[Change] = [PutEdges(tuple(inherited))] if inherited else []
     if older:
-        life = LifecycleChange(status="active", valid_until=None)
-        changes += status_changes(older.values(), life, "restored", at, run)
+        last = _last_events(reader, sorted(older), ("superseded",))
+        events = []
+        for memory, one in older.items():
+            event = last.get(memory, Event(memory, "superseded", at, one.key))
+            until = max(event.count, one.valid_from or 0) if event.count else 0
+            events.append(replace(event, key=one.key, count=until))
+        changes += revert_status_events(events, at, run)
     return changes, tuple(older)
 
 

@@ -132,7 +132,7 @@ class Event:
         run: Consolidation run that caused it; for ``imported``, store and id that it was exported under; or None.
         other: Id of another memory involved, or None; for ``changed``, the memory that keeps the previous text.
         count: For ``derived``, the number of sources; for ``imported``, ``updated_at`` of the exported memory if it had
-            the same text, else 0; for other events 0.
+            the same text, else 0; for ``superseded``, the previous ``valid_until`` as `stored_end` returns it; else 0.
         before: For a change of status, the previous status; for ``reinforced``, the previous confidence as `repr`
             writes it; else an empty string.
         actor: User who did it; empty when unknown, as for a run.
@@ -147,6 +147,15 @@ class Event:
     count: int = 0
     before: str = ""
     actor: str = ""
+
+
+def stored_end(valid_until: int | None) -> int:
+    """Return a ``valid_until`` as the `Event.count` of a ``superseded`` event: 0 for None, and no time before 1970.
+
+    >>> stored_end(None), stored_end(1_780_000_000_000_000), stored_end(-5)
+    (0, 1780000000000000, 1)
+    """
+    return 0 if valid_until is None else max(valid_until, 1)
 
 
 def name_imported(event: Event, unchanged_since: int) -> str:
