@@ -132,7 +132,7 @@ class Event:
         run: Consolidation run that caused it; for ``imported``, store and id that it was exported under; or None.
         other: Id of another memory involved, or None; for ``changed``, the memory that keeps the previous text.
         count: For ``derived``, the number of sources; for ``imported``, ``updated_at`` of the exported memory if it had
-            the same text, else 0; for ``superseded``, the previous ``valid_until`` as `stored_end` returns it; else 0.
+            the same text; for ``superseded``, the previous ``valid_until``, at least 1, if it had one; else 0.
         before: For a change of status, the previous status; for ``reinforced``, the previous confidence as `repr`
             writes it; else an empty string.
         actor: User who did it; empty when unknown, as for a run.
