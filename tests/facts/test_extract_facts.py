@@ -29,6 +29,7 @@ from scrubjay.facts.extractor import extract_facts
         ("I moved to Lisbon.", "I moved to Lisbon."),
         ("I now live in Lisbon.", "I now live in Lisbon."),
         ("We switched to pnpm yesterday.", "We switched to pnpm yesterday."),
+        ("Fix it. My new phone number is 555 1234.", "My new phone number is 555 1234."),
         ("The build now runs on Zephyr.", "The build now runs on Zephyr."),
         ("The api now runs on port 8080.", "The api now runs on port 8080."),
         ("Every one of our tests must always pass.", "Every one of our tests must always pass."),

@@ -57,6 +57,7 @@ _RAISED: Final = (
     r"(?:raised|increased|lowered|reduced|cut|extended|shortened|bumped|changed|set|moved|postponed|rescheduled"
     r"|pushed back|brought forward|went up|gone up|dropped|slipped|doubled|halved|grown|grew|shrunk|shrank)"
 )
+_ROLE: Final = r"(manager|boss|landlord|dentist|doctor|employer|supplier|accountant|maintainer)"
 _STATES: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), state)
     for pattern, state in (
@@ -69,14 +70,24 @@ _STATES: Final = tuple(
         (r"^just (?:moved|relocated)(?: back)? to (?=(?P<name>.{1,40}))", r"I live in "),
         (rf"^{_WHO}{_HAVE} {_MOVED}{_TO}(?=(?P<name>.{{1,40}}))", r"\1 live in "),
         (rf"^{_WHO}{_HAVE} {_SWITCHED}{_TO}", r"\1 use "),
+        (r"^meine neue (handynummer|telefonnummer|nummer) ist ", r"meine \1 ist "),
+        (
+            r"^(my|our|the) new (phone number|mobile number|number|phone|extension|address|e-?mail(?: address)?"
+            rf"|{_ROLE}) is ",
+            r"\1 \2 is ",
+        ),
+        (rf"^([A-Z][\w. ]{{1,30}}) is (my|our|the) new {_ROLE}$", r"\2 \3 is \1"),
         (r"^(ich|wir) (?:bin|sind) (?:von \S{2,30} )?nach (\S{2,30}) (?:um)?gezogen", r"\1 wohne in \2"),
         (
             r"^(ich|wir) (?:bin|sind) (?:von \S{2,30} )?auf (\S{2,30}) (?:umgestiegen|gewechselt|umgestellt)",
             r"\1 nutze \2",
         ),
         (r"^(?:j'ai|nous avons) déménagé (?:de \S{2,30} )?à ", "j'habite à "),
+        (r"^(?:nous sommes|on est) passée?s? (?:de \S{2,30} )?(?:à|au|aux|sur) ", "nous utilisons "),
         (r"^(?:me mudé|nos mudamos|me he mudado) (?:de \S{2,30} )?a ", "vivo en "),
+        (r"^(?:pasamos|cambiamos|migramos|hemos pasado) (?:de \S{2,30} )?a ", "usamos "),
         (r"(?:已经)?(?:从.{1,10}?)?(?:搬到|搬去)了?", "住在"),
+        (r"(?:已经)?(?:从.{1,20}?)?(?:换成|改用|切换到|迁移到|换到)了?", "用"),
     )
 )
 _ONLY_A_NAME: Final = re.compile(
@@ -85,6 +96,26 @@ _ONLY_A_NAME: Final = re.compile(
 """A sentence of oneself that ends in a name: "I moved to Oldenburg", not "to the sales team", "to DuckDB"."""
 _RARE: Final = 5_000
 """Rank from which on a capitalised word is a name: "Oldenburg", not "Marketing"."""
+_SHAPES: Final = (
+    (re.compile(r" (?:is|ist) (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
+    (re.compile(r" (?:is|to) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
+    (re.compile(r" (?:use|uses|runs?|on|is) [a-z.+]{2,20} (?=v?\d[\d.]{0,8}$)", re.IGNORECASE), "version"),
+    (
+        re.compile(
+            r" address is (?:now )?(?!.{0,120}\b(?:for|from)\b)(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE
+        ),
+        "address",
+    ),
+    (
+        re.compile(
+            r" is (?:now )?(?:on )?(?:the )?"
+            rf"(?=(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTHS}|{_MONTHS} \d{{1,2}}(?:st|nd|rd|th)?)$)",
+            re.IGNORECASE,
+        ),
+        "date",
+    ),
+)
+"""Beginnings of values that are recognized by their form."""
 PLACES: Final = ("town", "country")
 _LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
 _STATE: Final = _LIVE | word_set(
@@ -164,7 +195,7 @@ def may_have_moved(text: str) -> bool:
 
 
 def replaces(old: str, new: str, *, announced: bool) -> bool:
-    """Return whether a later statement gives the same person or thing another name of one kind.
+    """Return whether a later statement gives the same person or thing another name or value of one kind.
 
     ``announced`` tells that the later one says by itself that something changed.
 
@@ -181,7 +212,7 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
         return False
     if not {"for", "this"}.isdisjoint(after.words - before.words):
         return False
-    if any(stem_word(word, "en") in ADDITIVE for word in before.frame):
+    if "@" not in before.name and any(stem_word(word, "en") in ADDITIVE for word in before.frame):
         return False
     resides = not _LIVE.isdisjoint(before.words) and not _LIVE.isdisjoint(after.words)
     if before.kind in PLACES:
@@ -276,6 +307,10 @@ def _plain(text: str) -> str:
 @lru_cache(2_000)
 def _named(text: str) -> _Named | None:
     plain = _plain(text)
+    for pattern, kind in _SHAPES:
+        if value := pattern.search(plain):
+            words = _WORD.findall(plain[: value.end()].lower())
+            return _Named(kind, plain[value.end() :], frozenset(words) - _STATE, frozenset(words))
     words = _WORD.findall(plain.lower())
     found = [(at, *one) for at in range(len(words)) if (one := _longest(words, at))]
     if not found or any(start >= found[0][2] for start, _, _ in found):  # none, or more than one

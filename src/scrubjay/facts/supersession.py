@@ -90,6 +90,11 @@ _FOR_A_WHILE: Final = re.compile(
     r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:\w+days|weekends)\b"
 )
 """Signs that something ends by itself or holds only at times."""
+_REVOKED: Final = re.compile(
+    r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b"
+    r"|\b(?:then|still|stays?|stayed|remains?|keeps?)\b"
+)
+"""What takes a change back or limits it, behind it."""
 _PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)")
 """More than the new value behind "from the old value to"."""
 _LIVES_ONLY: Final = re.compile(
@@ -355,6 +360,7 @@ SINGLE: Final = re.compile(
     r"(?: (?:of|for|at|in|bei|für|von|de|du|des|del) [^,]{1,30})? (?:is|ist|est|es)))$"
 )
 """What has one value, up to where it is told."""
+TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
 DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
 OPEN: Final = re.compile(
     r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
@@ -576,6 +582,9 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
         return True
     if old_days and _owners(new) - old.content:
         return True
+    first_purpose, second_purpose = _purposes(old), _purposes(new)
+    if first_purpose and second_purpose and not first_purpose & second_purpose:
+        return True
     first, second = _labels(old), _labels(new)
     if first and second and not first & second:
         return True
@@ -590,6 +599,15 @@ def _owners(statement: ParsedStatement) -> set[str]:
     """Return whose something is: "Lea's editor"."""
     pairs = zip(statement.raw[:-1], statement.keys, strict=False)
     return {key for raw, key in pairs if key and raw.endswith(("'s", "’s"))}
+
+
+def _purposes(statement: ParsedStatement) -> set[str]:
+    """Return the nouns behind "for": "for the staff" and "for guests" are two purposes."""
+    return {
+        key
+        for at, key in enumerate(statement.keys[1:], 1)
+        if key and not _NUMBER.fullmatch(key) and "for" in statement.low[max(0, at - 2) : at]
+    }
 
 
 def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
@@ -664,7 +682,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
             return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
-        if _says_more(old, new, found):
+        if _REVOKED.search(new.text, found.end()) or _says_more(old, new, found):
             continue
         if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
             continue
@@ -900,6 +918,8 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     ]
     if not ANYBODY.isdisjoint(old.low[:2]):  # a colleague, my brother
         return False
+    while head and head[-1] in TITLES:
+        head = head[:-1]
     return not behind and bool(SINGLE.search(" ".join(head))) and all(_is_name(name) for name in names)
 
 
