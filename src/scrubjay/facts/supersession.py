@@ -335,6 +335,7 @@ DIRECTIONS: Final = word_set(
 )
 """Small words of which another one tells of another thing: a ferry to and from a place."""
 ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
+POSSESSIVES: Final = frozenset(("my", "our"))
 ADVERBS: Final = word_set(
     """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
     maintenant désormais actuellement ahora actualmente"""
@@ -372,6 +373,8 @@ APART: Final = word_set("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
 DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in WEEKDAYS) | WEEKDAYS
 DOES: Final = word_set("owns maintains manages leads runs handles reviews heads")
+ROLES: Final = DOES - {"owns", "runs"}
+"""What somebody who left no longer does."""
 INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
 """Verbs of change whose subject is what changed."""
 ALIKE_VERBS: Final = (
@@ -387,6 +390,15 @@ SUBORDINATE: Final = word_set(
     "when if while after before since that which who because wenn als weil quand parce cuando porque"
 )
 """Words that begin another clause."""
+_FUNCTION_WORDS: Final = (
+    SUBORDINATE.union(*map(function_words, LANGUAGES)) - ARTICLES - word_set("einem einen einer eines des")
+)
+_AT_TIMES: Final = word_set(
+    """today tonight tomorrow yesterday now next last later soon here abroad sometimes often always maybe perhaps
+    heute morgen gestern jetzt bald oft meist meistens manchmal immer vielleicht aujourd'hui demain
+    hier maintenant bientôt ici souvent parfois toujours hoy mañana ayer ahora pronto aquí siempre"""
+)
+"""Words that limit a value to a time or a place."""
 
 REACH: Final = 4
 """Words behind (or before) a marker within which what it rejects or changes is named."""
@@ -500,7 +512,7 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     if replaces(old, new, announced=bool(NOW.search(later.text)) and not LASTING.search(later.text)):
         return "it names another of the same kind"
     if _replaces_value(_parse(old, language), later):
-        return "it rejects what was so by its name"
+        return "it names and rejects the old value"
     if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
         return ""
     bare, announced = _without_announcement(later)
@@ -510,7 +522,7 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     if _are_apart(earlier, later):
         return ""
     if _rejects(earlier, later):
-        return "it rejects what was so by its name"
+        return "it names and rejects the old value"
     if two_kinds:
         return ""
     if _changes(earlier, later, stated):
@@ -626,16 +638,49 @@ def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
 
 
 def _replaces_value(old: ParsedStatement, new: ParsedStatement) -> bool:
-    """Return whether the new statement is the old one but for a value, and rejects that value by name."""
+    """Return whether the new statement is the old one but for a value, and names and rejects that value."""
     text = new.text.rstrip(" .!")
     found = _REPLACED_VALUE.search(text)
     if found is None or not _NEGATED.isdisjoint(old.low):
         return False
     rejected = set(_parse(found[found.lastgroup or 0], "en").low) - ARTICLES
-    stated = _parse(f"{text[: found.start()]} {text[found.end() :]}", "en")
-    before, gone, come, behind = _aligned(old, stated)
-    frame = any(old.keys[at] for at in (*before, *behind))
-    return bool(gone and come and frame) and {old.low[at] for at in gone} <= rejected <= set(old.low)
+    stated = _without_words(new, new.words_before(found.start()), new.words_before(found.end()))
+    _, gone, come, _ = _aligned(old, stated)
+    if not (gone and come) or not {old.low[at] for at in gone} <= rejected <= set(old.low):
+        return False
+    if found.lastgroup == "before" and ROLES.isdisjoint(old.low[gone[-1] + 1 : gone[-1] + 2]):
+        return False  # who left has paid the rent and speaks French all the same
+    alike = any(key for at, key in enumerate(old.keys) if at not in gone)
+    return alike and _frame(old, gone) == _frame(stated, come) and _is_one_value(old, gone, stated, come)
+
+
+def _without_words(statement: ParsedStatement, start: int, end: int) -> ParsedStatement:
+    """Return a statement without the words from one place to another."""
+    raw, low, keys = (words[:start] + words[end:] for words in (statement.raw, statement.low, statement.keys))
+    return ParsedStatement(" ".join(low), raw, low, keys)
+
+
+def _frame(statement: ParsedStatement, value: list[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words before and behind a value and its article: "my car" is not "the car"."""
+    start = value[0]
+    while start and statement.low[start - 1] in ARTICLES - POSSESSIVES:
+        start -= 1
+    return statement.low[:start], statement.low[value[-1] + 1 :]
+
+
+def _is_one_value(old: ParsedStatement, gone: list[int], new: ParsedStatement, come: list[int]) -> bool:
+    """Return whether a new value is told without a word that limits it: "XML", not "XML for errors"."""
+    before, after = {old.low[at] for at in gone}, {new.low[at] for at in come}
+    if not after.isdisjoint(_FUNCTION_WORDS):
+        return False
+    if len(come) == 1:
+        return True
+    if any(word in _AT_TIMES or word.endswith("ly") for word in after):
+        return False
+    if any(kind & after and not kind & before for kind in (*QUALIFIERS, WEEKDAYS)):
+        return False
+    named = all(new.raw[at][:1].isupper() or new.raw[at].isdigit() for at in come)
+    return len(come) <= len(gone) + named
 
 
 def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
