@@ -310,7 +310,8 @@ def _named(text: str) -> _Named | None:
     for pattern, kind in _SHAPES:
         if value := pattern.search(plain):
             words = _WORD.findall(plain[: value.end()].lower())
-            return _Named(kind, plain[value.end() :], frozenset(words) - _STATE, frozenset(words))
+            frame = frozenset(words) - _STATE - ({"address"} if kind == "mail address" else set())
+            return _Named(kind, plain[value.end() :], frame, frozenset(words))
     words = _WORD.findall(plain.lower())
     found = [(at, *one) for at in range(len(words)) if (one := _longest(words, at))]
     if not found or any(start >= found[0][2] for start, _, _ in found):  # none, or more than one
