@@ -393,6 +393,13 @@ SUBORDINATE: Final = word_set(
 _FUNCTION_WORDS: Final = (
     SUBORDINATE.union(*map(function_words, LANGUAGES)) - ARTICLES - word_set("einem einen einer eines des")
 )
+_INSTEAD: Final = frozenset(
+    ("instead of", "statt", "anstatt", "anstelle", "en vez de", "en lugar de", "au lieu de", "au lieu du")
+)
+_LIMITS: Final = SUBORDINATE | word_set(
+    "for if during until unless für bei falls bis pour pendant si para durante"
+)
+"""Words before "instead of" that say for whom or when the new value holds."""
 _AT_TIMES: Final = word_set(
     """today tonight tomorrow yesterday now next last later soon here abroad sometimes often always maybe perhaps
     heute morgen gestern jetzt bald oft meist meistens manchmal immer vielleicht aujourd'hui demain
@@ -687,6 +694,9 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
     keys = {key for key in old.keys if key}
     for found in REJECTION.finditer(new.text):
         if found.group().endswith(" from") and _PARTLY.search(new.text, found.end()):
+            continue
+        instead = new.low[: new.words_before(found.start())] if found.group() in _INSTEAD else ()
+        if not _LIMITS.isdisjoint(set(instead) - set(old.low)):
             continue
         if found.lastgroup == "behind":
             rejected = _keys_behind(new, found.end())
