@@ -21,6 +21,7 @@ import click
 import pytest
 import yaml
 
+from loopback import eventually
 from scrubjay import Memory, __version__
 from scrubjay.cli.main import cli
 from scrubjay.config.loader import load_settings
@@ -255,7 +256,7 @@ def test_server_worker_and_health_check_work_on_that_database(tmp_path: Path, da
         assert f"{user}: " in next(line for line in worker.stdout if f"{user}: 1 memory embedded" in line)
         settings = load_settings(environ={**environ, "SCRUBJAY_USER": user})
         with Memory.open(settings=settings) as memory:
-            assert pending_work(memory) == 0
+            eventually(lambda: not pending_work(memory))
         found = httpx.get(
             f"{url}/v1/search", params={"query": "where is the key?"}, headers=headers, timeout=60
         )
