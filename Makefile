@@ -165,10 +165,9 @@ test: $(VENV)/.developer inspector browser proxies cipher $(CLIENT_PACKAGES)
 	@# A folder of its own: pytest would otherwise sweep what other runs left in the shared one, and a file it
 	@# may not remove there ends the whole run, because warnings are errors. A file's tests stay together, so that
 	@# what they share is made once. A worker that crashes ends the run: xdist waits for ever for what it had left.
-	@# Files go by their names: in xdist's own order, by how many tests they have, the longest tests would come last.
 	@# Compiled modules are kept: without, each process compiles the tests anew, for 14 of 28 seconds of its start.
 	@unset PYTHONDONTWRITEBYTECODE; base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --no-loadscope-reorder --max-worker-restart 0 --basetemp "$$base/run" $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile --max-worker-restart 0 --basetemp "$$base/run" $(ARGS)
 
 # After it `git diff` says which answers changed; CHANGELOG.md says why.
 golden: $(VENV)/.developer
