@@ -57,6 +57,14 @@ def test_a_passage_that_a_touched_or_longer_file_still_contains_is_put_in(
     assert "Mondays" in synced.hook("prompt", prompt=ASKED).context
 
 
+def test_a_passage_with_a_secret_is_put_in_if_its_large_file_was_only_touched(here: Machine) -> None:
+    note = here.project / "ops.md"
+    note.write_text(f"{BEFORE[:-1]} The password is hunter-22-Xq9.\n\n" + "Filler text.\n" * 3_000)
+    here.run("sync", str(here.project))
+    os.utime(note, (1_800_000_000, 1_800_000_000))
+    assert "Mondays" in here.hook("prompt", prompt=ASKED).context
+
+
 def test_a_note_that_is_gone_is_not_put_in(synced: Machine) -> None:
     (synced.project / "ops.md").rename(synced.root / "ops.md")
     assert synced.hook("prompt", prompt=ASKED) == SILENT

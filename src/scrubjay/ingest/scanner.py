@@ -711,10 +711,7 @@ def outdated_memories(reader: Reader, records: Iterable[Record]) -> dict[str, st
         notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
         if notes and _has_entries(root):
             for note in notes:
-                change = _file_change(root, note)
-                text = _changed_text(root, note) if change == FILE_CHANGED else None
-                gone = [one for one in memories[note.path] if text is None or one.content not in text]
-                found |= {one.id: change for one in gone if change}
+                found |= _outdated_passages(root, note, memories[note.path])
     return found
 
 
@@ -722,14 +719,27 @@ LOOKED_BYTES: Final = 1_000_000
 """Size up to which a changed file is read to see whether a memory's text is still in it."""
 
 
-def _changed_text(root: str, note: Document) -> str | None:
-    """Return the text of a file that is newer than what is stored of it, None if it cannot be read at once."""
+def _outdated_passages(root: str, note: Document, passages: Sequence[Record]) -> dict[str, str]:
+    place = os.path.join(root, note.path)
     try:
-        if os.stat(os.path.join(root, note.path)).st_size > LOOKED_BYTES:
-            return None
-        return normalize_newlines(decode_text(read_bytes(Path(root), note.path).data, note.path))
-    except (OSError, SourceError):
-        return None
+        mtime_ns, size = mtime_and_size(place, os.stat(place))
+    except (FileNotFoundError, NotADirectoryError):
+        return dict.fromkeys((one.id for one in passages), FILE_GONE)
+    except OSError:
+        return {}  # the sync reports why it cannot be read
+    # No time is stored of a file that was read just after it was written.
+    if note.mtime_ns in (mtime_ns, 0) and note.size == size:
+        return {}
+    text = ""
+    if size <= LOOKED_BYTES:
+        try:
+            data = read_bytes(Path(root), note.path)
+            if data.content_hash == note.content_hash:
+                return {}
+            text = normalize_newlines(decode_text(data.data, note.path))
+        except (OSError, SourceError):
+            pass  # it is no text, or is being written: no passage is known to be in it
+    return {one.id: FILE_CHANGED for one in passages if one.content not in text}
 
 
 def _has_entries(folder: str) -> bool:
@@ -738,19 +748,6 @@ def _has_entries(folder: str) -> bool:
             return any(True for _ in entries)
     except OSError:
         return False
-
-
-def _file_change(root: str, note: Document) -> str:
-    place = os.path.join(root, note.path)
-    try:
-        mtime_ns, size = mtime_and_size(place, os.stat(place))
-    except (FileNotFoundError, NotADirectoryError):
-        return FILE_GONE
-    except OSError:
-        return ""  # the sync reports why it cannot be read
-    # No time is stored of a file that was read just after it was written.
-    same = note.mtime_ns in (mtime_ns, 0) and note.size == size
-    return "" if same else FILE_CHANGED
 
 
 @frozen
