@@ -48,7 +48,8 @@ def test_forgetting_says_which_superseded_memory_is_active_again(cli) -> None:
 def test_the_history_of_a_memory_says_that_it_was_added_again(cli) -> None:
     one = cli("add", "The mast is 12 metres.", "--json").json["id"]
     assert "already exists" in cli("add", "The mast is 12 metres.").out
-    assert "was added again" in cli("history", one).out
+    cli("add", "The mast is 12 metres.")
+    assert cli("history", one).out.count("was added again") == 1  # a script may add it every night
 
 
 def test_every_field_of_an_addition_is_kept(cli) -> None:

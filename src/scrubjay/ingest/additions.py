@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
 from scrubjay.facts.reconciliation import FactOutcome
-from scrubjay.ingest.deletion import ALL_EVENTS
+from scrubjay.ingest.deletion import ALL_EVENTS, last_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import FactBatch, FactStage
 from scrubjay.ingest.linker import EdgeBuilder
@@ -224,11 +224,9 @@ def put_memories(
         if item.record.id not in present and item.record.id not in fresh:
             fresh[item.record.id] = prepare_memory(item.record)
             new_places.add(place)
-    again = [one.record for one in items if one.record.id in present and one.record.turn is None]
-    if record_repeats and again:
-        at = now_micros()
-        events = tuple(Event(one.id, "added", at, one.key, actor=scope.user) for one in again)
-        store.write(scope, [PutEvents(events)], durable=True)
+    if record_repeats:
+        again = {one.record.id for one in items if one.record.turn is None} & present.keys()
+        _record_repeats(store, scope, [present[memory] for memory in sorted(again)])
     prepared = list(fresh.values())
     if len(prepared) > ADD_BATCH:
         check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))
@@ -247,7 +245,7 @@ def put_memories(
                     facts.similar.setdefault(edge.src, []).append(edge.dst)
     reports = iter(
         [
-            _report(item, place in new_places, facts, present.get(item.record.id, "active"))
+            _report(item, place in new_places, facts, present.get(item.record.id, item.record).status)
             for place, item in enumerate(items)
         ]
     )
@@ -257,10 +255,26 @@ def put_memories(
     ]
 
 
+def _record_repeats(store: Store, scope: Scope, records: Sequence[Record]) -> None:
+    """Record that memories were added again, unless nothing happened to their texts since that was recorded."""
+    if not records:
+        return
+    with store.reader(scope) as reader:
+        last = last_events(reader, [one.id for one in records], ("added", "imported"))
+    at = now_micros()
+    events = tuple(
+        Event(one.id, "added", at, one.key, actor=scope.user)
+        for one in records
+        if (event := last.get(one.id)) is None or event.op != "added" or event.at < one.updated_at
+    )
+    if events:
+        store.write(scope, [PutEvents(events)], durable=True)
+
+
 def _with_existing_ids(
     reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
-) -> tuple[list[ValidatedMemory], dict[str, str]]:
-    """Return the memories by their ids, and the status of those that exist.
+) -> tuple[list[ValidatedMemory], dict[str, Record]]:
+    """Return the memories with their ids, and the stored ones of those that exist.
 
     A memory whose text was amended keeps its id; its first text, added again, becomes a new memory.
     """
@@ -271,11 +285,11 @@ def _with_existing_ids(
         else one
         for one in validated
     ]
-    present: dict[str, str] = {}
+    present: dict[str, Record] = {}
     places = list(range(len(items)))
     while places:
         stored = reader.get([items[place].record.id for place in places])
-        present |= {memory: record.status for memory, record in stored.items()}
+        present |= stored
         renamed = []
         for place in places:
             record = items[place].record

@@ -49,13 +49,13 @@ STATUS_BATCH: Final = 1_000
 
 
 def last_status_events(reader: Reader, ids: Sequence[str]) -> dict[str, Event]:
-    return _last_events(reader, ids, STATUS_EVENTS)
+    return last_events(reader, ids, STATUS_EVENTS)
 
 
 def withheld_ids(reader: Reader, records: Iterable[Record]) -> set[str]:
     """Return the ids of the memories that have the tag `NEVER_INJECT` by feedback and not from their file."""
     tagged = [record.id for record in records if NEVER_INJECT in record.tags]
-    last = _last_events(reader, tagged, INJECTION_VERDICTS)
+    last = last_events(reader, tagged, INJECTION_VERDICTS)
     return {memory for memory, event in last.items() if event.op == NEVER_INJECT}
 
 
@@ -66,7 +66,8 @@ def archived_by_hand(reader: Reader, records: Iterable[Record]) -> set[str]:
     return {memory for memory in archived if memory not in last or last[memory].run is None}
 
 
-def _last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:
+def last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:
+    """Return, by memory, its last event of these operations."""
     found: dict[str, Event] = {}
     for batch in in_batches(ids, STATUS_BATCH):
         for event in reader.events(batch, limit=ALL_EVENTS):
@@ -138,7 +139,7 @@ def reactivate_superseded(
             del older[memory]
     changes: list[Change] = [PutEdges(tuple(inherited))] if inherited else []
     if older:
-        last = _last_events(reader, sorted(older), ("superseded",))
+        last = last_events(reader, sorted(older), ("superseded",))
         events = []
         for memory, one in older.items():
             event = last.get(memory, Event(memory, "superseded", at, one.key))
