@@ -33,7 +33,6 @@ CHANGES = [
     ("The bug is in parser.py.", "The bug is not in parser.py but in lexer.py."),
     ("Der Termin ist am Montag.", "Der Termin ist am Dienstag, nicht am Montag."),
     ("Der Umzug war am 3. Mai.", "Der Umzug war nicht am 3. Mai, sondern am 5. Mai."),
-    ("Bettina leads Leuchtturm.", "Ravi leads Leuchtturm, Bettina left."),
     ("The API returns JSON.", "The API returns XML, not JSON."),
     ("Invoices go to Marta.", "Invoices go to Otto Berger, not Marta."),
     ("Wir wohnen in einer Wohnung.", "Wir wohnen in einem Haus, nicht in einer Wohnung."),
