@@ -290,7 +290,7 @@ def test_a_quotation_that_no_memory_contains_is_searched_without_its_quotes(memo
     quoted = '"nats: no responders available for request"'
     found = memory.search(f"test fails with {quoted}")
     assert [one.id for one in found.results] == [fix]
-    assert found.partial == ("No memory contains the quoted text; searched without the quotes.",)
+    assert found.partial == ("The quoted text was not found; searched without the quotes.",)
     assert memory.search(quoted).results == ()
     assert memory.search(f"{quoted} -staging").results == ()
     kept = memory.search('test "NATS has no responders"')

@@ -155,7 +155,7 @@ def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
 def _answers_alike(
     state: RetrievalState, ids: Sequence[str], relevant: Set[str]
 ) -> Callable[[str, str], bool]:
-    """Return a test whether a relevant memory holds `ALIKE_SHARE` of the prompt's words that another one holds."""
+    """Return a function that says whether a relevant memory holds `ALIKE_SHARE` of the prompt's words in another."""
     weights = term_weights(state.plan, state.channels.terms)
     held = dict(zip(ids, terms_held(state.channels.terms, ids), strict=True))
 

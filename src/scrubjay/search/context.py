@@ -406,7 +406,7 @@ def injectable_items(
     state: RetrievalState | None,
     request: ContextRequest,
 ) -> tuple[list[ContextItem], list[OmittedItem], dict[str, str]]:
-    """Return what may be shown of memories with their parts, the most wanted first: once, trusted, and not superseded.
+    """Return the memories that may be shown, each once, of those given with their parts, the most wanted first.
 
     Also what is left out, and what represents each of those that repeat another.
     """

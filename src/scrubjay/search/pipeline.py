@@ -92,7 +92,9 @@ class Selection:
         features: The relevance features of the first candidates.
         groups: The results, best first; in the end only those that answer.
         newer: Memory to the later memories that supersede a statement of it, the newest first.
-        joined: The same, of the memories that answer by such a statement: the later ones are placed before them.
+        joined: Memory to the later memories that are placed before it: it answers by a statement that they supersede,
+            or they may have changed it.
+        linked: What `validity.find_newer` returned of each memory that was looked up; empty for nothing.
         nearest: The first results where none is likely to answer.
         abstained: Why nothing answers; else empty.
     """
@@ -109,6 +111,7 @@ class Selection:
     groups: list[results.ResultGroup] = field(default_factory=list)
     newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    linked: dict[str, tuple[str, ...]] = field(default_factory=dict)
     nearest: list[results.ResultGroup] = field(default_factory=list)
     abstained: str = ""
 
@@ -128,7 +131,7 @@ def run_search(
     return replace(again, partial=(*again.partial, UNQUOTED)) if again.results or again.nearest else found
 
 
-UNQUOTED: Final = Notice("No memory contains the quoted text; searched without the quotes.")
+UNQUOTED: Final = Notice("The quoted text was not found; searched without the quotes.")
 
 
 def _search_archive_too(
@@ -250,8 +253,7 @@ def newest_first(
 ) -> tuple[list[results.ResultGroup], Mapping[str, tuple[str, ...]]]:
     """Return the results, newer ones before those they change, and the memories that may have changed each."""
     request, plan, records = state.request, state.plan, selection.records
-    at = request.now if plan.true_at is None else plan.true_at
-    newer = validity.find_newer(state.reader, {group.lead.id: records[group.lead.id] for group in groups}, at)
+    newer = _find_newer(selection, state, groups)
     fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
     if "recency" in plan.stages and plan.timeless and fused:
         best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
@@ -386,6 +388,19 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     annotate({"scrubjay.abstained": bool(selection.abstained)})
 
 
+def _find_newer(
+    selection: Selection, state: RetrievalState, groups: Sequence[results.ResultGroup]
+) -> dict[str, tuple[str, ...]]:
+    """Return, by result, the memories that may have changed it; each result is looked up once."""
+    ids = [group.lead.id for group in groups]
+    new = {memory: selection.records[memory] for memory in ids if memory not in selection.linked}
+    if new:
+        at = state.request.now if state.plan.true_at is None else state.plan.true_at
+        found = validity.find_newer(state.reader, new, at)
+        selection.linked |= {memory: found.get(memory, ()) for memory in new}
+    return {memory: selection.linked[memory] for memory in ids if selection.linked[memory]}
+
+
 def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
     """Where a superseded statement is likelier to answer than anything active, put first the one that holds now.
 
@@ -439,16 +454,14 @@ def _join_newer(selection: Selection, state: RetrievalState) -> None:
     first = selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]
     at = state.request.now if plan.true_at is None else plan.true_at
     found = validity.superseded_statements(reader, {one.lead.id: records[one.lead.id] for one in first}, at)
-    likely = [
-        one.lead.id
-        for one in first[: relevance.FIRST_RESULTS]
-        if one.lead.id in selection.features and selection.features[one.lead.id].relevance >= WEAK_RELEVANCE
-    ]
-    changed = validity.last_changes(reader, {memory: records[memory] for memory in likely}, at)
-    if not found and not changed:
-        return
     selection.newer = {memory: tuple(one.later.id for one in own) for memory, own in found.items()}
     if "recency" not in plan.stages or not plan.timeless or state.request.by == "session":
+        return
+    likely = {memory for memory, own in selection.features.items() if own.relevance >= WEAK_RELEVANCE}
+    likely &= {group.lead.id for group in first[: relevance.FIRST_RESULTS]}
+    newer = {memory: ids for memory, ids in _find_newer(selection, state, first).items() if memory in likely}
+    changed = validity.last_changes(reader, newer, at)
+    if not found and not changed:
         return
     shown = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
     shown |= {copy: lead for lead, own in selection.copies.items() if lead in shown for copy in own}

@@ -180,16 +180,21 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
     }
 
 
-def last_changes(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, Record]:
-    """Return, by memory, the last of the memories that may have changed it, one after another."""
-    last = dict(records)
+def last_changes(reader: Reader, newer: Mapping[str, Sequence[str]], at: int) -> dict[str, Record]:
+    """Return, by memory, the last of the memories that changed it one after another.
+
+    ``newer`` is what `find_newer` returned of the memories.
+    """
+    last = {memory: ids[0] for memory, ids in newer.items()}
+    records: dict[str, Record] = {}
     for _ in range(MAX_SUCCESSORS):
-        newer = find_newer(reader, {one.id: one for one in last.values()}, at)
-        later = reader.get(sorted({ids[0] for ids in newer.values()}))
-        if not later:
+        new = reader.get(sorted(set(last.values()) - records.keys()))
+        if not new:
             break
-        last = {memory: later[newer[one.id][0]] if one.id in newer else one for memory, one in last.items()}
-    return {memory: one for memory, one in last.items() if one.id != memory}
+        records |= new
+        following = {memory: ids[0] for memory, ids in find_newer(reader, new, at).items()}
+        last = {memory: following.get(one, one) for memory, one in last.items()}
+    return {memory: records[one] for memory, one in last.items() if one in records and one != memory}
 
 
 def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
