@@ -174,7 +174,7 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
     answer = memory.search(snippet=max(SNIPPETS), **_plural_arguments(arguments))
     found = serializers.compact_answer(answer)
-    if '"' not in arguments["query"]:  # a result with the quoted words is what was asked for
+    if '"' not in arguments["query"]:  # a result that contains the quoted words answers
         for result in found["results"][count_strong(result.relevance for result in answer.results) :]:
             result["weak"] = True
     groups = query_groups(arguments["query"][:MAX_QUERY_LENGTH])

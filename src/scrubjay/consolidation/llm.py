@@ -56,7 +56,7 @@ else. Each item is {"turn": its number, "quote": a whole clause copied from the 
 of "preference", "decision", "fact", "correction", "howto", "statement": the same clause in the same words and \
 order, with "the user" for "I"}. Leave out questions, requests, guesses, conditions, jokes, what others said, pasted \
 text, and what will not matter in a month. If there is nothing, answer []."""
-"""What the model is told to do."""
+"""The instruction for the model."""
 
 _SPACE = re.compile(r"\s+")
 
@@ -143,7 +143,7 @@ def _own_span(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
 
 
 def find_quotes(quote: str, text: str) -> Iterator[TextSpan]:
-    r"""Yield where a quote stands in a text as whole words, ignoring white space and case.
+    r"""Yield the places of a quote in a text, as whole words, ignoring white space and case.
 
     >>> list(find_quotes("live  in PORTO", "Olive in Porto; I live in\nPorto"))
     [TextSpan(start=18, end=31)]
@@ -206,7 +206,7 @@ class ModelBudget:
     """A language model with a limit on its requests and failures in one run.
 
     ``deadline`` is the seconds of one request, retries included; ``announce`` is called once, before the first request,
-    with what is sent where.
+    and says which data goes to which server.
     """
 
     def __init__(

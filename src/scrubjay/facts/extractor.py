@@ -157,7 +157,13 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A span of a turn (code points), its kind (``STATEMENT_KINDS`` of `consolidation.llm`), text with single blanks, and rule."""
+    """A statement in a turn, in code points.
+
+    Attributes:
+        kind: One of ``STATEMENT_KINDS`` of `consolidation.llm`.
+        text: Its words, with single blanks.
+        rule: The rule that found it.
+    """
 
     start: int
     end: int

@@ -175,7 +175,7 @@ def finalize_source(
     due: Mapping[str, int],
     stages: Collection[str],
 ) -> list[Change]:
-    """Return what brings links and folder categories of a source up to date.
+    """Return the changes that bring links and folder categories of a source up to date.
 
     ``due`` maps the path of each document that is due to its level: at `DUE_LINKS` only its own links are resolved.
     """

@@ -1,4 +1,4 @@
-"""Git history: read a repository's commits with the ``git`` program, and decide what is stored of one.
+"""Git history: read a repository's commits with the ``git`` program, and make memories of them.
 
 A repository may be hostile. Nothing that it names is run (hooks, pagers, signature checks, external diffs, text
 conversions, file-system monitors), and nothing is fetched. Fields of the output end with NUL, which no message can
@@ -138,7 +138,7 @@ class Repository:
         }
 
     def head(self) -> Head | None:
-        """Return what is checked out; None where nothing was committed yet.
+        """Return the commit that is checked out; None where nothing was committed yet.
 
         Raises:
             SourceError: git is missing, refuses the repository or cannot read it.
@@ -261,7 +261,7 @@ class Repository:
 
 
 def _fields(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """Yield what stands between NULs, and whether it is whole: the rest of an endless field is not kept."""
+    """Yield the fields between NULs, and whether each is whole: the rest of an endless one is dropped."""
     rest, whole = b"", True
     while chunk := stream.read(_CHUNK):
         *ended, last = chunk.split(b"\0")
@@ -367,10 +367,10 @@ UNREAD_COMMITS: Final = "scrubjay sync"
 
 @dataclass(frozen=True, slots=True)
 class HistoryChanges:
-    """What a repository holds beyond what is stored, and no longer.
+    """The difference between a repository and its stored commits.
 
     Attributes:
-        head: What is checked out, as a source keeps it.
+        head: The commit that is checked out, as a source keeps it.
         new: Path of a document to its commit, the newest first; also of those that are to be read again.
         empty: Whether nothing is committed yet.
     """
@@ -382,7 +382,7 @@ class HistoryChanges:
 
 
 def compare_history(repository: Repository, source: Source, known: Mapping[str, Document]) -> HistoryChanges:
-    """Compare a repository with what is stored of it.
+    """Compare a repository with its stored commits.
 
     From the commit that was checked out before, where git still has it; else the whole history is compared.
 
@@ -465,7 +465,7 @@ def issue_tags(message: str) -> tuple[str, ...]:
 
 
 def commit_text(commit: Commit) -> str:
-    """Return what is stored of a commit: its message, then who wrote it and what it changed."""
+    """Return the text to store of a commit: its message, then its author and files."""
     lines = [commit.message, "", f"Author: {commit.author}"]
     if commit.files:
         more = commit.file_count - len(commit.files)
@@ -589,7 +589,7 @@ _RULES: Final = ("revert", "amend")
 def superseding_edges(
     reader: Reader, source: Source, records: Iterable[Record], documents: Mapping[str, Document]
 ) -> list[Edge]:
-    """Return edges from commits that say they revert or amend another to what is stored of that one.
+    """Return edges from commits that say they revert or amend another, to the memories of that one.
 
     git's sentence names it by id. A quoted subject names it where exactly one stored commit that is no younger has it.
     """
@@ -621,10 +621,10 @@ def superseding_edges(
 
 
 def status_updates(reader: Reader, seeds: Collection[str]) -> list[Change]:
-    """Return what makes commits superseded, or active again, that are linked with these by revert or amendment.
+    """Return the changes of status of commits that are linked with these by revert or amendment.
 
-    A commit is superseded while one that supersedes it is not: a reverted revert brings it back. What a person pinned
-    or archived stays as it is.
+    A commit is superseded while one that supersedes it is not: a reverted revert brings it back. Commits that a person
+    pinned or archived stay as they are.
     """
     newer: dict[str, set[str]] = {one: set() for one in seeds}
     ids = sorted(newer)

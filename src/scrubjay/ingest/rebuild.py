@@ -61,7 +61,7 @@ def rebuild_tenant(
     """Rebuild every memory of the tenant beside the old ones, then switch at once.
 
     Progress counts the caller's own documents only. With ``keep_vectors``, other models keep the vectors of the texts
-    that stay; chunk settings and what is embedded of a memory must be as before.
+    that stay, which is right only if chunk settings and `text_to_embed` are the same as before.
     """
     started = time.monotonic()
     secret = store.secret(scope)

@@ -59,7 +59,7 @@ def strip_control(text: str) -> str:
 
 @cache
 def _control_patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what tells a text that is changed, five times as fast, and what is replaced."""
+    """Return a quick pattern for texts that have something to replace, and the pattern of what is replaced."""
     each = f"({_SEQUENCE})|(\r\n|[{_LINE_ENDS}])|({_FLAG})|[{_UNSEEN}]+"
     return re.compile(f"[{_LINE_ENDS}{_UNSEEN}]"), re.compile(each)
 

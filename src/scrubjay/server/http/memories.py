@@ -256,7 +256,7 @@ async def update_memory(id: MemoryId, change: Change, who: WritePrincipal, sessi
 
 @router.delete(
     "/memories/{id}",
-    responses=describe_responses(model_of(ForgetReport), about="What was removed.", more=(404,)),
+    responses=describe_responses(model_of(ForgetReport), about="The removed memories.", more=(404,)),
 )
 async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete a memory permanently; the response lists files that still contain its text."""
@@ -340,7 +340,9 @@ async def restore(named: Named, who: WritePrincipal, session: SessionDep) -> Res
 
 @router.post(
     "/forget",
-    responses=describe_responses(model_of(ForgetReport), about="What was removed and what was not found."),
+    responses=describe_responses(
+        model_of(ForgetReport), about="The removed memories, and the ids that were not found."
+    ),
 )
 async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete memories permanently; the response lists files that still contain their text."""
