@@ -93,6 +93,16 @@ def test_a_reply_that_says_that_it_does_not_know_is_no_answer(opened: Callable[.
     assert memory.search("how long is the trial").results[0].id == answer
 
 
+def test_a_reply_that_cannot_say_stands_behind_the_note_that_answers(mixed: Memory) -> None:
+    asked = "how many shipments are included in Kestrel"
+    say(
+        mixed,
+        [("user", f"{asked}, 500?"), ("assistant", "The list isn't in this checkout, so I can't say.")],
+        "s2",
+    )
+    assert (mixed.search(asked).results[0].path or "").endswith("prices.md")
+
+
 @pytest.mark.parametrize(
     "text", ["ok", "lgtm", "great, next", "continue", "yes please", "danke", "好的", "👍"]
 )
