@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from scrubjay import Memory
 from scrubjay.config.settings import Settings
+from scrubjay.embeddings.base import TextKind
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.ingest import scanner
+from scrubjay.memory import hook_context
 from scrubjay.models.records import Scope
 from scrubjay.services.context import context
 from scrubjay.services.models import ModelRegistry, caller_catalog
@@ -236,3 +241,28 @@ def test_a_sync_embeds_the_few_passages_that_changed_but_not_a_first_one(
     write(root, "a.md", "The kettle is red!!", 1)
     done = memory.sync()
     assert (done.updated, done.embedded, done.waiting) == (1, 1, 0)
+
+
+class SlowEmbedder(HashEmbedder):
+    """A model that takes a tenth of a second."""
+
+    def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
+        threading.Event().wait(0.1)
+        return super().embed(texts, kind=kind)
+
+
+def test_a_hook_reads_an_edited_note_again_in_less_than_ten_times_its_own_time(
+    opened: Callable[..., Memory], root: Path
+) -> None:
+    memory = opened(embedders=[SlowEmbedder(64)])
+    memory.sync(root)
+    told = []
+    for number in range(5):  # the first one loads modules, and another one may wait for other processes
+        write(root, "a.md", f"The kettle has colour {number} now.", number)
+        told.append(
+            hook_context(
+                memory, "kettle colour", budget=400, project=None, session=None, known={}, first=False,
+                until=time.monotonic() + 0.9,
+            ).text
+        )  # fmt: skip
+    assert any(f"colour {number}" in text for number, text in enumerate(told)), told

@@ -9,6 +9,7 @@ path owns it.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import inspect
 import json
 import os
@@ -272,6 +273,8 @@ class DaemonHandler:
         """Open the memory and load the models, once; a failure is logged."""
         if self._warm or not self._warming.acquire(blocking=False):
             return
+        from scrubjay.redaction.redactor import redact_text
+
         try:
             memory = self._memory()
             if not self._settings.models.extra:  # those may be remote: do not send a made-up query
@@ -279,6 +282,9 @@ class DaemonHandler:
 
                 without_file_check(memory).search("which memories are there")
             self._warm = True
+            # A hook has no time to load these when it reads an edited file again.
+            importlib.import_module("scrubjay.services.sync")
+            redact_text("password")
         except ScrubjayError as error:
             self._log.write("warning", "resident not warm", error=type(error).__name__)
         finally:

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from scrubjay.models.results import Context
 
 
-REREAD_FACTOR: Final = 10
-"""Times that a hook's context takes, within which changed files can be read again and the context be built anew."""
+REREAD_FACTOR: Final = 3
+"""Times that a hook's context takes, within which a changed file can mostly be read again and another be built."""
 MAX_HOOK_BYTES: Final = 20_000
 """Bytes of changed files that a hook ingests itself."""
 
@@ -90,9 +90,11 @@ def context(
         request = replace(request, asking=replace(asking, rewritten=rewriting.text))
     found, view = _build(workspace, timer, request, first=first)
     outdated = [one.id for one in found.left_out if one.why == OUTDATED]
-    if outdated and until - time.monotonic() > REREAD_FACTOR * timer.ms / 1000:
+    took = timer.ms / 1000
+    if outdated and until - time.monotonic() > REREAD_FACTOR * took:
         reread_files(workspace, outdated, MAX_HOOK_BYTES)
-        found, view = _build(workspace, timer, request, first=first)
+        if until - time.monotonic() > took:
+            found, view = _build(workspace, timer, request, first=first)
     log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
     partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
     return replace(found, partial=partial, took_ms=timer.ms)
