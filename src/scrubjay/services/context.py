@@ -59,9 +59,9 @@ def context(
 
     ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
     tells that it is for an agent's hook: with a query it is a briefing (`search.briefing`), for the ``first`` prompt of
-    a session or a later one; else what the session begins with (`search.context`). A hook leaves out memories whose
-    file is gone or newer. It reads such files again first if that is likely to end before ``until``, a time of
-    ``time.monotonic``.
+    a session or a later one; else what the session begins with (`search.context`). Where files are not checked before,
+    memories whose file is gone or newer are left out; such files are read again first if that is likely to end before
+    ``until``, a time of ``time.monotonic``.
     """
     timer = StageTimer()
     settings = workspace.settings.context
@@ -81,7 +81,7 @@ def context(
         unprompted,
         known,
         hook,
-        outdated_memories if hook else None,
+        None if workspace.checks_files else outdated_memories,
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:
