@@ -47,3 +47,10 @@ def test_parts_can_be_chosen(cli) -> None:
     out = cli("context", "--part", "profile").out
     assert "Mondays" in out
     assert "Fridays" not in out
+
+
+def test_a_memory_that_feedback_marked_wrong_says_so_in_its_line(cli) -> None:
+    added = cli("add", "Deploy on Mondays only.", "--json").json
+    cli("feedback", "wrong", added["id"])
+    out = cli("context", "when do we deploy?").out
+    assert f"marked wrong, {added['id']}] Deploy on Mondays only." in out
