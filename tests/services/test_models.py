@@ -108,6 +108,19 @@ def test_what_is_not_described_or_not_registered_is_named_with_what_there_is(
         assert "models add bge" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "near"), [("multi", "multilingual"), ("secnd", "second"), ("sec", "second"), ("has", "hash")]
+)
+def test_the_beginning_of_a_name_or_a_typo_is_answered_with_the_nearest_name(
+    opened: Callable[..., Memory], name: str, near: str
+) -> None:
+    memory = filled(opened(embedders=[BASE, SECOND]))
+    for call in (memory.use_model, memory.drop_model):
+        with pytest.raises(NotFoundError) as caught:
+            call(name)
+        assert caught.value.hint == f"did you mean {near}?"
+
+
 def test_the_base_model_is_neither_dropped_nor_chosen(opened: Callable[..., Memory]) -> None:
     memory = filled(opened(embedders=[BASE, SECOND]))
     before = states(memory)

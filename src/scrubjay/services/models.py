@@ -418,10 +418,15 @@ class ModelRegistry:
             for status in registered:
                 if status.fingerprint in known or status.name in known:
                     return status
-        names = ", ".join(status.name for status in registered) or "none"
+        from difflib import get_close_matches
+
+        names = [status.name for status in registered]
+        usable = {*names, *self._catalog.names, *INSTALLED_BY}
+        near = sorted(one for one in usable if one.startswith(name)) or get_close_matches(name, usable, 1)
+        hint = f"`scrubjay models add {name}`" if name in usable or not near else f"did you mean {near[0]}?"
         raise NotFoundError(
-            f"No model {name} is registered in this store; there are: {names}.",
-            hint=f"`scrubjay models add {name}`",
+            f"No model {name} is registered in this store; there are: {', '.join(names) or 'none'}.",
+            hint=hint,
         )
 
     def _status_of(self, fingerprint: str) -> ModelStatus:
