@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -88,6 +89,17 @@ def test_a_result_is_a_line_of_id_date_and_place_and_its_quoted_text(
     assert f"{short(guess)} 2026-01-02 lesson confidence 0.5, Guess\n> Ann may sell" in read(
         session, "memory_get", ids=[guess]
     )
+
+
+def test_a_commit_is_named_by_its_repository_and_id_alone(session: Session, tmp_path: Path) -> None:
+    git = ("git", "-C", str(tmp_path), "-c", "user.name=Ann", "-c", "user.email=ann@example.org")
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "Retry uploads with a delay"], check=True)
+    sha = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout[:12]
+    with Memory.open() as memory:
+        memory.sync(tmp_path)
+    for tool in ("memory_search", "memory_thread"):
+        assert re.search(rf"{tmp_path.name}@{sha}( in |\n)", read(session, tool, query="retried uploads")), tool
 
 
 def test_a_project_is_named_where_it_is_not_the_callers(session: Session, tmp_path: Path) -> None:

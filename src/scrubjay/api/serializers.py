@@ -446,7 +446,7 @@ def _place(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
     elif path:
         where = memory["citation"].rpartition(path)[2]
         first, _, last = where.removeprefix(":").partition("-")
-        place = memory["citation"] if whole else path + (f":{first}" if first == last else where)
+        place = memory["citation"] if whole else path + (f":{first}" if first and first == last else where)
     else:
         place = memory.get("title", "")[:TITLE_LABEL_LENGTH]
     project = memory.get("project")
