@@ -120,8 +120,8 @@ def _english() -> TimeVocabulary:
         ("weekend", "which weekend"),
         ("weekend", "the weekend"),
         ("weekend", "the which weekend"),
-        ("quarter", "quarter of? year"),
-        ("lone_quarter", "quarter"),
+        ("quarter", "third? quarter of? year"),
+        ("lone_quarter", "third? quarter"),
         ("dayword", "dayword part_of_day?"),
         ("eve", "the? unit before dayword"),
         ("morrow", "the? unit after dayword"),
@@ -189,8 +189,8 @@ def _german() -> TimeVocabulary:
         ("rolling", "the? past number number unit"),
         ("weekend", "the? which weekend"),
         ("lone_weekend", "weekend"),
-        ("quarter", "quarter year"),
-        ("lone_quarter", "quarter"),
+        ("quarter", "third? quarter year"),
+        ("lone_quarter", "third? quarter"),
         ("dayword", "dayword part_of_day?"),
     )
     return TimeVocabulary(words.held, rules, small=frozenset({"morgen"}))
@@ -411,8 +411,8 @@ _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]]
     "past": _rolling,
     "weekend": _weekend,
     "lone_weekend": _weekend,
-    "quarter": lambda v, now: _month(v["year"], *_CYCLES["quarter"](v["quarter"])),
-    "lone_quarter": lambda v, now: _latest(v, now, "quarter"),
+    "quarter": lambda v, now: _part_of(_month(v["year"], *_CYCLES["quarter"](v["quarter"])), v),
+    "lone_quarter": lambda v, now: _part_of(_latest(v, now, "quarter"), v),
     "dayword": _relative_day,
     "eve": lambda v, now: _adjacent_day(-1, v, now),
     "morrow": lambda v, now: _adjacent_day(1, v, now),
@@ -431,6 +431,7 @@ _LEADING_MARKS: Final = "([{\"'`„“”‚‘’«»<*_"
 _TRAILING_MARKS: Final = ".,;:!?)]}\"'`„“”‚‘’«»>*_…"
 _SENTENCE_ENDS: Final = frozenset(".;:!?)]}…")
 _POSSESSIVE: Final = ("'s", "’s")
+_HYPHEN: Final = re.compile(r"\b(early|mid|late|anfang|mitte|ende)-(?=\w)", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
 
 
@@ -484,7 +485,7 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     >>> find_times("we may march on 12/4 with v2.10.3", datetime(2026, 11, 22))
     ()
     """
-    tokens = _tokens(text)
+    tokens = _tokens(_HYPHEN.sub(r"\1 ", text))
     found: list[TimeExpression] = []
     for tongue in TIME_VOCABULARIES:
         found += _spans(tokens, tongue, now)
