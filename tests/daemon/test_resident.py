@@ -377,3 +377,22 @@ def test_the_folder_of_sockets_may_be_removed_under_a_resident(warm: Machine) ->
     shutil.rmtree(warm.socket.parent)
     warm.wait(lambda: gone(pid))
     assert "heron" in warm.hook("prompt", prompt=ASKED).context
+
+
+@pytest.mark.parametrize(
+    ("enter", "leave"),
+    [
+        (("install", "claude-code", "--yes"), ("uninstall", "claude-code", "--yes")),
+        (("setup", "--yes"), ("setup", "--undo", "--yes")),
+    ],
+)
+def test_it_ends_when_agents_are_uninstalled(
+    here: Machine, enter: tuple[str, ...], leave: tuple[str, ...]
+) -> None:
+    (here.root / "home" / ".claude").mkdir()
+    here.run(*enter, SCRUBJAY_OFF="1")
+    here.run("resident", "start")
+    assert here.state()["running"]
+    done = here.run(*leave)
+    assert done.code == 0, done
+    here.wait(lambda: not here.state()["running"])

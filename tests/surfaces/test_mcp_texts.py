@@ -99,7 +99,9 @@ def test_a_commit_is_named_by_its_repository_and_id_alone(session: Session, tmp_
     with Memory.open() as memory:
         memory.sync(tmp_path)
     for tool in ("memory_search", "memory_thread"):
-        assert re.search(rf"{tmp_path.name}@{sha}( in |\n)", read(session, tool, query="retried uploads")), tool
+        assert re.search(rf"{tmp_path.name}@{sha}( in |\n)", read(session, tool, query="retried uploads")), (
+            tool
+        )
 
 
 def test_a_project_is_named_where_it_is_not_the_callers(session: Session, tmp_path: Path) -> None:

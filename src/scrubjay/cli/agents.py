@@ -137,6 +137,8 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
                     f"reads it: it is kept."
                 )
     done = _carry_out(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
+    if done:
+        end_daemon(call)
     if call.json:
         write_json({"done": done, "agents": [_changes_json(step) for step in steps]})
     elif done:
@@ -387,6 +389,14 @@ def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
     env = environment(call.store, call.user)
     fingerprint = settings_fingerprint(env)
     return socket_path(runtime_folder(env), fingerprint), fingerprint, env
+
+
+def end_daemon(call: Call) -> None:
+    """Stop the daemon that a session started, if it runs; a session of another agent starts it again."""
+    path, fingerprint, _ = daemon_address(call)
+    found = client.daemon_state(path, fingerprint)
+    if found is not None and found["host"] == "resident":
+        client.stop_daemon(path, fingerprint)
 
 
 @command("start")

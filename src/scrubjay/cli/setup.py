@@ -22,7 +22,7 @@ from scrubjay.agents.setup import (
     make_plan,
 )
 from scrubjay.cli.admin import print_check, summary_line
-from scrubjay.cli.agents import agent_home, agent_settings, archiving_note, settings_origin
+from scrubjay.cli.agents import agent_home, agent_settings, archiving_note, end_daemon, settings_origin
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import BOLD, format_count, paint, table, write, write_error
 from scrubjay.cli.sync import pending_embedding, print_summary, show_progress
@@ -292,6 +292,7 @@ def _undo(
     failed: dict[str, str] = {}
     for name in record.agents:
         _uninstall(call, name, home, failed)
+    end_daemon(call)
     kept = _remove_sources(call, roots, failed) if _has_store(settings) else 0
     record.keep(
         [root for root in roots if root in failed], [name for name in record.agents if name in failed]
