@@ -186,6 +186,22 @@ def test_what_a_person_restored_is_not_archived_again_unless_it_is_edited(
     assert (done.renewed, done.archived) == (1, len(made.sources))
 
 
+def test_the_history_of_a_passage_that_a_run_archived_says_that_its_edit_restored_it(
+    memory: Memory, tmp_path: Path
+) -> None:
+    notes = diary(tmp_path, "2026-01-05")
+    memory.sync(notes)
+    (made,) = memory.consolidate(archive="notes", now=NOW).made
+    file = notes / "2026-01-05.md"
+    file.write_text(file.read_text().replace("2026-01-05 mooring 0", "2026-01-05 edited mooring 0"))
+    memory.sync(notes)
+    (edited,) = [one for one in made.sources if "edited" in memory.history(one).memory.content]
+    told = memory.history(edited)
+    assert told.memory.status == "active"
+    assert [(one.op, one.before) for one in told.events] == [("archived", "active"), ("restored", "archived")]
+    assert memory.consolidate(archive="notes", now=NOW).archived == len(made.sources)
+
+
 def diary(folder: Path, *days: str) -> Path:
     """A folder of daily notes, each with three sections."""
     notes = folder / "diary"

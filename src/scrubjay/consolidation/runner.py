@@ -317,7 +317,7 @@ class _KeyRun:
                 for event in reader.events([record.id for record in batch], limit=ALL_EVENTS):
                     if event.op == "restored" and event.run is None:
                         restored_at.setdefault(event.memory, event.at)  # newest first
-            archivable += [record for record in batch if record.updated_at > restored_at.get(record.id, -1)]
+            archivable += [record for record in batch if record.updated_at >= restored_at.get(record.id, 0)]
         return archivable
 
     def _write_linked(

@@ -383,11 +383,10 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
     with run.store.reader(run.scope) as reader:
         linking = linking_passages(reader, replaced)
         before = reader.get(renewed)
-    active = {record.id for record in reworded if record.status == "active"}
     restored = tuple(
-        Event(one.id, "restored", now, one.key, before=one.status)
-        for one in before.values()
-        if one.id in active and one.status == "superseded"
+        Event(one.id, "restored", one.updated_at, one.key, before=before[one.id].status)
+        for one in reworded
+        if one.status == "active" and one.id in before and before[one.id].status != "active"
     )
     marks = dict.fromkeys(linking, due_mark(DUE_LINKS, now))
     # Fresh passages mark their whole document.
