@@ -460,8 +460,10 @@ def test_a_filter_that_no_memory_passes_is_an_error_that_names_similar_values(
     cli("sync", notes, "--project", "tracker")
     talk = ("--session", "3a125a96-d45b-4c1e", "--role", "user", "--turn", "0", "--agent", "claude-code")
     cli("add", "The kettle hums at dawn.", "--project", "owl", *talk)
-    said = cli("search", "kettle", flag, value)
-    assert said.code == 2
-    assert told in said.err
-    assert "kettle" in cli("search", "kettle", "--session", "3a125a96-d45").out
+    for asked in ("search", "thread", *(["context"] if flag in ("--project", "--agent") else [])):
+        said = cli(asked, "kettle", flag, value)
+        assert said.code == 2
+        assert told in said.err
+    for asked in ("search", "thread"):
+        assert "kettle" in cli(asked, "kettle", "--session", "3a125a96-d45").out
     assert cli("search", "xylophone", flag, value).code == 2

@@ -33,10 +33,12 @@ from scrubjay.text.display import single_line, strip_control
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from scrubjay.memory import Memory
     from scrubjay.models.results import Answer, Explanation, ReachedMemory, Result, ThreadEntry
 
 
 F = TypeVar("F", bound=Callable[..., object])
+T = TypeVar("T")
 
 
 def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
@@ -150,10 +152,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
             empty = not (found.results or found.silence) and memory.status().memories == 0
             where = memory.status().store if empty else ""
             if not (empty or found.results or found.nearest):
-                from scrubjay.memory import find_filter_values
-
-                whole = find_filter_values(memory, arguments)
-                found = memory.search(text, **whole) if whole != arguments else found
+                found = _with_whole_names(memory, memory.search, text, arguments, found)
     hint = "scrubjay sync DIR" if where else ""
     if call.json:
         from scrubjay.api.serializers import answer_fields
@@ -171,6 +170,20 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
         blocks.append(weak_summary(rest, found.silence))
     write("\n\n".join(blocks) or found.silence or f"Nothing found for: {single_line(text)}")
     _print_footer(found, explain=explain)
+
+
+def _with_whole_names(
+    memory: Memory, ask: Callable[..., T], text: str, arguments: Mapping[str, Any], found: T
+) -> T:
+    """Return what is found when filters name whole values; ``found`` if they do already.
+
+    Raises:
+        InputError: No memory has a value; the message names similar ones.
+    """
+    from scrubjay.memory import find_filter_values
+
+    whole = find_filter_values(memory, arguments)
+    return ask(text, **whole) if whole != arguments else found
 
 
 SHOWN_WEAK: Final = 3
@@ -289,6 +302,8 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     arguments = {name: value for name, value in options.items() if value not in (None, (), "")}
     with call.open(cold=True) as memory:
         found = memory.thread(text, **arguments)
+        if not found.knots:
+            found = _with_whole_names(memory, memory.thread, text, arguments, found)
     if call.json:
         from scrubjay.api.serializers import thread_fields
 
@@ -377,6 +392,11 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
     text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
     arguments = {name: value for name, value in options.items() if value not in (None, ())}
     with call.open(cold=True) as memory:
+        from scrubjay.memory import find_filter_values
+
+        find_filter_values(
+            memory, {f"{name}s": [arguments[name]] for name in ("project", "agent") if name in arguments}
+        )
         found = memory.context(text, **arguments)
     if call.print_json(found):
         return
