@@ -26,6 +26,17 @@ def test_the_same_content_is_one_memory_however_often_it_is_added(client: TestCl
     assert good(client.get("/v1/status"))["memories"] == 2
 
 
+def test_a_superseded_text_that_is_added_again_stays_superseded_until_it_is_restored(
+    client: TestClient,
+) -> None:
+    text = "The timeout of the gateway is 30 seconds."
+    old = added(client, text)
+    added(client, "The timeout of the gateway is 90 seconds.")
+    assert good(client.post("/v1/memories", json={"content": text}))["status"] == "superseded"
+    good(client.post(f"/v1/memories/{old}/restore"))
+    assert good(client.post("/v1/memories", json={"content": text}))["status"] == "active"
+
+
 def test_a_memory_is_read_by_the_beginning_of_its_id(client: TestClient) -> None:
     turns = [
         added(

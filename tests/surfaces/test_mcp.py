@@ -25,6 +25,7 @@ from mcp_clients import (
     talk,
 )
 
+from scrubjay import Memory
 from scrubjay.api.tools import INSTRUCTIONS, TOOLS
 from scrubjay.text.display import estimate_tokens
 
@@ -125,6 +126,24 @@ def test_what_an_agent_adds_is_found_at_once_and_is_the_agents(server) -> None:
         assert kept["marks"] == ["2026-01-02", "agent", "semantic"]
 
     talk(server, use)
+
+
+def test_a_superseded_text_that_is_added_again_is_said_to_stay_superseded_on_every_surface(
+    cli, server
+) -> None:
+    text = "The timeout of the gateway is 30 seconds."
+    old = cli("add", text, "--json").json["id"]
+    assert cli("add", "The timeout of the gateway is 90 seconds.", "--json").json["supersedes"] == [old]
+
+    async def use(client: Client) -> None:
+        done = await client.call_tool("memory_add", {"content": text})
+        told = f"id: {old}; existed: true; status: superseded; hint: scrubjay restore {old}"
+        assert done.content[0].text == told
+
+    talk(server, use)
+    with Memory.open() as memory:
+        assert memory.add(text).status == "superseded"
+    assert cli("add", text, "--json").json["status"] == "superseded"
 
 
 def test_hostile_queries_are_answered_and_unknown_ids_listed(cli, notes, server) -> None:

@@ -217,9 +217,10 @@ def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     report = memory.add(origin="agent", **arguments)
-    return {"id": report.id, "existed": report.existed} | serializers.drop_defaults(
+    fields = {"id": report.id, "existed": report.existed} | serializers.drop_defaults(
         serializers.to_plain(report)
     )
+    return fields if report.status == "active" else {**fields, "hint": f"scrubjay restore {report.id}"}
 
 
 def _update(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
