@@ -60,7 +60,11 @@ MAX_EXAMPLES = 3
     type=click.Choice(["transcripts", "notes"]),
     help="Archive what digests summarise: turns and tool results, or passages of daily notes.",
 )
-@click.option("--undo", metavar="RUN", help="Undo a run: remove its digests and restore what it archived.")
+@click.option(
+    "--undo",
+    metavar="RUN",
+    help="Undo a run: remove its digests and restore what it archived. The next run writes the same digests again.",
+)
 @click.option(
     "--if-due", metavar="TIME", help="Do nothing if the last run began less than this ago, such as 4h."
 )
