@@ -421,8 +421,8 @@ class ModelRegistry:
         from difflib import get_close_matches
 
         names = [status.name for status in registered]
-        usable = {*names, *self._catalog.names, *INSTALLED_BY}
-        near = sorted(one for one in usable if one.startswith(name)) or get_close_matches(name, usable, 1)
+        usable = sorted({*names, *self._catalog.names, *INSTALLED_BY})
+        near = [one for one in usable if one.startswith(name)] or get_close_matches(name, usable, 1)
         hint = f"`scrubjay models add {name}`" if name in usable or not near else f"did you mean {near[0]}?"
         raise NotFoundError(
             f"No model {name} is registered in this store; there are: {', '.join(names) or 'none'}.",
