@@ -1,9 +1,9 @@
 """Runs `python -m scrubjay` in processes forked from one that has imported the package, without its second of imports.
 
-`SCRUBJAY` begins a command line in place of ``[sys.executable, "-m", "scrubjay"]``. The fork has the arguments,
-environment, folder and standard streams of a process of its own. The process that a test sees (`forked_command`) ends
-as the fork does. Variables that Python reads at its start, such as ``PYTHONUNBUFFERED``, have no effect in a fork.
-Tests of a cold start write that command line out.
+`SCRUBJAY` begins a command line in place of ``[sys.executable, "-m", "scrubjay"]``; `PROGRAM` is a file that does the
+same, in place of the program `scrubjay`. The fork has the arguments, environment, folder and standard streams of a
+process of its own. The process that a test sees (`forked_command`) ends as the fork does. Variables that Python reads
+at its start, such as ``PYTHONUNBUFFERED``, have no effect in a fork. Tests of a cold start write that command line out.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import json
 import os
 import runpy
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -38,6 +39,7 @@ RELAY = Path(__file__).with_name("forked_command.py")
 SCRUBJAY: list[str] = [sys.executable] + (
     ["-IS", str(RELAY), str(FOLDER / "socket")] if FORKS else ["-m", "scrubjay"]
 )
+PROGRAM = FOLDER / "bin" / "scrubjay" if FORKS else Path(sys.executable).with_name("scrubjay")
 
 
 @functools.cache
@@ -46,6 +48,9 @@ def start() -> None:
     if not FORKS:
         return
     FOLDER.mkdir(mode=0o700)
+    PROGRAM.parent.mkdir()
+    PROGRAM.write_text(f'#!/bin/sh\nexec {shlex.join(SCRUBJAY)} "$@"\n')
+    PROGRAM.chmod(0o700)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(FOLDER / "socket"))
         listener.listen(64)

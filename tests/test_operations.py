@@ -10,13 +10,13 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fork_server import PROGRAM, start
 from loopback import free_port
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import StoreError
@@ -32,7 +32,6 @@ OPERATIONS, STORAGE = (
 BLOCKS = dict(
     re.findall(r"<!-- run: (\w+) -->\n```console\n(.*?)^```", OPERATIONS + STORAGE, re.MULTILINE | re.DOTALL)
 )
-PROGRAM = Path(sys.executable).parent
 ADDED = 'scrubjay add "The mast is 12 metres" --store memory.db'
 SAVED = "scrubjay backup backup.db --store memory.db"
 
@@ -41,6 +40,7 @@ def run(
     home: Path, *lines: str, swap: Mapping[str, str] | None = None, path: str = ""
 ) -> subprocess.CompletedProcess[str]:
     """Run these lines in one shell; a name of a block stands for its lines."""
+    start()
     told = [
         line.removeprefix("$ ")
         for name in lines
@@ -51,7 +51,7 @@ def run(
         script = script.replace(old, new)
     environ = {
         "HOME": str(home),
-        "PATH": os.pathsep.join(filter(None, (str(PROGRAM), path, os.defpath))),
+        "PATH": os.pathsep.join(filter(None, (str(PROGRAM.parent), path, os.defpath))),
         "XDG_RUNTIME_DIR": str(home),
         "LANG": "C.UTF-8",
         "SCRUBJAY_RESIDENT_AUTO": "false",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,11 +10,10 @@ from typing import Any
 
 import pytest
 
+from fork_server import PROGRAM, start
 from scrubjay.agents.base import Home
 from scrubjay.config.loader import load_settings
 from scrubjay.doctor.checks import Installation
-
-PROGRAM = Path(sys.executable).with_name("scrubjay")
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +53,7 @@ def environ(tmp_path: Path, cache: Path, runtime: Path) -> dict[str, str]:
 @pytest.fixture
 def make(environ: dict[str, str]) -> Callable[..., Installation]:
     """Makes a case; settings by their dotted names, and what else a case is told."""
+    start()
 
     def made(settings: dict[str, Any] | None = None, **told: Any) -> Installation:
         home = Home(
