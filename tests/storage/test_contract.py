@@ -10,7 +10,9 @@ from reference_store.store import ReferenceStore
 from scrubjay.storage.interface import Store
 from scrubjay.storage.postgres.store import PostgresStore
 from scrubjay.storage.sqlite.store import SQLiteStore
-from store_contract.contract import StoreContract
+from store_contract.contract import StoreCase, StoreContract
+from store_contract.generations import RebuildsContract, TenantReaderContract
+from store_contract.scopes import ScopesContract
 
 
 class TestInMemory(StoreContract):
@@ -24,20 +26,22 @@ class TestSQLite(StoreContract):
 
 
 class TestPostgres(StoreContract):
-    @pytest.fixture(autouse=True)
-    def _server(self, postgres_url: str) -> None:
-        self._url = postgres_url
-
-    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
-        return PostgresStore(self._url, secret)
-
-
-class TestPostgresApplication(StoreContract):
     """As the user that docs/deployment.md makes for it: neither owner nor superuser, behind both fences."""
 
     @pytest.fixture(autouse=True)
     def _server(self, application_url: str) -> None:
         self._url = application_url
+
+    def make_store(self, tmp_path: Path, secret: bytes) -> Store:
+        return PostgresStore(self._url, secret)
+
+
+class TestPostgresOwner(ScopesContract, TenantReaderContract, RebuildsContract, StoreCase):
+    """As the owner, for whom row-level security does nothing: the parts about who sees and changes which rows."""
+
+    @pytest.fixture(autouse=True)
+    def _server(self, postgres_url: str) -> None:
+        self._url = postgres_url
 
     def make_store(self, tmp_path: Path, secret: bytes) -> Store:
         return PostgresStore(self._url, secret)

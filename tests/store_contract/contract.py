@@ -38,27 +38,8 @@ from store_contract.search import ModelsContract, SearchContract
 SECRET = b"the contract's key of 32 bytes.."
 
 
-class StoreContract(
-    SearchContract,
-    ScopesContract,
-    ChangesContract,
-    DocumentsContract,
-    ModelsContract,
-    ReadingsContract,
-    RebuildsContract,
-    GraphContract,
-    EdgesContract,
-    ConceptsContract,
-    CategoriesContract,
-    SessionsContract,
-    TenantReaderContract,
-    LifecycleContract,
-    EventsContract,
-    RunsContract,
-    HostileContract,
-    ABC,
-):
-    """Subclass it as ``Test…`` and say how to make a store."""
+class StoreCase(ABC):
+    """How a store is made, and the users of its tests: for a class of a few parts of the contract."""
 
     @abstractmethod
     def make_store(self, tmp_path: Path, secret: bytes) -> Store:
@@ -95,3 +76,26 @@ class StoreContract(
     def eve(self, tmp_path: Path) -> Scope:
         """Somebody of the same name and group as Ann, in another tenant."""
         return Scope(f"{tmp_path} of others", "ann", ("dev",))
+
+
+class StoreContract(
+    SearchContract,
+    ScopesContract,
+    ChangesContract,
+    DocumentsContract,
+    ModelsContract,
+    ReadingsContract,
+    RebuildsContract,
+    GraphContract,
+    EdgesContract,
+    ConceptsContract,
+    CategoriesContract,
+    SessionsContract,
+    TenantReaderContract,
+    LifecycleContract,
+    EventsContract,
+    RunsContract,
+    HostileContract,
+    StoreCase,
+):
+    """Subclass it as ``Test…`` and say how to make a store."""
