@@ -6,13 +6,13 @@ import ast
 import re
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-SOURCE = ROOT / "src" / "scrubjay"
+from tree import PACKAGE, ROOT, modules
+
 REFERENCE = re.compile(r"(?<![`\w])`([A-Za-z_][\w./-]*)(?:\(\))?`(?!`)")
 
 
 def names(trees: dict[Path, ast.Module]) -> set[str]:
-    found = {part for path in trees for part in path.relative_to(SOURCE).with_suffix("").parts}
+    found = {part for path in trees for part in path.relative_to(PACKAGE).with_suffix("").parts}
     for tree in trees.values():
         for node in ast.walk(tree):
             match node:
@@ -26,7 +26,7 @@ def names(trees: dict[Path, ast.Module]) -> set[str]:
 
 
 def test_every_name_that_a_docstring_refers_to_exists() -> None:
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    trees = {PACKAGE / path: tree for path, tree in modules().items()}
     known = names(trees)
     dead = []
     for path, tree in trees.items():
@@ -35,7 +35,7 @@ def test_every_name_that_a_docstring_refers_to_exists() -> None:
                 continue
             text = re.sub(r"^ *>>> .*$", "", ast.get_docstring(node) or "", flags=re.MULTILINE)
             for reference in REFERENCE.findall(text):
-                places = (SOURCE, path.parent, ROOT)
+                places = (PACKAGE, path.parent, ROOT)
                 if "/" in reference or reference.endswith((".py", ".md", ".json", ".toml")):
                     exists = any((place / reference).exists() for place in places)
                     exists = exists or any((place / f"{reference}.py").exists() for place in places)
