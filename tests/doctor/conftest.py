@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,16 +51,23 @@ def environ(tmp_path: Path, cache: Path, runtime: Path) -> dict[str, str]:
     }
 
 
-@pytest.fixture
-def make(environ: dict[str, str]) -> Callable[..., Installation]:
-    """Makes a case; settings by their dotted names, and what else a case is told."""
+@pytest.fixture(scope="session")
+def program() -> str:
+    """The program `scrubjay`, ready: a first hook that waited for its imports would be late."""
     start()
+    subprocess.run([PROGRAM, "--version"], check=True, capture_output=True)
+    return str(PROGRAM)
+
+
+@pytest.fixture
+def make(environ: dict[str, str], program: str) -> Callable[..., Installation]:
+    """Makes a case; settings by their dotted names, and what else a case is told."""
 
     def made(settings: dict[str, Any] | None = None, **told: Any) -> Installation:
         home = Home(
             Path(environ["HOME"]),
             environ,
-            (str(PROGRAM),),
+            (program,),
             Path(environ["XDG_DATA_HOME"]) / "scrubjay",
         )
         return Installation(load_settings(environ=environ, overrides=settings or {}), home, **told)
