@@ -1,4 +1,4 @@
-"""The published contract, of a store that is encrypted."""
+"""The published contract, of a store that is encrypted: the parts in which its file or its vectors could differ."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import pytest
 from scrubjay.storage.interface import Store
 from scrubjay.storage.sqlite.connection import EncryptionKey
 from scrubjay.storage.sqlite.store import SQLiteStore
-from store_contract.contract import StoreContract
+from store_contract.contract import StoreCase
+from store_contract.generations import RebuildsContract
+from store_contract.memories import ChangesContract, HostileContract
+from store_contract.search import ModelsContract, SearchContract
 
 
-class TestEncrypted(StoreContract):
+class TestEncrypted(
+    SearchContract, ModelsContract, ChangesContract, RebuildsContract, HostileContract, StoreCase
+):
     @pytest.fixture(autouse=True)
     def _with(self, cipher: EncryptionKey) -> None:
         self._key = cipher
