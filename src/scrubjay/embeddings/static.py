@@ -219,7 +219,7 @@ def load_table(path: Path, expected: str, cache_dir: Path | None) -> BpeTable:
         if actual != expected:
             raise ProviderError(
                 f"Tokenizer {path} holds vocabulary {actual[:12]}…, expected {expected[:12]}….",
-                hint="pip install --force-reinstall 'wordllama==0.4.0.post1'",
+                hint=_REINSTALL,
             )
         if cache is not None:
             write_cache(cache, MAGIC + body)
@@ -303,7 +303,7 @@ STATIC_WINDOW = 256
 BULK_TEXTS = 50_000
 """Tokens in one call from which on its rows are copied to float32 (10 MB): four times faster, and the same bits."""
 
-_REINSTALL = "pip install --force-reinstall 'wordllama==0.4.0.post1'"
+_REINSTALL = "pip install --force-reinstall --no-deps wordllama==0.2.2.post0"
 _DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4")}
 
 
