@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -111,7 +112,7 @@ def test_the_phrase_is_found_by_others_outlives_a_night_and_is_gone_when_forgott
 
 def holders(store: Path) -> list[str]:
     """Ids of the memories in which the phrase stands, whatever their status."""
-    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as connection:
+    with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
         rows = connection.execute(
             "SELECT tier, hash FROM memory WHERE content LIKE ?", (f"%{PHRASE}%",)
         ).fetchall()
