@@ -40,7 +40,7 @@ COMMANDS = {
     ),
     "coding-agents": (
         "coding_agents:CODING_AGENTS",
-        "write docs/reference/example-sessions.md: tasks of agents and what hooks put in",
+        "write bench/examples/sessions.md: tasks of agents and what hooks put in",
     ),
     "story": (
         "story:STORY_COMMAND",
@@ -65,7 +65,7 @@ COMMANDS = {
     "plots": ("plots:PLOTS", "draw the figures of other commands as SVG"),
     "example": (
         "example:EXAMPLE",
-        "write docs/reference/example-concepts.md: concepts and topics found in real notes",
+        "write bench/examples/concepts.md: concepts and topics found in real notes",
     ),
     "structure": (
         "structure:STRUCTURE",

@@ -132,7 +132,7 @@ class Task:
         lies: Where the deciding text is: ``note``, ``session`` or ``commit``.
         prompts: Those of the new session, the first of which is in the words of the symptom.
         outdated: Superseded texts, and the text that replaced each.
-        told: What happened, in a few sentences for docs/reference/example-sessions.md; empty for most.
+        told: What happened, in a few sentences for bench/examples/sessions.md; empty for most.
     """
 
     past: Past

@@ -1,4 +1,4 @@
-"""Write docs/reference/example-sessions.md: tasks of `agent-tasks`, with what hooks put into each session.
+"""Write bench/examples/sessions.md: tasks of `agent-tasks`, with what hooks put into each session.
 
 Those of the half for development that have a `told`. Nothing is left out because it failed.
 """
@@ -22,9 +22,9 @@ HEAD = """# What a coding agent is given
 
 Made by `python -m bench coding-agents`, not by hand (commit {commit}). Each story is a made-up repository with weeks of
 commits, notes and conversations with an agent, all of them synced. Then somebody begins a new session and describes a
-symptom. Shown is what the [hooks](../coding-agents.md#hooks) add to the session at its start and at this prompt,
-before the model has opened a single file. The memory that decides the task is marked with **→**; {hits} of these
-{count} sessions have it. Figures of all tasks: `python -m bench agent-tasks`, `bench/LOG.md`.
+symptom. Below is the text that the [hooks](../../docs/coding-agents.md#hooks) add to the session at its start and at
+this prompt, before the model has opened a single file. The memory that decides the task is marked with **→**;
+{hits} of these {count} sessions have it. Figures of all tasks: `python -m bench agent-tasks`, `bench/LOG.md`.
 """
 
 
@@ -70,7 +70,7 @@ def _line(memory: str, decides: bool) -> str:
 
 
 def _options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reference" / "example-sessions.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "examples" / "sessions.md")
 
 
 CODING_AGENTS = Command(__doc__, run, _options)

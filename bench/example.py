@@ -1,4 +1,4 @@
-"""Write docs/reference/example-concepts.md from this project's pages and history and the data's Markdown trees.
+"""Write bench/examples/concepts.md from this project's pages and history and the data's Markdown trees.
 
 The strongest concepts and the tree of topics that the product found, nothing given or corrected by hand.
 """
@@ -109,7 +109,7 @@ def _cell(text: str) -> str:
 
 def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path, help="the development data")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "reference" / "example-concepts.md")
+    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "examples" / "concepts.md")
 
 
 EXAMPLE = Command(__doc__, run, _options)
