@@ -35,7 +35,7 @@ from bench.report import ROOT, circumstances, load, table
 from bench.serving import served
 from bench.texts import USER, KnownItem, Tree, generate, known_items, unpack, varied
 
-PAGE = ROOT / "docs" / "reference" / "benchmarks.md"
+PAGE = ROOT / "bench" / "TABLES.md"
 TOP = 5
 COLD = 3
 """Cold searches of a round."""

@@ -395,7 +395,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         type=Path,
         nargs="?",
         const=rivals.PAGE,
-        help="put the tables into a page; docs/reference/benchmarks.md",
+        help="put the tables into a page; bench/TABLES.md",
     )
     parser.add_argument("--questions", type=int, default=100, help="questions at each scale")
     parser.add_argument("--processes", default="1,5", help="alive at once, whose memory is measured")

@@ -88,7 +88,7 @@ def results() -> Iterator[str]:
 
 def rivals() -> tuple[str, dict[str, list[str]]]:
     """Return commit and date of the run beside other tools, and its medians on the Rust book by row."""
-    page = (ROOT / "docs" / "reference" / "benchmarks.md").read_text("utf-8").partition("<!-- rivals: ")[2]
+    page = (ROOT / "bench" / "TABLES.md").read_text("utf-8").partition("<!-- rivals: ")[2]
     about = re.search(r"^(\S+), (commit \w{8})", page, re.MULTILINE)
     table = re.search(r"^\*\*rust_book: .*?\n\n(.*?)\n\n", page, re.MULTILINE | re.DOTALL)
     assert about is not None
@@ -145,7 +145,7 @@ def beside() -> Iterator[str]:
 
 
 PARTS: dict[str, tuple[str, Callable[[], Iterator[str]]]] = {
-    "results": ("docs/reference/benchmarks.md", results),
+    "results": ("bench/TABLES.md", results),
     "numbers": ("docs/reference/ranking.md", numbers),
     "headline": ("README.md", headline),
     "beside": ("docs/benchmarks.md", beside),
