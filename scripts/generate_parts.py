@@ -77,7 +77,7 @@ def results() -> Iterator[str]:
                 cells = [f"{own['metrics'][metric]['mean']:.3f}" for metric in METRICS]
                 yield f"| {name}, {task} | {own['queries']} | {' | '.join(cells)} |"
     yield ""
-    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](../../bench/LOG.md)."
+    yield "After `scrubjay embed`; intervals, states and negative results: [bench/LOG.md](LOG.md)."
     # Older results name a script of their own time.
     commands = {
         f"`{run['command'].replace('bench/quality.py', '-m bench quality')}` at {run['commit']}, {run['date'][:10]}"
