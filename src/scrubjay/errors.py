@@ -8,11 +8,11 @@ ScrubjayError            anything scrubjay raises on purpose
 │  └─ NotFoundError      an id, a source, a model or a path does not exist
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
-│  ├─ StoreReadOnlyError its file or folder is read-only: reading goes on
+│  ├─ StoreReadOnlyError its file or folder is read-only: it can still be read
 │  ├─ StoreUnreachableError its database server does not answer: start it, try again
 │  ├─ StoreBusyError     another process holds the write lock: try again
 │  ├─ StoreDamagedError  the file is not a sound store: restore the last backup
-│  ├─ QuotaError         a tenant or a user has as much as the settings allow: forget some, or raise it
+│  ├─ QuotaError         a tenant or user has reached a quota: forget memories, or raise it
 │  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
 └─ ProviderError         a model or a remote service failed: see the hint    (exit 5)
    └─ ModelMismatchError a vector does not fit its model

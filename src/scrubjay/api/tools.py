@@ -282,8 +282,8 @@ TOOLS: Final = (
     ),
     Tool(
         "memory_thread",
-        "Why something is so, how it came about, what has changed: memories about a question as a timeline, each "
-        "with what led to it. For a single fact use memory_search.",
+        "Memories about a question as a timeline, each with what led to it: why something is so, how it came about, "
+        "what changed. For a single fact use memory_search.",
         {
             "query": STRING,
             "limit": INTEGER,
@@ -341,7 +341,7 @@ TOOLS: Final = (
             "title": STRING,
             "tags": STRINGS,
             "date": STRING,
-            "valid_until": {**STRING, "description": "ISO date since when it no longer holds"},
+            "valid_until": {**STRING, "description": "ISO date when it stops being true"},
             "pinned": BOOLEAN,
         },
         ("id",),
@@ -352,7 +352,7 @@ TOOLS: Final = (
     ),
     Tool(
         "memory_forget",
-        "Delete memories permanently, when the user asks for it. still: files that still contain the text.",
+        "Delete memories permanently, if the user asks for it. still: files that still contain the text.",
         {"ids": STRINGS},
         ("ids",),
         _forget,

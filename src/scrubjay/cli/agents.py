@@ -327,7 +327,7 @@ AGENT_ARGUMENT = click.argument(
 def pause(call: Call, agent: str | None, length: str | None) -> None:
     """Pause agents' hooks: nothing is injected into sessions and nothing is captured.
 
-    Turns spoken during a pause are not captured later either, if the transcript has timestamps. MCP tools and
+    Messages sent during a pause are not captured later either, if the transcript has timestamps. MCP tools and
     `scrubjay sync` of notes still work.
     """
     seconds = parse_duration(length) / SECOND if length is not None else None
@@ -380,7 +380,7 @@ def resident() -> None:
     """Start, show or stop the daemon, which keeps models loaded so that hooks and searches answer fast.
 
     An agent's session starts it automatically (resident.auto); `scrubjay mcp` and `scrubjay watch` act as one while
-    they run. It stops when idle. Nothing depends on it.
+    they run. It stops when idle. Every command works without it.
     """
 
 

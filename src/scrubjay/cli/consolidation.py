@@ -310,7 +310,7 @@ def skills() -> None:
     """List commands that repeat across conversations, and write them as skills for agents.
 
     A procedure is three or more commands that at least three conversations of a project ran in the same order after
-    similar requests. Nothing is written by itself.
+    similar requests. Nothing is written unless you ask.
     """
 
 

@@ -287,7 +287,7 @@ ALIASES = {
 )
 @click.version_option(package_name="scrubjay", message="scrubjay %(version)s")
 def cli() -> None:
-    """Memory for AI agents that knows what, where and when.
+    """Memory for AI agents: search your notes, commits and conversations, and see the source of each answer.
 
     Start with `scrubjay setup`, which finds your agents, repositories and notes; or with `scrubjay sync DIR` to ingest
     a folder of notes. Then ask: `scrubjay search QUESTION`.

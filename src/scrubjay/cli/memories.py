@@ -61,11 +61,11 @@ if TYPE_CHECKING:
 @click.option("--group", help="Make it visible to this group, one of yours in the settings.")
 @click.option("--pin", is_flag=True, help="Pin it: its score does not decay with age.")
 def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
-    """Add one memory: TEXT, or standard input if there is no TEXT or it is -.
+    """Add one memory: TEXT, or standard input if TEXT is missing or -.
 
     Adding the same memory again (text up to whitespace, tier, date, conversation) only adds to its history. Similar
-    memories are listed and kept. A statement that says it changes a known one supersedes it. Secrets are replaced
-    before anything is stored.
+    memories are listed and kept. A statement that says that a known one has changed supersedes it. Secrets are
+    replaced before anything is stored.
     """
     content = read_text(text, file)
     arguments = {name: value for name, value in fields.items() if value is not None}
@@ -130,9 +130,10 @@ def read_text(text: tuple[str, ...], file: Path | None) -> str:
 @click.option("--evidence", is_flag=True, help="Show the evidence of derived memories.")
 @click.option("--links", is_flag=True, help="Show the links of each memory.")
 def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
-    """Show whole memories by id (a unique prefix, or its first six digits, is enough), or a file's passages by path.
+    """Show whole memories by id, or a file's passages by path.
 
-    Unknown ids are listed on standard error; the exit code is 2 if nothing is found.
+    The first six digits of an id, or any unique prefix, are enough. Unknown ids are listed on standard error; the exit
+    code is 2 if nothing is found.
     """
     by_id = all(
         each.startswith(tuple(TIER_PREFIXES.values())) or (is_short_id(each) and not Path(each).exists())
@@ -335,10 +336,10 @@ def restore(call: Call, ids: tuple[str, ...], archived_by_consolidation: bool) -
 @click.argument("verdict", type=click.Choice(VERDICTS))
 @click.argument("ids", nargs=-1, required=True, metavar="ID...")
 def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
-    """Record that memories were used, useful or wrong; wrong ones rank lower, within bounds.
+    """Record that memories were used, useful or wrong; wrong ones rank lower.
 
     "never-inject" keeps them out of hooks and the proxy; search still finds them. "not-wrong" and "inject"
-    take "wrong" and "never-inject" back.
+    withdraw "wrong" and "never-inject".
     """
     word = "marked used" if verdict == "used" else EVENT_PHRASES[verdict].removeprefix("was ")
     _change_status(call, lambda memory: memory.feedback(ids, verdict), word)

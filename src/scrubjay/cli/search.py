@@ -292,7 +292,7 @@ def _print_footer(found: Answer, *, explain: bool) -> None:
 @declared_options(ThreadOptions)
 @declared_options(SearchOptions, "explain")
 def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) -> None:
-    """Show the memories that a question is about as a timeline.
+    """Show the story around a question as a timeline of memories.
 
     Starts from the search results and follows shared concepts, conversations, links and replacements; each
     memory shows the path by which it was reached. Superseded memories are marked. A query of - is read from

@@ -216,9 +216,9 @@ def _join_address(host: str, port: int) -> str:
 def worker(call: Call) -> None:
     """Enrich and embed new memories as they come, until interrupted.
 
-    For a server: run it beside `scrubjay serve` with `[models] background = "never"`, on as many processors as it may
-    take. It works for everyone who has memories in the store, however they log in. Prints a line after each work; with
-    --json one object.
+    For servers: run it beside `scrubjay serve` with `[models] background = "never"`. It works for all users of the
+    store, however they log in, and uses the processors that you allow it. Prints a line after each batch; with --json
+    one object.
     """
     from scrubjay.config.paths import data_folder
     from scrubjay.daemon.embedding import EmbeddingJob

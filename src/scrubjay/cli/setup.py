@@ -50,11 +50,11 @@ MAX_LISTED: Final = 10
 @click.option("--dry-run", is_flag=True, help="Show what would be done; do nothing.")
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
-    """Find your agents, repositories and notes, and set up all of it after one yes.
+    """Find your agents, repositories and notes, and set them all up after asking once.
 
-    Ingests the folders, adds scrubjay to the agents' configuration, starts embedding in the background, and proves it
-    as `scrubjay doctor` does. Run it again at any time: it adds only the missing parts. The exit code is 1 if a step
-    failed or the doctor found a problem.
+    Ingests the folders, adds scrubjay to the agents' configuration, starts embedding in the background, and checks the
+    result as `scrubjay doctor` does. Run it again at any time: it adds only what is missing. The exit code is 1 if a
+    step failed or the doctor found a problem.
     """
     settings, home = agent_settings(call), agent_home()
     record = SetupRecord.load(home)

@@ -229,11 +229,11 @@ NOTHING_TO_SYNC: Final = (
 def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: Any) -> None:
     """Ingest a folder or file of notes, or update all sources.
 
-    The root of a git repository brings its history: each commit that says something is a memory.
+    If DIR is the root of a git repository, its commits become memories too.
 
-    A file that cannot be read is reported and skipped. Once the summary is printed all is searchable, and Ctrl-C does
-    no harm: concepts, links, categories and facts follow, then embeddings of the larger models: on a terminal for some
-    seconds, then in the background, or by `scrubjay embed`.
+    Files that cannot be read are reported and skipped. Once the summary is printed, everything can be searched.
+    Concepts, links, categories, facts and the larger models' embeddings follow; you may interrupt that with Ctrl-C,
+    and it continues in the background or with the next sync.
     """
     settings = call.settings
     on_terminal = sys.stdout.isatty() and not call.json
@@ -579,7 +579,7 @@ def add_model(call: Call, name: str) -> None:
 @models.command("use")
 @click.argument("name")
 def use_model(call: Call, name: str) -> None:
-    """Rank with this model, not with others of its kind: of whole passages, or late interaction.
+    """Rank with this model instead of others of its kind (whole passages, or late interaction).
 
     Other models keep their vectors.
     """
