@@ -4,7 +4,7 @@ Folders of OpenClaw (2026.9.6, "Memory overview") and Claude Code (2.1, "Manage 
 their tools, so they become synced sources instead of being copied.
 
 agentmemory: rohitg00/agentmemory, ``ExportData`` in ``src/types.ts`` (0.3 to 0.9.29, 7d29590). Basic Memory:
-basicmachines-co/basic-memory, ``NOTE-FORMAT.md`` and ``markdown/plugins.py`` (32235b7). JSONL: docs/conversations.md.
+basicmachines-co/basic-memory, ``NOTE-FORMAT.md``, ``markdown/plugins.py`` (32235b7). JSONL: docs/reference/export.md.
 MCP memory server: modelcontextprotocol/servers, ``src/memory/index.ts`` (0103dfb). mem0: mem0ai/mem0,
 ``mem0/memory/main.py`` and docs.mem0.ai, "Exporting memories" (2026).
 """
@@ -128,7 +128,7 @@ def read_json(file: Path) -> Any:
     if size > MAX_FILE:
         raise InputError(
             f"{file} has {size:,} bytes in one JSON value; at most {MAX_FILE:,} are read. {NOTHING_IMPORTED}",
-            hint="export it in parts, or as JSONL: docs/conversations.md",
+            hint="export it in parts, or as JSONL: docs/reference/export.md",
         )
     try:
         return json.loads(data.removeprefix(BYTE_ORDER_MARK))

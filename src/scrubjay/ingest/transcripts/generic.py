@@ -1,4 +1,4 @@
-"""Generic JSONL: one message a line, as any program can write it (docs/conversations.md).
+"""Generic JSONL: one message a line, as any program can write it (docs/reference/export.md).
 
 A file is recognised only if the first 64 KB hold nothing but lines with ``role`` and ``content``.
 """
