@@ -108,6 +108,38 @@ def test_a_bare_question_stands_behind_a_note_that_hardly_answers(
     assert results[-1].role == "user"
 
 
+WEBHOOKS = """# Kestrel
+
+Shipment tracking: one API for 17 carriers, tracking pages and webhooks.
+
+- Repo: kestrel/kestrel, language Python, database Postgres.
+- Webhooks: a receiver answers within ten seconds, endpoints are listed on the page of the customer.
+- Team: Nadia, Omar, Joost. What happens when a carrier is down is in the runbook.
+"""
+
+
+def test_a_short_turn_that_answers_stands_before_a_long_passage_of_the_same(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "kestrel.md").write_text(WEBHOOKS, "utf-8")
+    for number in range(12):
+        (notes / f"day{number}.md").write_text(f"# Day {number}\n\nWorked on task {number}.\n", "utf-8")
+    talk = [
+        ("user", "webhooks. alpina complains that we give up too early. what do we do today?"),
+        ("assistant", "Five attempts with growing pauses, the last one after six hours."),
+        ("user", "what counts as failed"),
+        (
+            "assistant",
+            "Everything other than 2xx. 410 Gone is special: I disable the endpoint at once and mail its owner.",
+        ),
+    ]
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.sync(notes)
+        *_, answer = say(memory, talk)
+        memory.embed()
+        assert memory.search("when is a webhook endpoint disabled?").results[0].id == answer
+
+
 def test_a_reply_that_cannot_say_stands_behind_the_note_that_answers(mixed: Memory) -> None:
     asked = "how many shipments are included in Kestrel"
     say(

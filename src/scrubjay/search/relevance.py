@@ -159,6 +159,11 @@ class RelevanceFeatures:
         return round(max(own, PROPAGATED_SHARE * self.propagated + (1.0 - PROPAGATED_SHARE) * own), 4)
 
     @property
+    def comparable(self) -> float:
+        """Its relevance beside that of passages: MaxSim grows with a text's length, and turns are short."""
+        return self.relevance / TURN_SHARE if self.turn and self.late is not None else self.relevance
+
+    @property
     def least(self) -> float:
         """The relevance from which it is likely enough to answer, for a query of its letters."""
         least, other = calibration()[self.family]["least"]
@@ -453,12 +458,12 @@ def place_turns(
 ) -> list[Candidate]:
     """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
     found = []
-    compared = [(one.score, features[one.id].relevance) for one in others[:first]]
+    compared = [(one.score, features[one.id].comparable) for one in others[:first]]
     if not compared:
         return best_first(turns)
     for place, one in enumerate(turns, start=1):
-        likely = features[one.id].relevance
-        least = min((score for score, relevance in compared if relevance > likely), default=math.inf)
+        likely = features[one.id].comparable
+        least = min((score for score, other in compared if other > likely), default=math.inf)
         if one.score >= least:
             one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
         found.append(one)
