@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bench.command import Command
-from bench.facts import LABELS, Row, hits, hits_any, labelled
+from bench.facts import LABELS, Row, hits, hits_any, labelled, wanted_verdict
 from scrubjay.facts import features
 from scrubjay.facts.conflicts import (
     BIAS,
@@ -241,10 +241,12 @@ def _softmax(sums: np.ndarray) -> np.ndarray:
 
 def cross_changes(data: Pairs) -> dict[str, Any]:
     """Accuracy of each half by the others, and of every tenth pair by the rest."""
+    names = VerdictProbabilities._fields
+    wanted = np.array([names.index(wanted_verdict(names[label])) for label in data.labels])
     halves = {half: data.halves == half for half in CHANGE_HALVES}
     result: dict[str, Any] = {}
     for half, out in halves.items():
-        result[half] = float((held_out(data, out) == data.labels[out]).mean())
+        result[half] = float((held_out(data, out) == wanted[out]).mean())
         print(f"{half}, by the others: {result[half]:.3f}")
     order = np.random.default_rng(0).permutation(len(data.labels))
     verdicts = np.zeros(len(data.labels), int)
@@ -252,11 +254,10 @@ def cross_changes(data: Pairs) -> dict[str, Any]:
         out = np.zeros(len(data.labels), bool)
         out[order[at::10]] = True
         verdicts[out] = held_out(data, out)
-    right = verdicts == data.labels
+    right = verdicts == wanted
     result["tenths"] = float(right.mean())
     each = ", ".join(f"{half} {right[own].mean():.3f}" for half, own in halves.items())
     print(f"every tenth by the rest: {right.mean():.3f} ({each})")
-    names = VerdictProbabilities._fields
     for at, label in enumerate(names):
         counts = [int(((data.labels == at) & (verdicts == other)).sum()) for other in range(4)]
         print(f"{label:14}" + "".join(f"{count:8}" for count in counts))

@@ -1,7 +1,7 @@
 """Comparison: the words, numbers and dates that two claims share, and those that only one has.
 
-A superseded statement is hidden, so similarity is not enough: nearly everything beside the changed value must be in
-both, and of two events neither supersedes the other.
+An answer names the newer statement beside the older one, so similarity is not enough: nearly everything beside the
+changed value must be in both, and of two events neither is newer.
 """
 
 from __future__ import annotations
@@ -540,7 +540,7 @@ MEASURE_SHARE: Final = 0.75
 
 
 def may_supersede(d: ClaimDifference, rule: str) -> bool:
-    """Return whether a rule's "supersedes" is safe enough to hide the old statement."""
+    """Return whether the claims share enough for a rule's "supersedes"."""
     if {d.old.person, d.new.person} in _PARTIES:
         return False
     old, new = shared_fraction(d.old, d), shared_fraction(d.new, d)

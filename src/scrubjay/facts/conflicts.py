@@ -1,8 +1,12 @@
-"""Conflict detection: is a new statement a duplicate, an update, a contradiction or new?
+"""Conflict detection: does a new statement update or contradict a similar known one?
+
+This module only marks: both statements stay, and search names the newer one or the contradiction. A statement is
+superseded by `facts.supersession` alone, which `facts.reconciliation` asks first.
 
 Ordered rules on the difference of two claims propose a verdict; a logistic regression over all pair features, the
-rules' verdict among them, decides (``data/weights.txt``, fitted by ``python -m bench weigh-changes``). A wrong
-"duplicate" loses a statement and a wrong "supersedes" hides a true one, so both need more certainty than "new".
+rules' verdict among them, decides (``data/weights.txt``, fitted by ``python -m bench weigh-changes``). "duplicate" is
+one of the fitted classes and is reported as "new": repeated text is found by `reconcile_facts`, and a paraphrase is
+kept.
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ from scrubjay.facts.comparison import (
     both_happened,
     can_stand_in,
     claim_overlap,
-    common_root,
     compare_claims,
     has_other_place,
     has_other_subject,
@@ -53,7 +56,7 @@ from scrubjay.facts.lexicon import (
     meaning_of,
     shared_language,
 )
-from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, Quantity, number_words, statement_tokens
+from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, number_words, statement_tokens
 from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.normalize import word_set
 
@@ -420,15 +423,11 @@ class VerdictProbabilities(NamedTuple):
 def verdict_probabilities(features: Mapping[str, float]) -> VerdictProbabilities:
     """Return the probability of each verdict; features without a weight are ignored."""
     table = _weights()
-    duplicate, supersedes, contradicts, new = table[BIAS]
+    sums = list(table[BIAS])
     for name, value in features.items():
         if value and name in table:
-            one, two, three, four = table[name]
-            duplicate += one * value
-            supersedes += two * value
-            contradicts += three * value
-            new += four * value
-    sums = duplicate, supersedes, contradicts, new
+            for at, weight in enumerate(table[name]):
+                sums[at] += weight * value
     most = max(sums)
     powers = [math.exp(one - most) for one in sums]
     total = math.fsum(powers)
@@ -436,25 +435,9 @@ def verdict_probabilities(features: Mapping[str, float]) -> VerdictProbabilities
 
 
 @cache
-def _weights() -> dict[str, tuple[float, float, float, float]]:
-    table: dict[str, tuple[float, float, float, float]] = {}
-    for line in table_lines("weights.txt"):
-        name, _, weights = line.rpartition(" = ")
-        duplicate, supersedes, contradicts, new = map(float, weights.split())
-        table[name] = duplicate, supersedes, contradicts, new
-    return table
-
-
-def _other_subject(d: ClaimDifference) -> str | None:
-    return "new" if has_other_subject(d) else None
-
-
-def _names_old(d: ClaimDifference) -> str | None:
-    return "supersedes" if d.names_old and (d.added or says_changed(d)) else None
-
-
-def _split(d: ClaimDifference) -> str | None:
-    return "new" if d.split else None
+def _weights() -> dict[str, list[float]]:
+    parts = (line.rpartition(" = ") for line in table_lines("weights.txt"))
+    return {name: [float(weight) for weight in weights.split()] for name, _, weights in parts}
 
 
 def _other_place(d: ClaimDifference) -> str | None:
@@ -469,57 +452,15 @@ def _turned(d: ClaimDifference) -> str | None:
     return "supersedes" if says_changed(d) or says_over(d) else "contradicts"
 
 
-def _another_time(d: ClaimDifference) -> str | None:
-    return "new" if both_happened(d) else None
-
-
-def _over(d: ClaimDifference) -> str | None:
-    if not says_over(d) or not (d.shared or d.old.verb.key == d.new.verb.key):
-        return None
-    return "supersedes"
-
-
-def _denied_rule(d: ClaimDifference) -> str | None:
+def _denied(d: ClaimDifference) -> str | None:
     if not d.denied:
         return None
-    if has_other_value(d):
-        return "supersedes" if says_changed(d) and d.shared else "new"
-    if values_differ(d):
-        return "supersedes" if says_changed(d) else "new"
-    return "supersedes" if says_changed(d) else "contradicts"
+    if says_changed(d) and (d.shared or not has_other_value(d)):
+        return "supersedes"
+    return "new" if has_other_value(d) or values_differ(d) else "contradicts"
 
 
-def _came_true(d: ClaimDifference) -> str | None:
-    return "supersedes" if plan_came_true(d) else None
-
-
-def _another_number(d: ClaimDifference) -> str | None:
-    if not values_differ(d):
-        return None
-    return "supersedes" if can_stand_in(d) else "new"
-
-
-def _same(d: ClaimDifference) -> str | None:
-    return "duplicate" if not d.dropped and says_less(d) else None
-
-
-def _less(d: ClaimDifference) -> str | None:
-    return "duplicate" if says_less(d) else None
-
-
-def _more(d: ClaimDifference) -> str | None:
-    return "supersedes" if says_more(d) else None
-
-
-def _another_kind(d: ClaimDifference) -> str | None:
-    old, new = (
-        {KINDS[w.key] for w in d.dropped if w.key in KINDS},
-        {KINDS[w.key] for w in d.added if w.key in KINDS},
-    )
-    return "supersedes" if old & new and len(d.dropped) <= 2 and len(d.added) <= 4 else None
-
-
-def _replaced(d: ClaimDifference) -> str | None:
+def _other_value(d: ClaimDifference) -> str | None:
     if "also" in d.new.signals and "changed" not in d.new.signals:
         return "new"
     if says_changed(d):
@@ -527,47 +468,52 @@ def _replaced(d: ClaimDifference) -> str | None:
     return "supersedes" if is_exclusive(d) else None
 
 
+def _same_verb(d: ClaimDifference) -> bool:
+    return d.old.verb.key == d.new.verb.key
+
+
+def _another_of_its_kind(d: ClaimDifference) -> bool:
+    old, new = ({KINDS[word.key] for word in words if word.key in KINDS} for words in (d.dropped, d.added))
+    return bool(old & new) and len(d.dropped) <= 2 and len(d.added) <= 4
+
+
 RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = (
-    ("instead of the old", _names_old),
-    ("other subject", _other_subject),
+    ("instead of the old", lambda d: "supersedes" if d.names_old and (d.added or says_changed(d)) else None),
+    ("other subject", lambda d: "new" if has_other_subject(d) else None),
     ("other place", _other_place),
-    ("both hold", _split),
+    ("both hold", lambda d: "new" if d.split else None),
     ("turned round", _turned),
-    ("another time", _another_time),
-    ("over", _over),
-    ("came true", _came_true),
-    ("denied", _denied_rule),
-    ("another number", _another_number),
-    ("the same words", _same),
-    ("fewer details", _less),
-    ("more details", _more),
-    ("another of its kind", _another_kind),
-    ("another value", _replaced),
+    ("another time", lambda d: "new" if both_happened(d) else None),
+    ("over", lambda d: "supersedes" if says_over(d) and (d.shared or _same_verb(d)) else None),
+    ("came true", lambda d: "supersedes" if plan_came_true(d) else None),
+    ("denied", _denied),
+    ("another number", lambda d: ("supersedes" if can_stand_in(d) else "new") if values_differ(d) else None),
+    ("the same words", lambda d: "duplicate" if not d.dropped and says_less(d) else None),
+    ("fewer details", lambda d: "duplicate" if says_less(d) else None),
+    ("more details", lambda d: "supersedes" if says_more(d) else None),
+    ("another of its kind", lambda d: "supersedes" if _another_of_its_kind(d) else None),
+    ("another value", _other_value),
 )
 """The first that holds decides; where none does, the new statement is new."""
 
 
-DUPLICATE_CHANCE: Final = 0.55
-"""Least chance by which a statement is dropped as said before where the rules do not say so."""
 SUPERSEDE_CHANCE: Final = 0.7
-"""Least chance by which a statement hides another where the rules do not say so."""
-
+"""Least chance of "supersedes" where the rules do not propose it."""
 CONTRADICT_CHANCE: Final = 0.5
-"""Least chance by which it denies another where the rules do not say so."""
-COVERED_SHARE: Final = 0.5
-"""Share of what a statement says, by the worth of its words, that the old one must say in words too."""
-
-MIN_SHARED_WORDS: Final = 2
-"""Words of substance that both must have for the new one to be the old one in other words, unless it is
-``CERTAIN_CHANCE``."""
+"""Least chance of "contradicts" where the rules do not propose it."""
+PARAPHRASE_CHANCE: Final = 0.55
+"""Least chance of "duplicate" that overrules "supersedes"; ``CERTAIN_CHANCE`` where the words differ more."""
 CERTAIN_CHANCE: Final = 0.9
-"""Chance by which it is, or by which it is although one speaks well or ill of a thing and the other does not."""
+MIN_SHARED_WORDS: Final = 2
+"""Words of substance that both must have, where the new one has others besides, for ``PARAPHRASE_CHANCE``."""
+COVERED_SHARE: Final = 0.5
+"""Least share of the new statement's word weight that the old one has too if it is a paraphrase."""
 
 
 def decide_verdict(pair: ComparedPair, features: PairFeatures, chances: VerdictProbabilities) -> str:
-    """Return the likeliest verdict among those that are safe enough."""
-    allowed = dict(zip(VerdictProbabilities._fields, chances, strict=True))
-    if not _may_repeat(pair, features, chances.duplicate):
+    """Return the likeliest verdict among those that are certain enough."""
+    allowed = chances._asdict()
+    if not _is_paraphrase(pair, features, chances.duplicate):
         del allowed["duplicate"]
     if pair.verdict != "supersedes" and (chances.supersedes < SUPERSEDE_CHANCE or _of_other(pair.difference)):
         del allowed["supersedes"]
@@ -575,30 +521,21 @@ def decide_verdict(pair: ComparedPair, features: PairFeatures, chances: VerdictP
         chances.contradicts < CONTRADICT_CHANCE or has_other_place(pair.difference)
     ):
         del allowed["contradicts"]
-    return max(allowed, key=lambda name: allowed[name])
+    found = max(allowed, key=lambda name: allowed[name])
+    return "new" if found == "duplicate" else found
 
 
-def _may_repeat(pair: ComparedPair, features: PairFeatures, chance: float) -> bool:
-    if pair.verdict == "duplicate":
-        return not _named(pair.difference)
-    if (
-        chance < DUPLICATE_CHANCE
-        or features["new shared"] < COVERED_SHARE
-        or (pair.reason and pair.reason != "bounded")
-    ):
-        return False
+def _is_paraphrase(pair: ComparedPair, features: PairFeatures, chance: float) -> bool:
+    """Return whether a statement that the rules take for an update with more details says the same in other words."""
     d = pair.difference
-    other = (
-        d.denied or d.turned or d.split or values_differ(d) or has_other_place(d) or d.old.rest != d.new.rest
+    doubtful = features["well or ill"] or (d.added and len(shared_words(d)) < MIN_SHARED_WORDS)
+    return (
+        pair.rule == "more details"
+        and pair.reason in ("", "bounded")
+        and features["new shared"] >= COVERED_SHARE
+        and chance >= (CERTAIN_CHANCE if doubtful else PARAPHRASE_CHANCE)
+        and (d.old.person == d.new.person or not (d.old.person or any(word.early for word in d.added)))
     )
-    doubtful = (
-        (d.added and len(shared_words(d)) < MIN_SHARED_WORDS)
-        or features["well or ill"]
-        or features["well and ill"]
-    )
-    if doubtful and chance < CERTAIN_CHANCE:
-        return False
-    return not (other or _somebody_else(d) or _swapped(d) or _other_names(d) or _named(d))
 
 
 def _of_other(d: ClaimDifference) -> bool:
@@ -609,49 +546,7 @@ def _of_other(d: ClaimDifference) -> bool:
     return bool(early[0] and early[1]) and values_differ(d) and "changed" not in d.new.signals
 
 
-def _somebody_else(d: ClaimDifference) -> bool:
-    if d.old.person == d.new.person:
-        return False
-    return bool(d.old.person and d.new.person) or any(word.early for word in (*d.dropped, *d.added))
-
-
-def _swapped(d: ClaimDifference) -> bool:
-    """Return whether one place has other words and all else is the same: "drinks milk", "drinks red wine"."""
-    old_keys, new_keys = ([word.key for word in claim.words] for claim in (d.old, d.new))
-    before = _alike(old_keys, new_keys)
-    behind = _alike(old_keys[before:][::-1], new_keys[before:][::-1])
-    gaps = len(old_keys) - before - behind, len(new_keys) - before - behind
-    return min(gaps) > 0 and before + behind >= max(gaps) and bool(d.dropped and d.added)
-
-
-def _alike(old_keys: Sequence[str], new_keys: Sequence[str]) -> int:
-    pairs = enumerate(zip(old_keys, new_keys, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(old_keys), len(new_keys)))
-
-
-def _other_names(d: ClaimDifference) -> bool:
-    old_names, new_names = (
-        [word.raw.lower() for word in words if word.name] for words in (d.dropped, d.added)
-    )
-    return bool(old_names and new_names) and not any(
-        common_root(one, other) for one in old_names for other in new_names
-    )
-
-
-def _named(d: ClaimDifference) -> bool:
-    """Return whether a number is part of a name in one of them alone: "Python 3", "3 workers"."""
-    names = {
-        (one.near[0].lower(), one.count) for claim in (d.old, d.new) for one in claim.numbers if _of_name(one)
-    }
-    sides = [{(one.near[0].lower(), one.count) for one in claim.numbers} for claim in (d.old, d.new)]
-    return any(name not in side for name in names for side in sides)
-
-
-def _of_name(number: Quantity) -> bool:
-    return not number.unit and number.near[0][:1].isupper() and number.near[0] != "I"
-
-
-VERDICTS: Final = ("duplicate", "supersedes", "contradicts", "new")
+VERDICTS: Final = ("supersedes", "contradicts", "new")
 _BUT: Final = {"denied": "denied", "number": "another number", "another": "another one", "bounded": "bounded"}
 
 
@@ -672,7 +567,7 @@ def classify_change(old: str, new: str) -> Verdict:
     'new'
     """
     if old.split() == new.split():
-        return Verdict("duplicate", "the same text")
+        return Verdict("new", "the same text")
     pair = compare_texts(old, new)
     features = pair_features(pair)
     found = decide_verdict(pair, features, verdict_probabilities(features))
