@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.consolidation.commands import extract_steps
 from scrubjay.consolidation.context import chronological_key, occurred_at
 from scrubjay.consolidation.digest import CoverageUnit, cover_sentences, verbatim_sentences
 from scrubjay.consolidation.facts import (
     Gist,
     PromotedMemory,
     content_words,
-    extract_steps,
     is_spoken,
     is_usable,
     promoted_memory,

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.consolidation.facts import CommandStep
+from scrubjay.consolidation.commands import CommandStep
 from scrubjay.consolidation.patterns import repeated_sequences, request_words, shared_words
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import strip_accents

@@ -1,8 +1,12 @@
 """Reconciliation: reinforce, supersede or contradict known facts with new ones.
 
-A repeated statement reinforces the known one and is not written. A statement that announces a change supersedes the
-old one, which stays valid until then; of two that contradict each other both stay, joined by an edge. Only memories of
-the same visibility key are compared, so private words never affect what others see.
+Each pair of statements is judged by two modules, in this order:
+
+1. `facts.supersession` decides "newer wins": the old statement becomes superseded and leaves default answers.
+2. `facts.conflicts` only marks: both statements stay, joined by an edge that names the newer one or the contradiction.
+
+A repeated statement reinforces the known one and is not written. Only memories of the same visibility key are compared,
+so private words never affect what others see.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.facts.conflicts import classify_change
+from scrubjay.facts.conflicts import Verdict, classify_change
 from scrubjay.facts.ownership import is_personal, may_be_personal
 from scrubjay.facts.supersession import may_change_home, may_share_subject, supersedes
 from scrubjay.models.graph import NEWER_RULE, Edge
@@ -155,14 +159,7 @@ def reconcile_facts(
         new = statements[place]
         if batch.add(new, candidates.near(place, new.record)):
             candidates.add(place, batch.fresh[new.record.id].record)
-    after: list[Change] = []
-    if batch.edges:
-        after.append(PutEdges(tuple(batch.edges)))
-    if batch.lifecycle:
-        after.append(PutLifecycle(batch.lifecycle))
-    if batch.events:
-        after.append(PutEvents(tuple(batch.events)))
-    return ReconciledBatch(list(batch.fresh.values()), after, batch.outcomes)
+    return batch.result()
 
 
 class _Reconciliation:
@@ -172,15 +169,25 @@ class _Reconciliation:
         self, reader: Reader, evidence: Mapping[str, Sequence[Record]], at: int, curates: bool
     ) -> None:
         self.fresh: dict[str, PreparedMemory] = {}
-        self.lifecycle: dict[str, LifecycleChange] = {}
-        self.edges: list[Edge] = []
-        self.events: list[Event] = []
-        self.outcomes: dict[str, FactOutcome] = {}
+        self._lifecycle: dict[str, LifecycleChange] = {}
+        self._edges: list[Edge] = []
+        self._events: list[Event] = []
+        self._outcomes: dict[str, FactOutcome] = {}
         self._reader = reader
         self._evidence = evidence
         self._at = at
         self._curates = curates
         self._sources: dict[str, dict[str, Record]] = {}
+
+    def result(self) -> ReconciledBatch:
+        after: list[Change] = []
+        if self._edges:
+            after.append(PutEdges(tuple(self._edges)))
+        if self._lifecycle:
+            after.append(PutLifecycle(self._lifecycle))
+        if self._events:
+            after.append(PutEvents(tuple(self._events)))
+        return ReconciledBatch(list(self.fresh.values()), after, self._outcomes)
 
     def add(self, statement: PreparedMemory, near: Sequence[tuple[Record, float]]) -> bool:
         """Decide on a statement; return whether it is written."""
@@ -189,56 +196,57 @@ class _Reconciliation:
         same = next((old for old, _ in active if _same_statement(old, new)), None)
         if same is not None:
             self._reinforce(same, new)
-            self.outcomes[new.id] = FactOutcome(same=same.id)
+            self._outcomes[new.id] = FactOutcome(same=same.id)
             return False
         self.fresh[new.id] = statement
         self._sources[new.id] = {source.id: source for source in self._evidence.get(new.id, ())}
-        self.edges += [
+        self._edges += [
             _edge(new, "derived_from", source, self._at, "statement") for source in self._sources[new.id]
         ]
         superseded: list[str] = []
         later: list[str] = []
         contradicted: list[str] = []
         for old, cosine in active:
-            verdict, rule = self._verdict(old, new, cosine)
+            found = self._verdict(old, new, cosine)
             past, present = (old, new) if said_at(old) <= said_at(new) else (new, old)
-            if verdict == MAY_SUPERSEDE:
+            if found.verdict == MAY_SUPERSEDE:
                 weight = min(cosine, 1.0)
-                self.edges.append(
+                self._edges.append(
                     Edge(present.id, "similar", past.id, new.key, weight, self._at, "given", NEWER_RULE)
                 )
-            elif verdict == "supersedes" and not old.pinned:
-                self._supersede(past, present, new, rule)
+            elif found.verdict == "supersedes" and not old.pinned:
+                self._supersede(past, present, new, found.rule)
                 (superseded if present is new else later).append(old.id)
                 if present is new and new.origin == "derived" and _is_persons(old):
                     self._change(new, project=None)  # what replaces the person's is the person's
-            elif verdict in ("supersedes", "contradicts"):
-                self._contradict(old, new, rule)
+            elif found.verdict in ("supersedes", "contradicts"):
+                self._contradict(old, new, found.rule)
                 contradicted.append(old.id)
         similar = tuple(
             dict.fromkeys([*later, *(old.id for old, cosine in active if cosine >= SIMILAR_COSINE)])
         )
-        self.outcomes[new.id] = FactOutcome(None, tuple(superseded), tuple(contradicted), similar)
+        self._outcomes[new.id] = FactOutcome(None, tuple(superseded), tuple(contradicted), similar)
         return True
 
-    def _verdict(self, old: Record, new: Record, cosine: float) -> tuple[str, str]:
+    def _verdict(self, old: Record, new: Record, cosine: float) -> Verdict:
         # What was said earlier and is learned later is judged in the order of saying.
         first, second = (old, new) if said_at(old) <= said_at(new) else (new, old)
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):
-            return "new", "kept apart by whoever added them"
+            return Verdict("new", "kept apart by whoever added them")
         if _of_two_owners(old, new):
-            return "new", "of two projects or persons"
+            return Verdict("new", "of two projects or persons")
         together = old.session is not None and old.session == new.session
         if reason := supersedes(first.content, second.content, together=together):
-            return (MAY_SUPERSEDE if old.owner != new.owner and not self._curates else "supersedes"), reason
+            own = old.owner == new.owner or self._curates
+            return Verdict("supersedes" if own else MAY_SUPERSEDE, reason)
         if may_change_home(first.content, second.content):
-            return MAY_SUPERSEDE, "another home"
+            return Verdict(MAY_SUPERSEDE, "another home")
         if cosine < COMPARISON_COSINE:
-            return "new", "too far apart"
+            return Verdict("new", "too far apart")
         if not may_share_subject(first.content, second.content):
-            return "new", "of two subjects"
+            return Verdict("new", "of two subjects")
         found = classify_change(first.content, second.content)
-        return (MAY_SUPERSEDE if found.verdict == "supersedes" else found.verdict), found.rule
+        return replace(found, verdict=MAY_SUPERSEDE) if found.verdict == "supersedes" else found
 
     def _reinforce(self, old: Record, new: Record) -> None:
         if old.id not in self._sources:
@@ -249,15 +257,15 @@ class _Reconciliation:
         for source in self._evidence.get(new.id, ()):
             if source.id not in sources:
                 sources[source.id] = source
-                self.edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
+                self._edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
         if before and len(_independent_sources(sources.values())) > before:
             self._change(old, confidence=1 - (1 - old.confidence) * DOUBT_FACTOR)
-        self.events.append(Event(old.id, "reinforced", self._at, old.key, actor=new.owner))
+        self._events.append(Event(old.id, "reinforced", self._at, old.key, actor=new.owner))
 
     def _supersede(self, past: Record, present: Record, new: Record, rule: str) -> None:
         self._change(past, status="superseded", valid_until=max(said_at(present), past.valid_from or 0))
-        self.edges.append(Edge(present.id, "supersedes", past.id, new.key, 1.0, self._at, rule=rule))
-        self.events.append(
+        self._edges.append(Edge(present.id, "supersedes", past.id, new.key, 1.0, self._at, rule=rule))
+        self._events.append(
             Event(
                 past.id,
                 "superseded",
@@ -271,8 +279,8 @@ class _Reconciliation:
         )
 
     def _contradict(self, old: Record, new: Record, rule: str) -> None:
-        self.edges.append(_edge(new, "contradicts", old.id, self._at, rule))
-        self.events += [
+        self._edges.append(_edge(new, "contradicts", old.id, self._at, rule))
+        self._events += [
             Event(one.id, "contradicted", self._at, one.key, other=other.id, actor=new.owner)
             for one, other in ((old, new), (new, old))
         ]
@@ -283,7 +291,7 @@ class _Reconciliation:
         if fresh is not None:
             self.fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
         else:
-            self.lifecycle[record.id] = replace(self.lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
+            self._lifecycle[record.id] = replace(self._lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
 
 
 def _is_persons(record: Record) -> bool:

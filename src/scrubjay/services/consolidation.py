@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from scrubjay.config.loader import api_key
+from scrubjay.consolidation.commands import CommandStep, command_steps, extract_steps
 from scrubjay.consolidation.context import (
     MEMORY_COUNT,
     MEMORY_PAGE,
@@ -24,7 +25,7 @@ from scrubjay.consolidation.context import (
     common_value,
     occurred_at,
 )
-from scrubjay.consolidation.facts import CommandStep, command_steps, extract_steps, is_spoken, is_usable
+from scrubjay.consolidation.facts import is_spoken, is_usable
 from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.patterns import MAX_REQUEST_TEXT
 from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from observations import observation, turn
 from voices import check_promoted, deployments, with_gists
 
-from scrubjay.consolidation.facts import PromotedMemory, extract_steps
+from scrubjay.consolidation.commands import extract_steps
+from scrubjay.consolidation.facts import PromotedMemory
 from scrubjay.consolidation.patterns import promote_procedures
 from scrubjay.models.records import Record
 
