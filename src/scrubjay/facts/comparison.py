@@ -17,11 +17,11 @@ from scrubjay.facts.claims import Claim, ContentWord
 from scrubjay.facts.lexicon import (
     ADDITIVE,
     FOR,
-    KIN,
     KINDS,
     LIGHT,
     MOVES,
     ONCE,
+    SEVERAL_KIN,
     SINGLE,
     STATIC,
     WEAK,
@@ -445,7 +445,7 @@ def is_inverted(d: ClaimDifference) -> bool:
     late = [word for word in d.new.words if not word.early]
     if not late or not (d.new.definite and d.old.definite):
         return False
-    return all(word.key in d.shared and word.key not in KIN for word in late)
+    return all(word.key in d.shared and word.key not in SEVERAL_KIN for word in late)
 
 
 def differs_in_place(d: ClaimDifference) -> bool:

@@ -12,16 +12,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from scrubjay.facts.lexicon import ADDITIVE, KIN
+from scrubjay.facts.lexicon import ADDITIVE, SEVERAL_KIN
+from scrubjay.facts.quantities import ENGLISH_MONTHS, MONTHS
 from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word, word_rank
 
-_MONTHS: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
+_MONTHS: Final = rf"(?:{'|'.join(sorted(ENGLISH_MONTHS, key=len, reverse=True))})"
 _TIME: Final = (
     r"(?:(?:(?:back )?in|since|last|this|as of|at the (?:start|beginning|end) of) (?:early |late |mid-?)?"
     rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|(?:19|20)\d\d)\b(?: 20\d\d\b)?"
@@ -125,7 +123,7 @@ _STATE: Final = _LIVE | word_set(
 )
 """Words that are ignored when the frames of two states are compared."""
 _SELF: Final = word_set("i i'm my ich mein meine je j'habite mon ma vivo mi 我")
-ANYBODY: Final = KIN | word_set(
+ANYBODY: Final = SEVERAL_KIN | word_set(
     "a an there one some any another most someone he she they it this that er sie es il elle ein eine un une"
 )
 """Words of persons and things of which there may be several."""
@@ -242,7 +240,7 @@ def may_be_later(old: str, new: str) -> bool:
 def _month(time: str) -> int:
     """Return the number of the month that a time names; -1 where it names none."""
     found = re.search(rf" ({_MONTHS})$", time, re.IGNORECASE)
-    return "janfebmaraprmayjunjulaugsepoctnovdec".index(found[1][:3].lower()) if found else -1
+    return MONTHS[found[1].lower()] if found else -1
 
 
 def of_two_kinds(old: str, new: str) -> bool:

@@ -168,7 +168,7 @@ ONCE: Final = word_set(
 )
 """Stems of verbs of what happens once to a thing: another date is a correction, not another occasion."""
 
-KIN: Final = word_set(
+SEVERAL_KIN: Final = word_set(
     """sister brother cousin uncle aunt friend neighbour neighbor colleague son daughter child kid nephew
     niece grandmother grandfather flatmate roommate coworker teammate student customer client"""
 )

@@ -35,6 +35,10 @@ _WEEKDAYS: Final = (
     "sunday sun sonntag dimanche domingo domenica",
 )
 MONTHS: Final = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
+ENGLISH_MONTHS: Final = word_set(
+    """january jan february feb march mar april apr may june jun july jul august aug september sept sep october oct
+    november nov december dec"""
+)
 WEEKDAYS: Final = {word: at for at, words in enumerate(_WEEKDAYS) for word in words.split()}
 SPOKEN: Final = frozenset(
     ("may", "march", "mar", "sun", "sat", "mon", "wed", "sexta", "terça", "dec", "mars", "mai")
@@ -85,10 +89,10 @@ def parse_clock(text: str) -> tuple[int, bool] | None:
     return hour % 24 * 60 + minute, not half and 0 < hour <= 12 and "h" not in text
 
 
-def parse_numeric_date(text: str) -> DateValue | None:
+def parse_day_first_date(text: str) -> DateValue | None:
     """Return a date written in digits, year first, or day and month; the day is first where either could be.
 
-    >>> parse_numeric_date("2026-05-03") == parse_numeric_date("3.5.2026"), parse_numeric_date("5/23/2026").month
+    >>> parse_day_first_date("2026-05-03") == parse_day_first_date("3.5.2026"), parse_day_first_date("5/23/2026").month
     (True, 5)
     """
     parts = [int(part) for part in re.split(r"[-/.]", text) if part.isdigit()]
@@ -687,7 +691,7 @@ def parse_pieces(text: str, language: str) -> tuple[list[StatementPiece], str]:
             out.append(StatementPiece(low, raw))
         elif kind == "mark":
             out.append(StatementPiece(low))
-        elif kind == "date" and (day := parse_numeric_date(low)):
+        elif kind == "date" and (day := parse_day_first_date(low)):
             out.append(StatementPiece("", raw, day=day))
         elif (
             kind == "clock"

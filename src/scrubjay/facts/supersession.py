@@ -1,16 +1,20 @@
 # ruff: noqa: E501
 """Supersession: does a later statement say that it replaces an earlier one?
 
-A superseded statement leaves default answers, so when in doubt both stay. The later one replaces the earlier when it
-rejects the old value by name, announces a change, corrects it in the same conversation, or gives another value of an
-attribute that has one. A qualifier of its own on each side (lab 1, lab 4) makes them two things.
+This module decides that "newer wins"; `facts.conflicts` only marks. A superseded statement leaves default answers, so
+when in doubt both stay. The later one replaces the earlier when it rejects the old value by name, announces a change,
+corrects it in the same conversation, or gives another value of an attribute that has one (``RULES``). A qualifier of
+its own on each side (lab 1, lab 4) makes them two things.
+
+Word lists here hold forms as they are written, in several languages; those of `facts.lexicon` hold English stems.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Final
 
 from scrubjay.facts.exclusive_values import (
@@ -24,6 +28,7 @@ from scrubjay.facts.exclusive_values import (
     resulting_state,
 )
 from scrubjay.facts.lexicon import shared_language
+from scrubjay.facts.quantities import MONTHS
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_rank
@@ -38,7 +43,7 @@ ALSO: Final = _any(
     r"\b(?:auch|ausserdem|außerdem|zusätzlich|zweite[rsn]?|manchmal|aussi|également|deuxième|parfois|también|además|segund[oa])\b",
     r"也|还有|另外|同时|第二",
 )
-"""What holds beside something else."""
+"""Signs that a statement holds beside another."""
 REJECTION: Final = _any(
     r"(?P<behind>\bvon(?= \S+ (?:auf|zu|nach) .{2,30}(?:umgestiegen|gewechselt|umgestellt|migriert)\b)|\b(?:no longer|not .{0,12}any ?more|instead of|stopped|renamed|sold|replaced|cancell?ed|(?:i|we)(?:'ve| have)? (?:dropped(?!.{0,30}\b(?:at|off)\b)|quit|left(?! (?:my|the|our|a|it|for)\b))"
     r"|moved (?:away )?from|switched (?:away )?from|changed from|migrated from|went from|nicht mehr|kein[e]?[nrm]? mehr|statt|anstatt|anstelle"
@@ -46,7 +51,7 @@ REJECTION: Final = _any(
     r"(?P<before>\b(?:any ?more|anymore|any longer|fell through|est partie?|se jubiló|ist (?:im|in) (?:ruhestand|rente)|is gone|are gone|was (?:retired|dropped|replaced|shut)|is (?:shut|sold|retired|dead|over)"
     r"|bounces|ist weg|gibt es nicht mehr|n'existe plus|ya no existe)\b|了不再用|已停用|已经停用)",
 )
-"""What rejects the value that is named behind it, or before it."""
+"""Rejections of the value that is named behind it, or before it."""
 CHANGED: Final = _any(
     r"\b(?:changed|renamed|slipped|raised|increased|lowered|reduced|postponed|rescheduled|pushed back|brought forward|extended"
     r"|shortened|switched|migrated|upgraded|downgraded|replaced|moved|(?:went|gone) (?:up|down))\b",
@@ -55,7 +60,7 @@ CHANGED: Final = _any(
     r"\b(?:cambi(?:é|ó|ado|amos|aron)|renombrad[oa]|subido|bajado|aplazad[oa]|pospuest[oa]|trasladad[oa]|migrad[oa]|pasamos a|sustituid[oa])\b",
     r"改成|改为|改到|改用|换成|换到|换了|升级到|搬到|推迟到|提前到|调整为|迁移到",
 )
-"""What says that the attribute beside it has another value now."""
+"""Verbs of change: the attribute beside one has another value now."""
 NOW: Final = _any(
     r"\b(?:now|nowadays|these days|from now on|from today|as of (?:today|now)|henceforth|only on|instead(?! of)|told you wrong|i was wrong|correction)\b",
     r"\b(?:jetzt|nun|ab jetzt|ab sofort|ab heute|mittlerweile|inzwischen|stattdessen|künftig)\b",
@@ -93,7 +98,7 @@ _REVOKED: Final = re.compile(
     r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b"
     r"|\b(?:then|still|stays?|stayed|remains?|keeps?)\b"
 )
-"""What takes a change back or limits it, behind it."""
+"""Words behind a change that take it back or limit it."""
 _PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)")
 """More than the new value behind "from the old value to"."""
 _LIVES_ONLY: Final = re.compile(
@@ -120,14 +125,12 @@ PAST: Final = _any(
 )
 """Signs of an event or of one day. An event stays true when another like it happens, so nothing supersedes it."""
 OCCASIONS: Final = _any(
-    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:tember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-    r"|januar|februar|märz|mai|juni|juli|oktober|dezember|janvier|février|mars|avril|juin|juillet|août|décembre|enero|febrero|marzo|abril|mayo|junio"
-    r"|julio|agosto|septiembre|octubre|diciembre|q[1-4]|20\d\d|invoice|rechnung|facture|factura|order|ticket|meeting|train|bus|flight|session"
+    rf"\b(?:{'|'.join(MONTHS)}|q[1-4]|20\d\d|invoice|rechnung|facture|factura|order|ticket|meeting|train|bus|flight|session"
     r"|score|result|experiment|trial|sample|patient|batch)\b",
     r"\d月|发票|订单|会议",
 )
-"""What there are several of, each with its own number: dated things, invoices, runs."""
-ADDITIVE: Final = word_set(
+"""Things of which there are several, each with its own number: dated things, invoices, runs."""
+ADDITIVE_FORMS: Final = word_set(
     """allergic like likes love loves enjoy enjoys speak speaks know knows learn learns learning read reads
     reading play plays playing own owns owner maintain maintains maintainer review reviews lead leads
     manage manages responsible handle handles support supports need needs want wants have has hate hates
@@ -136,7 +139,7 @@ ADDITIVE: Final = word_set(
     studies use uses helps help teaches attend attends visits buy buys eat eats sees watch watches writes
     write listen listens cook cooks goes go kann can could contains includes accepts covers"""
 )
-"""What one may do or have several of: a new object stands beside the old one."""
+"""Verbs that hold of many things at once: who likes tea may like coffee."""
 AT_VERB: Final = word_set(
     """is are be has have runs run takes take costs cost lasts last expires expire listens listen uses use
     needs need seats holds hold keeps kept keep earns earn pays pay starts start begins begin opens closes
@@ -149,7 +152,7 @@ HEADS: Final = word_set(
     sur cada hasta por minutes about around only just"""
 )
 """Words after which a number is a value ("port 80", "for 3 weeks"), not part of a name ("Python 3")."""
-LIGHT: Final = word_set(
+LIGHT_FORMS: Final = word_set(
     """a an is are be been being it's that's there here has have had do does please we i you he she they it me
     my our your his her their its run runs running last lasts get gets take takes set use uses using
     currently exactly about around roughly now only just default by value current always still jetzt nun
@@ -176,66 +179,17 @@ SAME: Final = {
     for word in words.split()
 }
 """Spellings of one word."""
-UNITS: Final = (
-    {word: same for word, same in SAME.items() if same in ("second", "minute", "hour", "day")}
-    | {
-        word: word
-        for word in (
-            [
-                "gb",
-                "mb",
-                "tb",
-                "kb",
-                "km",
-                "m",
-                "cm",
-                "mm",
-                "kg",
-                "g",
-                "mg",
-                "ml",
-                "l",
-                "euro",
-                "euros",
-                "eur",
-                "usd",
-                "dollars",
-                "dollar",
-                "chf",
-                "francs",
-                "percent",
-                "%",
-                "people",
-                "persons",
-                "users",
-                "seats",
-                "pages",
-                "words",
-                "images",
-                "items",
-                "lines",
-                "rows",
-                "requests",
-                "ms",
-                "hz",
-                "mhz",
-                "ghz",
-                "watt",
-                "watts",
-                "degrees",
-                "grad",
-                "cups",
-                "coffees",
-                "replicas",
-                "workers",
-                "nodes",
-                "times",
-            ]
-        )
-    }
-    | {"req": "requests"}
+_OWN_UNITS: Final = word_set(
+    """gb mb tb kb km m cm mm kg g mg ml l euro euros eur usd dollars dollar chf francs percent % people persons
+    users seats pages words images items lines rows requests ms hz mhz ghz watt watts degrees grad cups coffees
+    replicas workers nodes times"""
 )
-PERSONS: Final = {
+UNIT_FORMS: Final = {
+    **{word: same for word, same in SAME.items() if same in ("second", "minute", "hour", "day")},
+    **{word: word for word in _OWN_UNITS},
+    "req": "requests",
+}
+SPEAKERS: Final = {
     word: who
     for who, words in {
         "i": "we our us wir unser unsere nous notre nos nosotros nuestro nuestra 我们 i my me mine ich mein meine meinen meinem meiner je j'ai j'habite mon ma mes yo mi mis me vivo 我",
@@ -245,22 +199,22 @@ PERSONS: Final = {
     }.items()
     for word in words.split()
 }
-KIN: Final = _any(
+RELATIVES: Final = _any(
     r"\b(?<!& )(?:wife|husband|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|kids?|child(?:ren)?|parents?|grand\w+|aunt|uncle|cousin|niece|nephew"
     r"|in-laws?|\w+-in-law|friend|colleague|neighbou?r|boss)s?\b",
     r"\b(?:schwieger\w+|(?:mein|dein|sein|ihr|unser)e[rn]? frau|mann|mutter|vater|schwester|bruder|sohn|tochter|kind(?:er)?|eltern|oma|opa|großeltern|tante|onkel|freund(?:in)?|kolleg(?:e|in)|chef(?:in)?)\b",
     r"\b(?:femme|mari|mère|père|s(?:oe|œ)ur|frère|fils|fille|enfants?|parents|ami[e]?|collègue|esposa|marido|madre|padre|hermana|hermano|hij[oa]s?|padres|amig[oa])\b",
     r"妻子|老婆|老公|丈夫|妈妈|母亲|爸爸|父亲|姐姐|妹妹|姐|哥哥|弟弟|儿子|女儿|孩子|父母|朋友|同事|老板",
 )
-"""Whose something is, beside oneself: of two statements, both must name the same."""
+"""People other than the speaker; two statements must name the same ones."""
 SUBJECT: Final = re.compile(
     r"(?:\b(?:i|we|i've|we've|ich bin|ich|wir sind|wir|je|j'ai|j'|nous avons|nous|me|nos)(?:\b|(?<='))(?: \w+){0,2}? ?|(?:我们?|咱们)(?:已经|刚刚?|又|上周|上个?月)?)$"
 )
 """Oneself, right before a verb."""
-STATES: Final = word_set(
+COPULAS: Final = word_set(
     "is are ist sind est sont es son está takes take costs cost called heißt : 是 为 starts start"
 )
-"""Verbs of which what follows is the value."""
+"""Verbs that are followed by the value."""
 QUALIFIERS: Final = tuple(
     word_set(words)
     for words in (
@@ -289,25 +243,34 @@ ATTRIBUTES: Final = _any(
     r" (?:runs on|is hosted on|are hosted on|is on|is in|lives on|is called|läuft auf|läuft bei|tourne sur|corre en)$",
 )
 """Attributes with one value, up to it."""
-WEEKDAYS: Final = word_set(
+DAY_NAMES: Final = word_set(
     """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday
     saturdays sunday sundays montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags
     freitag freitags samstag samstags sonntag sonntags"""
 )
-SCHEDULE: Final = WEEKDAYS | word_set(
-    "at on am pm um uhr every and half past quarter to noon midnight 一 二 三 四 五 六 七 八 九 十 两 日 天 上 下 午 早 晚 中 点 半 周 "
-    + " ".join(
-        f"{hour:02}:{minute:02} {hour}:{minute:02} {hour:02}.{minute:02} {hour} {hour}am {hour}pm"
-        for hour in range(25)
-        for minute in range(0, 60, 5)
-    )
+_SCHEDULE_WORDS: Final = DAY_NAMES | word_set(
+    """at on am pm um uhr every and half past quarter to noon midnight 一 二 三 四 五 六 七 八 九 十 两 日 天 上 下 午
+    早 晚 中 点 半 周"""
 )
-"""Words that say when something regular takes place."""
+_TIME: Final = re.compile(
+    r"(?:[01]?[0-9]|2[0-4]):[0-5][05]|(?:[01][0-9]|2[0-4])\.[0-5][05]|(?:1?[0-9]|2[0-4])(?:am|pm)?"
+)
+
+
+def _tells_time(word: str) -> bool:
+    """Return whether a word says when something regular takes place.
+
+    >>> [_tells_time(word) for word in ("mondays", "9:30", "9:31", "7pm", "07")]
+    [True, True, False, True, False]
+    """
+    return word in _SCHEDULE_WORDS or _TIME.fullmatch(word) is not None
+
+
 REGULAR: Final = re.compile(
     r"^(?!i |we |ich |wir |je |nous )[^,]* (?:is|are|meets|rehearses|takes place|is held|comes out|goes out|happens|airs|starts|is published|ist|findet|erscheint|:)(?: on)?$"
 )
-"""Words that say of something regular, up to its weekdays, when it takes place."""
-NUMBERS: Final = {
+"""Beginnings of statements that say when something regular takes place, up to its weekdays."""
+COUNT_WORDS: Final = {
     word: str(number)
     for number, words in enumerate(
         [
@@ -339,7 +302,7 @@ ADVERBS: Final = word_set(
     """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
     maintenant désormais actuellement ahora actualmente"""
 )
-"""What announces a change from within a statement."""
+"""Adverbs that announce a change."""
 ANNOUNCED: Final = re.compile(
     r"^(?:(?:from now on|from today|new rule|update|correction|ab jetzt|ab sofort|ab heute|künftig|neue regel|désormais|à partir de maintenant|dorénavant|a partir de ahora|desde ahora|nueva regla)\b[:,]?"
     r"|[^:;,]{0,40}\b(?:changed it|changed that|told you wrong|was wrong|misread it|hat sich geändert|a changé|ha cambiado)\b[^:;,]{0,20}[:;,])\s*"
@@ -347,30 +310,30 @@ ANNOUNCED: Final = re.compile(
 SINCE: Final = re.compile(
     r" (?:from now on$|since (?:the|january|february|march|april|may|june|july|august|september|october|november|december|last|this)\b.*|as of .*)$"
 )
-VERBS: Final = word_set(
+VALUE_VERBS: Final = word_set(
     """use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives
     works wohnt arbeitet habite travaille vive trabaja nutzen verwenden schreibt bake"""
 )
 """Verbs that, like ``AT_VERB``, stand between a subject and its value."""
-SINGLE: Final = re.compile(
+SINGLE_VALUED: Final = re.compile(
     r"(?:\b(?:lives? in|works? (?:at|for)|is based in|is called|is named|wohnt in|wohne in|arbeitet bei|heißt|s'appelle|habite à|travaille chez|vive en|trabaja en|se llama"
     r"|(?:is|are) (?:serviced|owned|run|hosted|led|headed|managed|supplied|insured|cleaned|done|catered) by|(?:is|are) (?:hosted|stored|parked) (?:on|in|at|with)"
     r"|favou?rite \w+ is|(?:landlord|accountant|contact|supplier|vendor|insurer|manager|boss|dentist|doctor|gp|head|owner|maintainer|lead|caretaker"
     r"|ansprechpartner(?:in)?|vermieter(?:in)?|hausverwaltung|steuerberater(?:in)?|lieferant|leiter(?:in)?|comptable|propriétaire|contador|casero)"
     r"(?: (?:of|for|at|in|bei|für|von|de|du|des|del) [^,]{1,30})? (?:is|ist|est|es)))$"
 )
-"""What has one value, up to where it is told."""
+"""Attributes and verbs with one value, up to it."""
 TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
 DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
 OPEN: Final = re.compile(
     r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
 )
-"""What is so on several days."""
+"""States of several days, which hold beside each other."""
 DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
-"""What stands in a diary, one appointment beside another."""
+"""Appointments, which hold beside each other."""
 APART: Final = word_set("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
-DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in WEEKDAYS) | WEEKDAYS
+DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in DAY_NAMES) | DAY_NAMES
 DOES: Final = word_set("owns maintains manages leads runs handles reviews heads")
 INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
 """Verbs of change whose subject is what changed."""
@@ -427,7 +390,7 @@ _LIMITED: Final = re.compile(
     r"|(?:when|whenever|if|while|during|unless|except|wenn|falls|bei|während|quand|si|pendant|cuando)\b"
     r"|an \w+tagen\b|\w+tags\b|le \w+di\b|los \w+s\b|每|周末|如果"
 )
-"""What a statement begins with that holds only at times: what holds otherwise stays so."""
+"""Beginnings of statements that hold only at times and leave others as they are."""
 _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
 _MODAL: Final = word_set(
     "can can't cannot could couldn't may might must should shouldn't will won't kann darf muss"
@@ -464,7 +427,7 @@ class ParsedStatement:
         return {at: self.unit(at) for at, low in enumerate(self.low) if _NUMBER.fullmatch(low)}
 
     def unit(self, at: int) -> str:
-        return UNITS.get(self.low[at + 1], "") if at + 1 < len(self.low) else ""
+        return UNIT_FORMS.get(self.low[at + 1], "") if at + 1 < len(self.low) else ""
 
     def keys_after(self, verbs: frozenset[str]) -> set[str]:
         """Keys behind the first of these verbs, or behind the first word."""
@@ -494,56 +457,79 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     >>> supersedes("Room A seats 8.", "Room B seats 12."), supersedes("ann private 0", "ann private 1")
     ('', '')
     """
-    old, new = LABEL.sub("", old), LABEL.sub("", new)
-    found = shared_language(old, new)
-    language = found if found in LANGUAGES else "en"
-    earlier, later = _parse(resulting_state(old), language), _parse(new, language)
-    stated = _parse(resulting_state(new), language)
-    if earlier.low == stated.low:
-        return ""
-    if not 1 < min(len(earlier.low), len(later.low)) <= max(len(earlier.low), len(later.low)) <= MOST:
-        return ""
-    if _LIMITED.match(later.text) and not _LIMITED.match(earlier.text):
-        return ""
-    if "?" in old + new or ALSO.search(later.text):
-        return ""
-    if CHANGED.search(later.text) and not _UNREAL.isdisjoint(later.low):
-        return ""
-    if _FOR_A_WHILE.search(later.text) and not _FOR_A_WHILE.search(earlier.text):
-        return ""
-    if stated != later and not may_be_later(old, new):
-        return ""
-    if replaces(old, new, announced=bool(NOW.search(later.text)) and not LASTING.search(later.text)):
-        return "it names another of the same kind"
-    if _replaces_value(_parse(old, language), later):
-        return "it names and rejects the old value"
-    if CHANGED.search(earlier.text) or REJECTION.search(earlier.text):
-        return ""
-    bare, announced = _without_announcement(later)
-    two_kinds = of_two_kinds(old, new)
-    if announced and not two_kinds and _announces_value(earlier, bare):
-        return "it says that it is so now"
-    if _are_apart(earlier, later):
-        return ""
-    if _rejects(earlier, later):
-        return "it names and rejects the old value"
-    if two_kinds:
-        return ""
-    if _changes(earlier, later, stated):
-        return "it says that it changed"
-    if together and CORRECTION.search(later.text) and _corrects(earlier, later):
-        return "it corrects what was said in the same conversation"
-    if NOW.search(later.text) and not LASTING.search(later.text) and _same_attribute(earlier, later):
-        return "it says that it is so now"
-    if announced and _differ_in_amount(earlier, bare, occasion=True):
-        return "it says that it is so now"
-    if (
-        _differ_in_amount(earlier, stated)
-        or _differ_in_name(earlier, stated)
-        or _differ_in_value(earlier, stated)
-    ):
-        return "the same attribute has another value"
-    return ""
+    pair = _Pair(LABEL.sub("", old), LABEL.sub("", new), together)
+    return next((reason for reason, holds in RULES if holds(pair)), "")
+
+
+class _Pair:
+    """An earlier and a later statement as the rules read them."""
+
+    def __init__(self, old: str, new: str, together: bool) -> None:
+        found = shared_language(old, new)
+        self.old, self.new, self.together = old, new, together
+        self.language = found if found in LANGUAGES else "en"
+        self.earlier: ParsedStatement = _parse(resulting_state(old), self.language)
+        self.later: ParsedStatement = _parse(new, self.language)
+        self.stated: ParsedStatement = _parse(resulting_state(new), self.language)
+
+    @property
+    def as_written(self) -> ParsedStatement:
+        """The earlier statement as it was written."""
+        return _parse(self.old, self.language)
+
+    @property
+    def says_now(self) -> bool:
+        return bool(NOW.search(self.later.text)) and not LASTING.search(self.later.text)
+
+    @cached_property
+    def announcement(self) -> tuple[ParsedStatement, bool]:
+        return _without_announcement(self.later)
+
+    @cached_property
+    def of_two_kinds(self) -> bool:
+        return of_two_kinds(self.old, self.new)
+
+    def has_length(self) -> bool:
+        lengths = len(self.earlier.low), len(self.later.low)
+        return min(lengths) > 1 and max(lengths) <= MOST
+
+    def announces(self, differs: Callable[[ParsedStatement, ParsedStatement], bool]) -> bool:
+        bare, announced = self.announcement
+        return announced and differs(self.earlier, bare)
+
+    def gives_other_value(self) -> bool:
+        both = self.earlier, self.stated
+        return _differ_in_amount(*both) or _differ_in_name(*both) or _differ_in_value(*both)
+
+
+BOTH_STAY: Final = ""
+REJECTED: Final = "it names and rejects the old value"
+SO_NOW: Final = "it says that it is so now"
+RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
+    (BOTH_STAY, lambda p: p.earlier.low == p.stated.low),
+    (BOTH_STAY, lambda p: not p.has_length()),
+    (BOTH_STAY, lambda p: _LIMITED.match(p.later.text) and not _LIMITED.match(p.earlier.text)),
+    (BOTH_STAY, lambda p: "?" in p.old + p.new or ALSO.search(p.later.text)),
+    (BOTH_STAY, lambda p: CHANGED.search(p.later.text) and not _UNREAL.isdisjoint(p.later.low)),
+    (BOTH_STAY, lambda p: _FOR_A_WHILE.search(p.later.text) and not _FOR_A_WHILE.search(p.earlier.text)),
+    (BOTH_STAY, lambda p: p.stated != p.later and not may_be_later(p.old, p.new)),
+    ("it names another of the same kind", lambda p: replaces(p.old, p.new, announced=p.says_now)),
+    (REJECTED, lambda p: _replaces_value(p.as_written, p.later)),
+    (BOTH_STAY, lambda p: CHANGED.search(p.earlier.text) or REJECTION.search(p.earlier.text)),
+    (SO_NOW, lambda p: not p.of_two_kinds and p.announces(_announces_value)),
+    (BOTH_STAY, lambda p: _are_apart(p.earlier, p.later)),
+    (REJECTED, lambda p: _rejects(p.earlier, p.later)),
+    (BOTH_STAY, lambda p: p.of_two_kinds),
+    ("it says that it changed", lambda p: _changes(p.earlier, p.later, p.stated)),
+    (
+        "it corrects what was said in the same conversation",
+        lambda p: p.together and CORRECTION.search(p.later.text) and _corrects(p.earlier, p.later),
+    ),
+    (SO_NOW, lambda p: p.says_now and _same_attribute(p.earlier, p.later)),
+    (SO_NOW, lambda p: p.announces(partial(_differ_in_amount, occasion=True))),
+    ("the same attribute has another value", _Pair.gives_other_value),
+)
+"""Reasons with their conditions; the first that holds decides. Reasons are stored with the edge."""
 
 
 def may_share_subject(old: str, new: str) -> bool:
@@ -572,7 +558,7 @@ def _first_key(statement: ParsedStatement) -> str:
 def _parse(text: str, language: str) -> ParsedStatement:
     raw = tuple(_WORD.findall(text))
     low = tuple(word.lower().replace("’", "'").removesuffix("'s") for word in raw)
-    small = function_words(language) | function_words("en") | LIGHT
+    small = function_words(language) | function_words("en") | LIGHT_FORMS
     keys = tuple(
         ""
         if word in small
@@ -587,16 +573,18 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
     for kind in QUALIFIERS:
         if (mine := kind & set(old.low)) and (yours := kind & set(new.low)) and not mine & yours:
             return True
-    if set(KIN.findall(old.text)) != set(KIN.findall(new.text)):
+    if set(RELATIVES.findall(old.text)) != set(RELATIVES.findall(new.text)):
         return True
-    weekly = all(any(low in WEEKDAYS and low.endswith("s") for low in one.low) for one in (old, new))
-    old_days, new_days = ({low.removesuffix("s") for low in one.low if low in WEEKDAYS} for one in (old, new))
+    weekly = all(any(low in DAY_NAMES and low.endswith("s") for low in one.low) for one in (old, new))
+    old_days, new_days = (
+        {low.removesuffix("s") for low in one.low if low in DAY_NAMES} for one in (old, new)
+    )
     if old_days and new_days and not weekly and not old_days & new_days:
         return True
-    old_days, new_days = ({PERSONS[low] for low in one.low if low in PERSONS} for one in (old, new))
-    if old_days and new_days and not old_days & new_days:
+    old_persons, new_persons = ({SPEAKERS[low] for low in one.low if low in SPEAKERS} for one in (old, new))
+    if old_persons and new_persons and not old_persons & new_persons:
         return True
-    if old_days and _owners(new) - old.content:
+    if old_persons and _owners(new) - old.content:
         return True
     first_purpose, second_purpose = _purposes(old), _purposes(new)
     if first_purpose and second_purpose and not first_purpose & second_purpose:
@@ -612,7 +600,7 @@ def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 
 def _owners(statement: ParsedStatement) -> set[str]:
-    """Return whose something is: "Lea's editor"."""
+    """Return the keys of owners: "Lea's editor"."""
     pairs = zip(statement.raw[:-1], statement.keys, strict=False)
     return {key for raw, key in pairs if key and raw.endswith(("'s", "’s"))}
 
@@ -627,7 +615,7 @@ def _purposes(statement: ParsedStatement) -> set[str]:
 
 
 def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
-    """Return what a number or a letter tells apart: lab 4, room A, experiment 17, port 5432 as a subject."""
+    """Return names with the number or letter that tells them apart: lab 4, room A, port 5432 as a subject."""
     found = set()
     for at in range(1, len(statement.low)):
         word, before = statement.low[at], statement.low[at - 1]
@@ -679,7 +667,7 @@ def _is_one_value(old: ParsedStatement, gone: list[int], new: ParsedStatement, c
         return True
     if any(word in _AT_TIMES or word.endswith("ly") for word in after):
         return False
-    if any(kind & after and not kind & before for kind in (*QUALIFIERS, WEEKDAYS)):
+    if any(kind & after and not kind & before for kind in (*QUALIFIERS, DAY_NAMES)):
         return False
     named = all(new.raw[at][:1].isupper() or new.raw[at].isdigit() for at in come)
     return len(come) <= len(gone) + named
@@ -698,7 +686,7 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
             value = old.keys_after(AT_VERB) | set(old.names)
         else:
             rejected = keys & set(new.keys[: new.words_before(found.start())][-REACH:])
-            value = old.keys_after(AT_VERB | VERBS | DOES)
+            value = old.keys_after(AT_VERB | VALUE_VERBS | DOES)
         if rejected <= keys and rejected & value:
             return True
     return False
@@ -751,7 +739,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
             continue
         if bool(old.amounts) != bool(new.amounts) or _of_two_units(old, new):
             continue
-        named = {key for key in near if key and not _NUMBER.fullmatch(key) and key not in SCHEDULE}
+        named = {key for key in near if key and not _NUMBER.fullmatch(key) and not _tells_time(key)}
         if not named <= {*old.keys, *old.low}:
             continue
         attribute = near & old.content
@@ -798,9 +786,9 @@ def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
     """Return whether an attribute is the head or a name of a statement of state, or all but all of it."""
-    if STATES.isdisjoint(old.low):
+    if COPULAS.isdisjoint(old.low):
         return False
-    first = next((key for key in old.keys if key and key not in PERSONS), "")
+    first = next((key for key in old.keys if key and key not in SPEAKERS), "")
     return bool(attribute & {first, *old.names}) or len(old.content) < FEW
 
 
@@ -809,7 +797,7 @@ def _same_attribute(old: ParsedStatement, new: ParsedStatement) -> bool:
     value, before = _last_value(old)
     another, behind = _last_value(_without_announcement(new)[0])
     rest = old.content - value
-    if any(word in ADDITIVE for word in (*old.low, *old.keys)) or not value.isdisjoint(new.keys):
+    if any(word in ADDITIVE_FORMS for word in (*old.low, *old.keys)) or not value.isdisjoint(new.keys):
         return False
     if _NEGATED & set(old.low) != _NEGATED & set(new.low):
         return False
@@ -881,7 +869,7 @@ def _are_turned(old: ParsedStatement, new: ParsedStatement) -> bool:
     ways = DIRECTIONS & set(old.low), DIRECTIONS & set(new.low)
     if (ways[0] - ways[1] and ways[1] - ways[0]) or APART & (ways[0] ^ ways[1]):
         return True
-    small = frozenset(("", *STATES, *AT_VERB))
+    small = frozenset(("", *COPULAS, *AT_VERB))
     pairs = zip(old.low, new.low, old.keys, new.keys, strict=True) if len(old.low) == len(new.low) else ()
     for low, another, key, behind in pairs:
         both = {low, another}
@@ -933,15 +921,20 @@ def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
     before, old_value, new_value, behind = _aligned(old, bare)
     head = {old.low[at] for at in before}
     frame = {old.keys[at] for at in (*before, *behind)} - {""}
-    if old_value and new_value and not behind and SINGLE.search(" ".join(old.low[at] for at in before)):
+    if (
+        old_value
+        and new_value
+        and not behind
+        and SINGLE_VALUED.search(" ".join(old.low[at] for at in before))
+    ):
         return all(bare.raw[at][:1].isupper() for at in new_value)
-    if head & (ADDITIVE - VERBS) or _NEGATED & set(old.low) != _NEGATED & set(bare.low):
+    if head & (ADDITIVE_FORMS - VALUE_VERBS) or _NEGATED & set(old.low) != _NEGATED & set(bare.low):
         return False
     if old_value and new_value and max(len(old_value), len(new_value)) <= FEW:
         slots = {old.low[at] for at in old_value} | {bare.low[at] for at in new_value}
-        return bool(head & (AT_VERB | VERBS)) and len(frame) > 1 and not DIRECTIONS & slots
+        return bool(head & (AT_VERB | VALUE_VERBS)) and len(frame) > 1 and not DIRECTIONS & slots
     gone, come = old.content - bare.content, bare.content - old.content
-    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.low[0] in VERBS
+    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.low[0] in VALUE_VERBS
 
 
 def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
@@ -955,9 +948,9 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return False
     if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
         return False
-    if all(low in SCHEDULE for slot in slots for low in slot):
+    if all(_tells_time(low) for slot in slots for low in slot):
         chinese = slots[0][0] >= "\u4e00"
-        if chinese and not all(old.low[at] in SCHEDULE for at in behind):
+        if chinese and not all(_tells_time(old.low[at]) for at in behind):
             return False
         return not _are_turned(old, new) and _differ_in_schedule(old.text, head, slots)
     if len(slots[0]) == len(slots[1]) == 1 and all(_as_count(slot[0]) for slot in slots):
@@ -970,7 +963,7 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return False
     while head and head[-1] in TITLES:
         head = head[:-1]
-    return not behind and bool(SINGLE.search(" ".join(head))) and all(_is_name(name) for name in names)
+    return not behind and bool(SINGLE_VALUED.search(" ".join(head))) and all(_is_name(name) for name in names)
 
 
 def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, bool]:
@@ -981,8 +974,7 @@ def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, 
     raw, low = statement.raw[lead:], statement.low[lead:]
     last = SINCE.search(" ".join(low))
     length = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
-    days = {at - low[at - 1 : at].count("these") for at, word in enumerate(low) if word == "days"}
-    days = {at for at in days if low[at] == "these"}
+    days = {at for at in range(len(low) - 1) if low[at : at + 2] == ("these", "days")}
     places = [at for at in range(min(length, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days]
     announced = lead > 0 or len(places) < len(low)
     chosen = tuple(low[at] for at in places)
@@ -1022,7 +1014,7 @@ def _same_subject(
     """Return where the subject ends in each, 0 where they do not name the same in any order."""
     subjects, directions, ends = [], [], []
     for statement, places in ((old, old_places), (new, new_places)):
-        end = next((n for n, at in enumerate(places) if statement.low[at] in STATES | AT_VERB), 0)
+        end = next((n for n, at in enumerate(places) if statement.low[at] in COPULAS | AT_VERB), 0)
         ends.append(end)
         subjects.append({statement.keys[at].removesuffix("in") for at in places[:end]} - {""})
         directions.append({statement.low[at] for at in places[:end]} & DIRECTIONS)
@@ -1035,12 +1027,12 @@ def _differ_in_schedule(text: str, head: tuple[str, ...], slots: list[list[str]]
         return False
     if slots[0][0] >= "\u4e00":
         return len(head) > FEW and any(low in "在是为每" for low in head)
-    days = [any(low in WEEKDAYS for low in slot) for slot in slots]
+    days = [any(low in DAY_NAMES for low in slot) for slot in slots]
     if days[0] != days[1]:
         return False
     if not any(days):
         return not DIARY.search(text) and not AT_VERB.isdisjoint(head) and not {"is", "are"} & set(head[:1])
-    regular = all(low.endswith("s") for slot in slots for low in slot if low in WEEKDAYS)
+    regular = all(low.endswith("s") for slot in slots for low in slot if low in DAY_NAMES)
     return regular and bool(REGULAR.search(" ".join(head)))
 
 
@@ -1056,7 +1048,7 @@ def _is_count(statement: ParsedStatement, head: tuple[str, ...], at: int, tail: 
 
 def _as_count(low: str) -> str:
     """Return a number in digits without separators, or ""."""
-    return low.replace(",", "").replace("k", "000") if _NUMBER.fullmatch(low) else NUMBERS.get(low, "")
+    return low.replace(",", "").replace("k", "000") if _NUMBER.fullmatch(low) else COUNT_WORDS.get(low, "")
 
 
 def _is_name(raw: tuple[str, ...]) -> bool:
