@@ -34,7 +34,7 @@ _WITHOUT_SUBCOMMAND: Final = word_set(
     dropdb mysql mysqldump sqlite3 pytest tar zip unzip gzip ffmpeg pandoc openssl gpg node java javac
     jest tsc mongosh mongodump dd mount ssh-keygen crontab ansible-playbook redis-cli k9s useradd"""
 )
-"""Programs whose first word is what they work on, not what they do."""
+"""Programs whose first argument is an operand, not a subcommand."""
 _INTERPRETERS: Final = word_set("python python3 node bash sh zsh ruby perl php deno ansible-playbook")
 _READ_ONLY: Final = word_set(
     """cd ls pwd cat echo head tail grep egrep rg ag find which whereis clear less more man history wc

@@ -140,7 +140,7 @@ def promoted_memory(
 
 
 def source_confidence(sources: int) -> float:
-    """Return the confidence in what a number of independent sources say: each halves the doubt that is left.
+    """Return the confidence in a statement of some independent sources: each halves the remaining doubt.
 
     >>> [round(source_confidence(sources), 4) for sources in (1, 2, 3)]
     [0.7, 0.85, 0.925]
@@ -239,7 +239,7 @@ def _stem(word: str) -> str:
 
 
 class SentenceGist(NamedTuple):
-    """What a sentence is looked up by.
+    """Lookup keys of a sentence.
 
     Attributes:
         personal: Whether the speaker talks about themselves.
@@ -280,7 +280,7 @@ def _lookup_hashes(record: Record, gist: SentenceGist) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Gist:
-    """What promotion needs of one text: the gists of its possible facts, and the names of its commands in order."""
+    """Digest of one text for promotion: gists of its possible facts, and names of its commands in order."""
 
     sentences: tuple[SentenceGist, ...] = ()
     steps: tuple[str, ...] = ()
@@ -310,7 +310,7 @@ def gist_fingerprint(record: Record) -> str:
 
 
 def _reading(record: Record) -> str:
-    """Return how a text is read: ``said`` or ``noted`` for facts, ``shown`` for commands, or not at all."""
+    """Return ``said`` or ``noted`` for a text read for facts, ``shown`` for commands, "" for none."""
     if record.tier != "observation":
         return ""
     if is_spoken(record):

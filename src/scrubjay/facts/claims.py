@@ -46,7 +46,7 @@ OPENERS: Final = word_set(
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
 _STATES: Final = frozenset(("have", "get", "live", "know", "own", "like", "be"))
-"""What has been so and is so: "I have always had", "we have lived"."""
+"""Verbs whose perfect tense is no past: "I have always had", "we have lived"."""
 _HAS: Final = frozenset(("has", "have", "had", "'ve"))
 
 
@@ -273,7 +273,7 @@ _PRICE: Final = frozenset(("cost", "price"))
 """Words that money says by itself."""
 _SMALL: Final = NEGATORS | SIGNALS | STOP | {"no-longer", "instead-of", "used-to", "but"}
 _DEFINITE: Final = frozenset(("the", "my", "our", "his", "her", "their", "your", "its"))
-"""What stands before a thing there is one of."""
+"""Determiners of a unique thing."""
 
 
 @lru_cache(CLAIM_CACHE)

@@ -339,7 +339,7 @@ _OPEN: Final = word_set(
     on the a an any every some my our only same whatever since while or is are was from about like until
     before after say believe know told tell said says heard mean"""
 )
-"""After these a clause goes on."""
+"""Words after which a clause goes on."""
 _IS: Final = word_set("a an in on at the not from called")
 """After "'s" where it is short for "is"."""
 _ANY: Final = OWNED | word_set("a an any every some")

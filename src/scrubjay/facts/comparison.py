@@ -152,7 +152,7 @@ WEIGHT_CACHE: Final = 20_000
 """Words whose weight is remembered."""
 _IDLE: Final = LIGHT | WEIGHTLESS | MOVES
 _LITTLE: Final = 0.4
-"""What a word that carries little is worth beside others."""
+"""Weight of a word that carries little, relative to others."""
 _COMMON: Final = 200
 """Rank of a word up to which it tells as little as any."""
 _ROOT: Final = 4
@@ -228,7 +228,7 @@ MAX_ABBREVIATED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ClaimDifference:
-    """How a new claim differs from an old one; of each pair the first is the old one's.
+    """Difference between an old and a new claim; the first of each pair belongs to the old one.
 
     Attributes:
         shared: Keys of the content words of both.
@@ -337,7 +337,7 @@ def _joined(one: list[ContentWord], other: list[ContentWord]) -> None:
 
 
 _OFTEN: Final = frozenset(("a", "per", "each", "every", "times"))
-"""What follows on how often: who swims twice a week does not swim weekly."""
+"""Words that follow a count of times: who swims twice a week does not swim weekly."""
 FEW: Final = 4
 """Words a value may have; where more differ on both sides, another thing is spoken of."""
 
@@ -370,7 +370,7 @@ def both_happened(d: ClaimDifference) -> bool:
 
 
 def plan_came_true(d: ClaimDifference) -> bool:
-    """Return whether what was planned, under way or awaited has happened."""
+    """Return whether a plan, a wait or an activity under way has come to its end."""
     if d.denied and "waited" in d.old.signals and "past" in d.new.signals:
         return bool(d.shared)
     late = any(not word.early and word.key in d.shared for word in d.old.words)
@@ -530,7 +530,7 @@ DENIAL_SHARE: Final = 0.5
 EVENT_WORDS: Final = 4
 """Words of substance by which two tell of one event, not of two."""
 OLD_SHARE: Final = 0.6
-"""Share of what the old statement says, beside its value, that the new one says too."""
+"""Least share of the old statement, beside its value, that the new one has too."""
 NEW_SHARE: Final = 0.4
 """Share of the new statement that is of the old one where it says that something changed."""
 MAX_VALUE_WORDS: Final = 4

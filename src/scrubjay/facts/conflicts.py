@@ -71,7 +71,7 @@ _ANOTHER: Final = word_set("another else only except unless additional")
 _BOUNDED: Final = word_set("until before after instead-of than")
 """Words that often do; "expires in May" and "valid until May" say the same."""
 _ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
-"""What is denied where nothing is: "don't forget", "no doubt"."""
+"""Words with which a negation denies nothing: "don't forget", "no doubt"."""
 _ASKING: Final = frozenset(("do", "no", "please", "not", "never"))
 _OPENING: Final = 3
 _NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0, "once": 1.0, "single": 1.0}
@@ -81,18 +81,18 @@ _HOW_MANY: Final = {
     **dict.fromkeys(("some", "sometimes", "occasionally", "partly"), "some"),
     **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
 }
-"""Words of how many and how often, by what they say."""
+"""Words of quantity and frequency -> their meaning."""
 _WHEN: Final = word_set("yesterday today tonight tomorrow")
 _LAST: Final = word_set("last next this")
 _SPANS: Final = word_set("week month year weekend night morning summer winter spring autumn fall")
 _PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
 _RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
-"""By how much an amount differs from itself in another unit; the units are compared elsewhere."""
+"""Factors between units of one dimension; the units themselves are compared elsewhere."""
 _HALF_DAY: Final = 12
 _TEN: Final = 10
 _TENS: Final = frozenset(range(20, 100, 10))
 _ALIKE: Final = 1e-9
-"""By how much of itself a number may differ from itself in another unit."""
+"""Relative tolerance between an amount and the same in another unit."""
 _WHOLE: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
 _DIGITS: Final = re.compile(r"\d+")
 

@@ -43,7 +43,7 @@ _WHEN: Final = re.compile(
     rf"^{_TIME},? |,? (?:{_TIME}|for (?:a job|good|love|university)|(?:near|close to) [\w ]{{1,40}})$",
     re.IGNORECASE,
 )
-"""When, why and near what a change happened. Behind a state such words limit it: "I live in Lisbon in winter"."""
+"""Time, cause and place of a change. Behind a state such words limit it: "I live in Lisbon in winter"."""
 _HAVE: Final = (
     r"(?:(?:'ve|'s| have| has| was| were| been| got| just| recently| finally| now| already)(?![\w'])){0,4}"
 )

@@ -86,7 +86,7 @@ OVER: Final = 13
 _LEADING: Final = JOINS | word_set(
     "btw also oh ok okay yes no hi hey hello well actually fyi then please just yeah nope"
 )
-"""What leads in to what a clause says."""
+"""Introductory words, which are skipped."""
 _MINE: Final = FEATURE_BITS["of i"] | FEATURE_BITS["of we"]
 _BEING: Final = FEATURE_BITS["is"] | FEATURE_BITS["was"]
 _TURNING: Final = FEATURE_BITS["denies"] | FEATURE_BITS["rather"]
@@ -151,7 +151,7 @@ MIN_STATEMENT_WORDS: Final = 2
 """Words that stay when a leading "and" is left out."""
 
 _KNOWN: Final = frozenset(("the", "a", "an", "he", "she", "they"))
-"""What is said of these before a question belongs to the question: "the train leaves at 9, when do I get up?"."""
+"""Subjects of a statement that only prepares a question: "the train leaves at 9, when do I get up?"."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -277,7 +277,7 @@ _ASKED: Final = re.compile(
     r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|notier(?:e)? dir|nicht vergessen|retiens|retenez|noter?"
     r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
 )
-"""What asks outright that something be remembered."""
+"""Requests to remember something."""
 _REMEMBER_MARKS: Final = re.compile(
     r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
     r"|for everything|everything is|wichtig|merk dir|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
@@ -290,7 +290,7 @@ _PLAIN: Final = re.compile(
     r"|(?:my|our) (?:\w+ ){1,3}(?:is|are) (?:\w+ ){0,3}(?:called|named) "
     r"(?!(?:this|that|it|too|to|by|on|off|up|out|back|in|into|from|for|with|at|when|if|as|and|or|but|again|twice|once|often|every|after|before)\b))\S"
 )
-"""What a person says of themselves in so many words."""
+"""Beginnings of plain statements about oneself."""
 _NOW_ON: Final = re.compile(
     r"\W*(?:[Tt]he|[Oo]ur|[Mm]y) (?:[\w-]+ ){1,2}now (?:runs? on|lives? (?:in|on)|is hosted (?:on|by|at)|uses?) "
     r"(?:[A-Z][\w.-]+|\S{0,20}\d\S{0,20}|port \d+)(?: [A-Z\d][\w.-]*){0,2}[.!]?\s*$"
@@ -301,20 +301,20 @@ _DECIDED: Final = re.compile(
     r"|(?:i(?:'ve| have) decided|we(?:'ve| have| all| finally)? (?:decided|agreed|chose|chosen|opted|settled|went with)"
     r"|we(?:'re| are) (?:all )?going with) (?!(?:on |to |for )?(?:it|this|that|these|those|option|[a-d])\b))"
 )
-"""How a sentence begins that states a decision."""
+"""Beginnings of sentences that state a decision."""
 _NORMS: Final = re.compile(
     r"(?:^|[,;:(]|\b(?:please|we|i|and|is|are|must|should|but|also|goes|bitte|ich|wir|man|immer|on|nous|je|siempre|then)\b)[^,;:.]{0,3}?\s*"
     r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
     r"|\b\w{4,} never on\b|\b\w+e (?:mails|externe)[^,.]* immer\b"
 )
-"""What states how something is always or never done."""
+"""Rules: something is always or never done."""
 _NOT: Final = re.compile(
     r"[?？]\s*+$|^\W*+(?:(?:ok|okay|yes|sure|fine|yep|no)\W*+)?(?:always|never) (?:is|was|works?)\b|\b(?:always|never) (?:is|was) (?:fine|ok|okay|good)\b|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
     r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
     r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
     r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
 )
-"""What only looks like a rule."""
+"""Sentences that only look like rules: "as always", "it always works"."""
 _OPEN: Final = re.compile(
     r"^\W*(?:(?:and|but|so|ok|yes|no|oh|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
     r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
@@ -327,16 +327,16 @@ _TRANSIENT: Final = re.compile(
     r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
     r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
 )
-"""What holds for a day, and what is asked for now."""
+"""Signs of a statement that holds for a day, or of a request."""
 _TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)|(?<=\. )\d[\w/-]{0,20}+))+)")
-"""What is no word and belongs to what stands before it."""
+"""Units and remarks in brackets that belong to the word before them."""
 _BEHIND: Final = re.compile(r"[ \t]*+(\S?)")
 _LONGEST: Final = 200
 """Characters in which the word before a full stop is looked for."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
 _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
-"""What says of oneself in two words what would take three: "I'm vegan"."""
+"""Contractions that count as two words: "I'm vegan" has three."""
 
 
 def extract_facts(text: str) -> tuple[Statement, ...]:

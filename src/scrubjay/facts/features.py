@@ -317,7 +317,7 @@ LONG_TURN: Final = 60
 """Words of a turn from which most of it was brought along."""
 BRIEF_TURN: Final = 15
 PASTED_SHARE: Final = 0.85
-"""Share of the characters that is the writer's own, below which a turn is about what was brought along."""
+"""Least share of the writer's own characters; below it a turn is about pasted text."""
 
 
 def _dense(text: str) -> int:

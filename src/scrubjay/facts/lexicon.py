@@ -24,7 +24,7 @@ PERSONS: Final = {
     **dict.fromkeys(("you", "your", "yours"), "you"),
     **dict.fromkeys(("he", "him", "his", "she", "her", "hers", "they", "them", "their"), "they"),
 }
-"""Who speaks or is spoken of; "I" and "we" are the same side of the talk."""
+"""Pronoun -> grammatical person; "I" and "we" are one."""
 BE: Final = word_set(
     "be is are am was were been being isn't aren't wasn't weren't 's 're 'm sits lies stands"
 )
@@ -146,7 +146,7 @@ VERBS: Final = word_set(
     validat retri reject die feed water tutor help carri bring follow see find tell ask sell decid choos
     pick win lose spend updat instal process ride say"""
 )
-"""Stems of common verbs: one of them parts what a statement speaks of from what it says."""
+"""Stems of common verbs, which divide a statement into subject and predicate."""
 
 ADDITIVE: Final = word_set(
     """like love enjoy hate have own buy visit see read watch speak know learn play eat drink cook bake try
@@ -184,10 +184,10 @@ SINGLE: Final = STATIC | word_set(
     lead practis practic rehears wear vote found launch graduat marri die releas hire sign born schedul
     book prefer"""
 )
-"""Stems of verbs of what a person has one of at a time: who works at one place has left the other."""
+"""Stems of verbs with one object at a time: who works at one place has left the other."""
 
 FOR: Final = word_set("use run lead sign hire wear vote book")
-"""Those of them that need what it is for: who uses one thing for the mail uses another for the accounts."""
+"""Those of ``SINGLE`` with one object for each purpose: one tool for mail, another for accounts."""
 
 WEAK: Final = STATIC | word_set(
     """take run come go find see feature offer provid have get remain occur happen exist use contain includ
@@ -272,7 +272,7 @@ _KINDS: Final = (
     "pend draft approv accept merg close open ship paid",
 )
 KINDS: Final = {word: at for at, words in enumerate(_KINDS) for word in words.split()}
-"""Stems of words that exclude each other: what is red is not blue."""
+"""Stem -> group of words that exclude each other: a red thing is not blue."""
 
 
 UNCOUNTED_HALVES: Final = frozenset(("ne", "n"))
@@ -283,7 +283,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 MIN_FOREIGN_WORDS: Final = 1
 """Small words that only other languages have and that make a statement one of theirs."""
 SHARED_WORD_WEIGHT: Final = 0.5
-"""What a word that English has too is worth to another language."""
+"""Weight, for another language, of a word that English has too."""
 
 
 @cache

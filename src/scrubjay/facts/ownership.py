@@ -20,7 +20,7 @@ _EVERYWHERE: Final = re.compile(
     r"|\bdans tous mes projets\b|\bquel que soit le projet\b|\ben todos mis proyectos\b|\ben cualquier proyecto\b"
     r"|\bem todos os meus projetos\b|(?:我的?所有|所有我的|任何|每个)项目"
 )
-"""What says outright that it holds in all projects."""
+"""Phrases that say outright that a statement holds in all projects."""
 _PROJECT: Final = re.compile(
     r"\b(?:we|we're|we've|our|ours|here|(?:mono)?repos?|repository|projects?|codebase|branch(?:es)?|modules?|packages?|librar(?:y|ies)|services?"
     r"|servers?|clusters?|containers?|databases?|db|schemas?|migrations?|queues?|api|apis|endpoints?|backend|frontend|website|apps?|bot|assistant"
@@ -30,7 +30,7 @@ _PROJECT: Final = re.compile(
     r"|nosotros|nuestr[oa]s?|aquí|proyectos?|repositorio|servidor(?:es)?|módulos?|equipo|clientes?|usuarios?|errores|nosso|nossa|aqui|projeto)\b"
     r"|我们|咱们|这里|项目|仓库|代码库|分支|模块|服务|接口|数据库|部署|客户|用户|\w_\w|\w::\w|\w\.[a-z]{1,4}\b"
 )
-"""What says that it is about a project, or about people and things of one."""
+"""Words of a project, and of its people and things."""
 _LANGUAGE: Final = (
     r"(?:english|german|french|spanish|portuguese|italian|dutch|polish|chinese|japanese|korean|russian)"
 )
@@ -47,12 +47,12 @@ _ANSWERS: Final = re.compile(
     r"|\brespostas (?:curtas|breves)\b|\bresponde? (?:sempre )?em (?:português|inglês)\b"
     r"|用(?:中|英|德|法|日)(?:文|语)(?:来)?回答|回答.{0,4}(?:简短|简洁)|(?:简短|简洁)的?回答"
 )
-"""Length, language and tone of what the person is told."""
+"""Length, language and tone of answers to the person."""
 _ASKED: Final = re.compile(
     r"\b(?:ask|asking|tell|telling|show|warn|warning|consult) me\b|\bfrag(?:e)? mich\b|\bohne mich zu fragen\b|\b(?:zeig|sag)e? mir\b"
     r"|\bdemande-moi\b|\bsans me demander\b|\bmontre-moi\b|\bpregúntame\b|\bsin preguntarme\b|先问我|问过我"
 )
-"""When the person wants to be asked or told."""
+"""Requests to be asked or told."""
 _START: Final = r"(?:^|[,;:.!] ?|\b(?:and|but|since|because|as|that|und|aber|da|et|y|pero|que|e)\b )(?:please |also |well )?"
 _END: Final = r"(?=[.,;!]|$| (?:and|und|et|y|e) )"
 _PEOPLE: Final = (
@@ -72,14 +72,14 @@ _SELF: Final = re.compile(
     rf"|(?:eu )?(?:me chamo|moro em|prefiro|odeio)\b|sou (?!responsável)[\w-]+{_END}"
     r")|我叫|我是|我住在|我(?:更)?喜欢|我讨厌|我说(?:中文|英语)"
 )
-"""Who the person is, what they like, and who is close to them."""
+"""Phrases about the person, their likes, and people close to them."""
 _NAMED: Final = re.compile(r"\bI(?:'m| am) [A-ZÀ-Þ][\w-]+(?=[.,;!]|$| and )")
 _STANDING: Final = re.compile(
     r"\b(?:always|never|from now on|immer|nie|niemals|stets|toujours|jamais|siempre|nunca|sempre)\b|以后|总是|永远|不要"
 )
-"""What makes a request for an answer one for all answers."""
+"""Words that make a request for one answer a request for all answers."""
 _POINTS: Final = re.compile(r"\b(?:the|this|that|these|those|it|der|die|das|dies\w*|le|la|les|el|los|las)\b")
-"""What points at a thing at hand: to like or want it is not the person's in general."""
+"""Words that point at a thing at hand: liking or wanting that thing is no general preference."""
 _WISH: Final = re.compile(
     r"\b(?:prefer|like|love|hate|dislike|detest|enjoy|stand|rather|want|bevorzuge|mag|hasse|liebe)\b"
 )
@@ -114,7 +114,7 @@ def may_be_personal(text: str) -> bool:
 
 
 def introduces_person(text: str) -> bool:
-    """Return whether a sentence says nothing but who the person is, or how they are to be answered from now on.
+    """Return whether a sentence only introduces the person, or asks for a style of all answers.
 
     >>> [introduces_person(text) for text in ("I am Ines.", "Bitte antworte immer auf Deutsch.", "I am Done with it")]
     [True, True, False]

@@ -225,7 +225,7 @@ RATES: Final = {
     "annum": "yearly", "morning": "mornings", "evening": "evenings", "quarter": "quarterly", "weekday": "weekdays",
     "weekend": "weekends",
 }  # fmt: skip
-"""What "a month", "per month" and "every month" say in one word."""
+"""Unit -> the adverb that "a month", "per month" and "every month" are read as."""
 
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 _DOTTED = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 MIN_STATEMENT_WORDS: Final = 3
 """Words of a statement: "yes" and "blue bunny" state nothing that could be said again or change."""
 MAX_STATEMENT_WORDS: Final = 40
-"""Words of a statement; what is longer is a text, of which no one sentence decides."""
+"""Words of a statement; a longer memory is a text, of which no single sentence decides."""
 NOMINATION_COSINE: Final = 0.0
 """Least cosine of the base model that nominates: "I use Poetry" and "we switched to uv" share next to nothing."""
 COMPARISON_COSINE: Final = 0.5
@@ -109,7 +109,7 @@ MAY_SUPERSEDE: Final = "may supersede"
 
 @dataclass(frozen=True, slots=True)
 class FactOutcome:
-    """What became of a new statement: if a memory says the same, it was not written."""
+    """Outcome for a new statement, which was not written if `same` names a memory with its text."""
 
     same: str | None = None
     supersedes: tuple[str, ...] = ()

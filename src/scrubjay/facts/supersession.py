@@ -333,7 +333,6 @@ DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0
 """Appointments, which hold beside each other."""
 APART: Final = word_set("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
-DAY_KEYS: Final = frozenset(word.removesuffix("s") for word in DAY_NAMES) | DAY_NAMES
 DOES: Final = word_set("owns maintains manages leads runs handles reviews heads")
 INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
 """Verbs of change whose subject is what changed."""
@@ -368,7 +367,7 @@ _AT_TIMES: Final = word_set(
 """Words that limit a value to a time or a place."""
 
 REACH: Final = 4
-"""Words behind (or before) a marker within which what it rejects or changes is named."""
+"""Words behind or before a marker that may name the rejected or changed value."""
 RARE: Final = 5_000
 """Rank from which on a word is a name rather than a description: "ghostty", not "slow"."""
 FEW: Final = 3
@@ -845,7 +844,7 @@ def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: b
         return False
     old_content = old.content - ({old.keys[first + 1]} if unit else set())
     new_content = new.content - ({new.keys[second + 1]} if unit else set())
-    if not new_content or any(kind & (old_content ^ new_content) for kind in (*QUALIFIERS, DAY_KEYS)):
+    if not new_content or any(kind & (old_content ^ new_content) for kind in (*QUALIFIERS, DAY_NAMES)):
         return False  # a word more tells which of several
     most = len(new_content) if all(key >= "\u4e00" for key in new_content) else min(len(new_content), FEW)
     return old_content == new_content or (new_content < old_content and len(old_content - new_content) < most)
@@ -967,7 +966,7 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 
 def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, bool]:
-    """Return a statement without what announces a change, and whether it announced one."""
+    """Return a statement without the words that announce a change, and whether there were any."""
     text = statement.text
     left = ANNOUNCED.sub("", text)
     lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0

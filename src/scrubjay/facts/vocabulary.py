@@ -34,7 +34,7 @@ ADVERBS: Final = word_set(
     quite pretty kinda proudly ever explicitly deliberately exclusively permanently once first since
     eventually ultimately not no longer originally lately genuinely totally completely truly either"""
 )
-"""What may stand between a subject and its verb."""
+"""Words that may stand between a subject and its verb."""
 HABITUAL: Final = word_set(
     """always never usually normally typically generally mostly often only rarely regularly mainly primarily
     exclusively strictly"""
@@ -62,7 +62,7 @@ LIVE: Final = word_set(
     """live work teach speak own rent drive manage lead volunteer commute maintain coach collect foster
     specialise specialize freelance supervise chair suffer identify belong subscribe study play ride wear"""
 )
-"""What people do for years, and say in the present."""
+"""Verbs of long-term activities and states, in the present."""
 HABIT: Final = LIVE | word_set(
     """run sing practise practice train sell raise grow breed consult operate organise organize host follow
     take earn pay keep avoid eat drink cook bake swim cycle jog hike climb paint knit sew garden read write
@@ -70,7 +70,7 @@ HABIT: Final = LIVE | word_set(
     watch attend visit stay report go get meet have see call send review release ship hold update clean
     feed back"""
 )
-"""What people do again and again, when a word says so."""
+"""Verbs of habits, if a word of frequency stands with them."""
 LIFE: Final = word_set(
     """bought moved adopted graduated married joined quit retired founded hired switched enrolled inherited
     became studied lived sold published qualified migrated renamed cancelled canceled launched divorced
@@ -78,7 +78,7 @@ LIFE: Final = word_set(
     signed rescued grew upgraded replaced won served volunteered landed standardised standardized started
     worked"""
 )
-"""What happens once and stays true."""
+"""Past forms of events that happen once and stay true."""
 DATED: Final = LIFE | word_set(
     """broke completed opened closed built ordered booked received installed trained competed earned proposed
     separated named planted set took gave visited attended finished learned learnt met began paid spent
@@ -88,7 +88,7 @@ DATED: Final = LIFE | word_set(
     released shipped deployed enabled disabled dropped deprecated left failed went got had saw read watched
     tried reached celebrated picked redid cut cancelled stopped"""
 )
-"""What is worth keeping once a date or a number stands with it."""
+"""Past forms of events that are kept if a date or a number stands with them."""
 CHOSE: Final = word_set("decided chose chosen opted settled agreed picked committed")
 CHOOSING: Final = word_set(
     "going sticking staying switching moving migrating standardising standardizing dropping adopting keeping"
@@ -113,7 +113,7 @@ STATES: Final = word_set(
     gave holds keeps wants prefers refuses snores retired insists dislikes suits tastes smells isn't aren't
     doesn't don't can't won't cannot called contains needs gets does"""
 )
-"""Verbs that end the naming of a thing and begin what is said of it."""
+"""Verbs that end the subject and begin the predicate."""
 VERBAL: Final = (
     STATES
     | AUXILIARY
@@ -135,7 +135,7 @@ FLEETING: Final = word_set(
     investigate aim seek observe obtain define denote assign compute calculate derive prove note turn print
     import declare pass return"""
 )
-"""What people do in the talk itself, or in a paper they paste: in the present tense it says nothing of other days."""
+"""Verbs of the conversation or of pasted papers, which say nothing lasting in the present tense."""
 TALKED: Final = word_set(
     """asked said told thought knew needed wanted tried looked checked noticed realized realised found heard
     wondered felt meant hoped forgot remembered mentioned googled searched tested ran fixed pushed
@@ -146,7 +146,7 @@ TALKED: Final = word_set(
     received attempted considered discussed learned noted called experienced provided included selected
     shared given increased decreased changed defined implemented created made"""
 )
-"""What somebody did in the work at hand, or of late in the talk: a number does not make it last."""
+"""Past forms of the work at hand and the conversation; a number does not make them last."""
 
 
 KIN: Final = word_set(
@@ -163,7 +163,7 @@ KIN: Final = word_set(
     hamster tortoise hens landlord landlady dentist therapist gp doctor vet accountant lawyer nanny
     babysitter tutor coach physio"""
 )
-"""People and animals of somebody's life: what is said of them is said of that life."""
+"""People and animals of somebody's life."""
 MOMENT: Final = word_set(
     """question questions problem problems issue issues error errors bug bugs trouble doubt doubts headache
     feeling feelings idea ideas guess point hope concern concerns worry understanding mistake apologies
@@ -176,7 +176,7 @@ MOMENT: Final = word_set(
     heart clue chat conversation thread symptom code-review total sum speech need choice reason
     conversation argument fight cold nap"""
 )
-"""What somebody has or is only while the talk lasts: questions, faults, moods, what is worked on."""
+"""Things of the moment: questions, faults, moods, tasks."""
 AT_HAND: Final = word_set(
     """list spreadsheet file csv pdf document docx dataset array dataframe component minutes minute hours hour
     deadline photo picture screenshot image table column row page button form event callback user request
@@ -184,7 +184,7 @@ AT_HAND: Final = word_set(
     thread process sample subset formula equation matrix sequence series map folder link url photo video
     clip slide slides"""
 )
-"""What a turn brings along or works on: to have one is no fact about its writer."""
+"""Things that a turn brings along or works on: having one is no fact about its writer."""
 OWN_THINGS: Final = word_set(
     """name nickname surname username handle pronouns birthday anniversary address email phone timezone job
     title role employer salary rent major height weight age flight train appointment wedding exam deadline
@@ -215,7 +215,7 @@ WORLD: Final = word_set(
     press monolith backlog sprint roadmap stack mobile web site framework editor linter formatter handbook
     policy fridge freezer car's dog cat kids baby"""
 )
-"""Things of somebody's life and work that are spoken of as known: what is said of them is no general knowledge."""
+"""Things of somebody's life and work, mentioned as known; a statement about one is no general knowledge."""
 WELL_KNOWN: Final = word_set(
     """python java javascript typescript rust go golang ruby php postgres postgresql mysql sqlite redis mongo
     docker kubernetes react vue angular svelte node linux windows macos ubuntu debian github gitlab google
@@ -227,7 +227,7 @@ WELL_KNOWN: Final = word_set(
     that these those which who what he she they we i you one another each nothing something anything
     everything next first second third last the a an my our his her their its no yes"""
 )
-"""What everybody knows of these is not worth keeping, so a capital alone makes no person of them."""
+"""Words that are no names of people even with a capital."""
 LASTING_HAD: Final = word_set(
     """adhd asthma diabetes celiac coeliac eczema migraines ibs pcos epilepsy arthritis anxiety depression
     kids twins children siblings hypertension"""
