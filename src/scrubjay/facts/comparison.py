@@ -336,10 +336,26 @@ def _joined(one: list[ContentWord], other: list[ContentWord]) -> None:
                     return
 
 
+# Predicates on a difference `d`, grouped by what they look at. Their limits first.
+
 _OFTEN: Final = frozenset(("a", "per", "each", "every", "times"))
 """Words that follow a count of times: who swims twice a week does not swim weekly."""
-FEW: Final = 4
+MAX_VALUE_WORDS: Final = 4
 """Words a value may have; where more differ on both sides, another thing is spoken of."""
+_PARTIES: Final = ({"i", "you"}, {"i", "they"}, {"you", "they"})
+DENIAL_SHARE: Final = 0.5
+"""Share of the words of both that makes a denial one of the same."""
+EVENT_WORDS: Final = 4
+"""Words of substance by which two tell of one event, not of two."""
+OLD_SHARE: Final = 0.6
+"""Least share of the old statement, beside its value, that the new one has too."""
+NEW_SHARE: Final = 0.4
+"""Share of the new statement that is of the old one where it says that something changed."""
+MEASURE_SHARE: Final = 0.75
+"""Share that two statements have in common beside a number or a date that differs."""
+
+
+# Time: the new statement announces a change, or both tell of events.
 
 
 def says_changed(d: ClaimDifference) -> bool:
@@ -383,6 +399,23 @@ def plan_came_true(d: ClaimDifference) -> bool:
     return "ongoing" in d.old.signals and "past" in d.new.signals and late
 
 
+def are_occasions(d: ClaimDifference) -> bool:
+    """Return whether both tell of events, which stay true."""
+    if not ("past" in d.old.signals and "past" in d.new.signals):
+        return False
+    return not all(claim.verb.key in ONCE | MOVES | {"be"} for claim in (d.old, d.new))
+
+
+def _same_time(d: ClaimDifference) -> bool:
+    if not (d.old.verb.key and d.new.verb.key) or "noted" in d.old.signals | d.new.signals:
+        return "over" not in d.new.signals - d.old.signals  # a note tells no time
+    time = {"past", "planned", "over"}
+    return d.old.signals & time == d.new.signals & time
+
+
+# Values: numbers, dates, and words of substance that only one statement has.
+
+
 def values_differ(d: ClaimDifference) -> bool:
     """Return whether each has a number or a date that the other lacks."""
     return bool((d.numbers[0] and d.numbers[1]) or (d.days[0] and d.days[1]) or _hours(d) or _hours(d, 1))
@@ -409,7 +442,7 @@ def can_stand_in(d: ClaimDifference) -> bool:
         if units[0] and units[1] and not units[0] & units[1] and "" not in units[0] | units[1]:
             return False
         return not has_other_value(d) or (says_changed(d) and bool(d.shared))
-    return len(_substance(d.added, d.new)) <= FEW
+    return len(_substance(d.added, d.new)) <= MAX_VALUE_WORDS
 
 
 def is_exclusive(d: ClaimDifference) -> bool:
@@ -426,7 +459,10 @@ def is_exclusive(d: ClaimDifference) -> bool:
         return False
     if verb in ADDITIVE and not differs_in_place(d):
         return False
-    if len(_substance(d.added, d.new)) > FEW or len(_substance(d.dropped, d.old)) > FEW:
+    if (
+        len(_substance(d.added, d.new)) > MAX_VALUE_WORDS
+        or len(_substance(d.dropped, d.old)) > MAX_VALUE_WORDS
+    ):
         return False
     named = any(word.name for word in d.added) and any(word.name for word in d.dropped)
     if static:
@@ -455,6 +491,9 @@ def differs_in_place(d: ClaimDifference) -> bool:
         not word.early and word.key in d.shared and word.key != d.old.verb.key for word in d.old.words
     )
     return same_rest and bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
+
+
+# Details: the new statement says less, or more.
 
 
 def says_less(d: ClaimDifference) -> bool:
@@ -489,11 +528,7 @@ def _grown(d: ClaimDifference) -> bool:
     return bool(d.added or d.numbers[1] or d.days[1] or d.finer or settings)
 
 
-def _same_time(d: ClaimDifference) -> bool:
-    if not (d.old.verb.key and d.new.verb.key) or "noted" in d.old.signals | d.new.signals:
-        return "over" not in d.new.signals - d.old.signals  # a note tells no time
-    time = {"past", "planned", "over"}
-    return d.old.signals & time == d.new.signals & time
+# Subject and place.
 
 
 def has_other_subject(d: ClaimDifference) -> bool:
@@ -524,19 +559,56 @@ def has_other_place(d: ClaimDifference) -> bool:
     )
 
 
-_PARTIES: Final = ({"i", "you"}, {"i", "they"}, {"you", "they"})
-DENIAL_SHARE: Final = 0.5
-"""Share of the words of both that makes a denial one of the same."""
-EVENT_WORDS: Final = 4
-"""Words of substance by which two tell of one event, not of two."""
-OLD_SHARE: Final = 0.6
-"""Least share of the old statement, beside its value, that the new one has too."""
-NEW_SHARE: Final = 0.4
-"""Share of the new statement that is of the old one where it says that something changed."""
-MAX_VALUE_WORDS: Final = 4
-"""Words a value has."""
-MEASURE_SHARE: Final = 0.75
-"""Share that two statements have in common beside a number or a date that differs."""
+def _same_subject(d: ClaimDifference) -> bool:
+    return d.old.person == d.new.person and not any(word.early for word in (*d.dropped, *d.added))
+
+
+def _personal(claim: Claim) -> bool:
+    early = [word for word in claim.words if word.early]
+    return bool(claim.person) or (len(early) == 1 and early[0].raw.istitle())
+
+
+def _bare(claim: Claim) -> bool:
+    return sum(word.early for word in claim.words) == 1
+
+
+def _named(*sides: tuple[ContentWord, ...]) -> bool:
+    return all(any(word.raw[:1].isupper() for word in words) for words in sides)
+
+
+# Words in common.
+
+
+def shared_words(d: ClaimDifference) -> set[str]:
+    """Return the keys of the words of substance that both have."""
+    return {key for key in d.shared if key not in LIGHT}
+
+
+def shared_fraction(claim: Claim, d: ClaimDifference) -> float:
+    """Return the share of a claim's words of substance that the other one has."""
+    moved = d.new.verb.key in MOVES  # "moved" stands for whatever verb the old one had
+    idle = LIGHT | MOVES | ({d.old.verb.key} if moved else set())
+    words = {word.key for word in claim.words if word.key not in idle}
+    unmatched = {word.key for word in (d.dropped if claim is d.old else d.added)} & words
+    unmatched |= (d.old.settings.keys() ^ d.new.settings.keys()) & claim.settings.keys()
+    total = len(words | unmatched)
+    return 1 - len(unmatched) / total if total else 1.0
+
+
+def are_related(d: ClaimDifference) -> bool:
+    """Return whether both share enough for one to deny the other."""
+    return shared_fraction(d.old, d) >= DENIAL_SHARE and shared_fraction(d.new, d) >= DENIAL_SHARE
+
+
+def adjacent_slot(claim: Claim, words: tuple[ContentWord, ...]) -> list[ContentWord] | None:
+    """Return the words of one claim alone if they stand side by side, else None."""
+    content = [word for word in words if word.key not in LIGHT]
+    at = [n for n, word in enumerate(claim.words) if word in content]
+    between = [word for word in claim.words[at[0] : at[-1]] if word not in content] if at else []
+    return content if all(word.key in LIGHT for word in between) and len(content) <= MAX_VALUE_WORDS else None
+
+
+# Enough in common for an update.
 
 
 def may_supersede(d: ClaimDifference, rule: str) -> bool:
@@ -562,34 +634,6 @@ def may_supersede(d: ClaimDifference, rule: str) -> bool:
     if values_differ(d):
         return _measured(d, old, new)
     return _valued(d, old, new)
-
-
-def shared_words(d: ClaimDifference) -> set[str]:
-    """Return the keys of the words of substance that both have."""
-    return {key for key in d.shared if key not in LIGHT}
-
-
-def shared_fraction(claim: Claim, d: ClaimDifference) -> float:
-    """Return the share of a claim's words of substance that the other one has."""
-    moved = d.new.verb.key in MOVES  # "moved" stands for whatever verb the old one had
-    idle = LIGHT | MOVES | ({d.old.verb.key} if moved else set())
-    words = {word.key for word in claim.words if word.key not in idle}
-    unmatched = {word.key for word in (d.dropped if claim is d.old else d.added)} & words
-    unmatched |= (d.old.settings.keys() ^ d.new.settings.keys()) & claim.settings.keys()
-    total = len(words | unmatched)
-    return 1 - len(unmatched) / total if total else 1.0
-
-
-def are_related(d: ClaimDifference) -> bool:
-    """Return whether both share enough for one to deny the other."""
-    return shared_fraction(d.old, d) >= DENIAL_SHARE and shared_fraction(d.new, d) >= DENIAL_SHARE
-
-
-def are_occasions(d: ClaimDifference) -> bool:
-    """Return whether both tell of events, which stay true."""
-    if not ("past" in d.old.signals and "past" in d.new.signals):
-        return False
-    return not all(claim.verb.key in ONCE | MOVES | {"be"} for claim in (d.old, d.new))
 
 
 def _elaborated(d: ClaimDifference) -> bool:
@@ -667,28 +711,3 @@ def _valued(d: ClaimDifference, old: float, new: float) -> bool:
     ):
         return False  # a car is red and is fast
     return _same_subject(d) and bool(shared_words(d))
-
-
-def adjacent_slot(claim: Claim, words: tuple[ContentWord, ...]) -> list[ContentWord] | None:
-    """Return the words of one claim alone if they stand side by side, else None."""
-    content = [word for word in words if word.key not in LIGHT]
-    at = [n for n, word in enumerate(claim.words) if word in content]
-    between = [word for word in claim.words[at[0] : at[-1]] if word not in content] if at else []
-    return content if all(word.key in LIGHT for word in between) and len(content) <= MAX_VALUE_WORDS else None
-
-
-def _same_subject(d: ClaimDifference) -> bool:
-    return d.old.person == d.new.person and not any(word.early for word in (*d.dropped, *d.added))
-
-
-def _named(*sides: tuple[ContentWord, ...]) -> bool:
-    return all(any(word.raw[:1].isupper() for word in words) for words in sides)
-
-
-def _bare(claim: Claim) -> bool:
-    return sum(word.early for word in claim.words) == 1
-
-
-def _personal(claim: Claim) -> bool:
-    early = [word for word in claim.words if word.early]
-    return bool(claim.person) or (len(early) == 1 and early[0].raw.istitle())
