@@ -567,6 +567,10 @@ def _parse(text: str, language: str) -> ParsedStatement:
     return ParsedStatement(" ".join(text.lower().replace("’", "'").split()), raw, low, keys)
 
 
+def _denial(statement: ParsedStatement) -> frozenset[str]:
+    return _NEGATED.intersection(statement.low)
+
+
 def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has a qualifier or a person of its own."""
     for kind in QUALIFIERS:
@@ -798,7 +802,7 @@ def _same_attribute(old: ParsedStatement, new: ParsedStatement) -> bool:
     rest = old.content - value
     if any(word in ADDITIVE_FORMS for word in (*old.low, *old.keys)) or not value.isdisjoint(new.keys):
         return False
-    if _NEGATED & set(old.low) != _NEGATED & set(new.low):
+    if _denial(old) != _denial(new):
         return False
     if any(kind & (set(old.low) ^ set(new.low)) for kind in QUALIFIERS):
         return False
@@ -831,7 +835,7 @@ def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: b
         return False
     if len(old.amounts) != 1 or len(new.amounts) != 1 or not (old.content and new.content):
         return False
-    if _NEGATED & set(old.low) != _NEGATED & set(new.low):
+    if _denial(old) != _denial(new):
         return False
     ((first, unit),), ((second, other_unit),) = old.amounts.items(), new.amounts.items()
     if _as_count(old.low[first]) == _as_count(new.low[second]) or unit != other_unit:
@@ -927,7 +931,7 @@ def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
         and SINGLE_VALUED.search(" ".join(old.low[at] for at in before))
     ):
         return all(bare.raw[at][:1].isupper() for at in new_value)
-    if head & (ADDITIVE_FORMS - VALUE_VERBS) or _NEGATED & set(old.low) != _NEGATED & set(bare.low):
+    if head & (ADDITIVE_FORMS - VALUE_VERBS) or _denial(old) != _denial(bare):
         return False
     if old_value and new_value and max(len(old_value), len(new_value)) <= FEW:
         slots = {old.low[at] for at in old_value} | {bare.low[at] for at in new_value}
