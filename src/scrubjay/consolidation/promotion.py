@@ -29,6 +29,7 @@ from scrubjay.consolidation.context import (
     entities_of,
     with_run,
 )
+from scrubjay.consolidation.facets import FACET_TIERS, promote_facets
 from scrubjay.consolidation.facts import (
     EMPTY_GIST,
     CorroboratedFacts,
@@ -41,13 +42,7 @@ from scrubjay.consolidation.facts import (
     parse_gist,
     serialize_gist,
 )
-from scrubjay.consolidation.patterns import (
-    FACET_TIERS,
-    promote_crystals,
-    promote_facets,
-    promote_insights,
-    promote_procedures,
-)
+from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
 from scrubjay.facts.reconciliation import reconcile_facts
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from observations import turn
 from voices import check_promoted, semantic, words
 
-from scrubjay.consolidation.patterns import promote_facets
+from scrubjay.consolidation.facets import promote_facets
 from scrubjay.models.records import Record
 
 SAID = (

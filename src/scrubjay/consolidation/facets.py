@@ -1,0 +1,229 @@
+"""Facet promotion: attributes that facts and lessons state, the newest value of each.
+
+"Our staging server's port is 8443" becomes the facet "staging server · port: 8443". Two claims with the same entity and
+attribute are two values of one facet.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from scrubjay.consolidation.context import chronological_key
+from scrubjay.consolidation.digest import verbatim_sentences
+from scrubjay.consolidation.facts import PromotedMemory, is_usable, promoted_memory
+from scrubjay.models.records import Record
+from scrubjay.text.normalize import normalize_typography, word_set
+
+FACET_TIERS: Final = ("lesson", "semantic")
+MAX_FACET_TEXT: Final = 2_000
+MAX_CLAUSE_WORDS: Final = 30
+MAX_VALUE_WORDS: Final = 8
+MAX_NAME_WORDS: Final = 4
+
+_ATTRIBUTES: Final = word_set(
+    """name nickname surname username handle pronouns birthday anniversary address email phone timezone
+    zone job title role employer diet hometown nationality major language hobby instrument colour color
+    editor shell terminal keyboard theme font breed blood allergy port host url branch database framework
+    region version licence license"""
+)
+_RANKINGS: Final = word_set("only best main first last next biggest problem issue question thing guess")
+_PRONOUNS: Final = word_set(
+    """it this that these those he she they you there here which who what everyone everybody someone
+    somebody nobody people one all both each nothing something anything everything and but so also or if
+    then because please let"""
+)
+_RELATIVES: Final = word_set(
+    """mother father mom mum dad daughter son child children kid kids parent parents sister sisters
+    brother brothers sibling siblings wife husband spouse partner fiance girlfriend boyfriend twin twins
+    baby toddler grandmother grandfather grandma grandpa aunt uncle cousin cousins niece nephew family
+    roommate flatmate neighbour neighbor friend friends boss manager colleague colleagues coworker dog
+    dogs cat cats puppy kitten horse rabbit"""
+)
+"""People and animals: their attribute is a name."""
+_SPEAKER: Final = frozenset(("i", "me", "my", "mine"))
+
+_LEAD = re.compile(
+    r"(?:(?:and|but|so|also|btw|by the way|fyi|note that|remember that|remember|please note that|just so you know|"
+    r"for context|for reference|well|ok|okay|actually|correction)[,:]? )+",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(
+    r"; |, (?=(?:and|but|so) (?:I|we|my|our|the|[A-Z]))| (?:and|but) (?=(?:my|our|the) )"
+)
+_DOUBT = re.compile(
+    r"\?|\b(?:if|unless|suppose|imagine|maybe|perhaps|probably|might|may be|would|could|should|will|won't|wont|"
+    r"used to|no longer|not|never|cannot|\w+n't|think|guess|hope|wish|want|wants|going to|gonna|said|says|was|were|"
+    r"had|been|today|tonight|yesterday|tomorrow|right now|at the moment|temporarily|for now|once|whether|either|"
+    r"this (?:week|month|morning|afternoon|evening))\b",
+    re.IGNORECASE,
+)
+"""Marks a clause as denied, supposed, reported, past or temporary."""
+_VALUE_END = re.compile(
+    r"[,;]? (?:because|but|so|since|which|who|when|while|as|until|although|though|where|after|before|instead|rather|"
+    r"now|currently|too|as well|by the way|btw|"
+    r"and (?:I|we|it|he|she|they|my|our|the|that|has|is|loves|likes|was|does))\b.*|"
+    r",(?! [A-Z][a-z]+(?: [A-Z][a-z]+)?(?:\Z| for | with | and )) .*|[;:] .*| [-–—(].*"
+)
+"""A comma does not end "Denver, Colorado"."""
+_ASIDE = re.compile(
+    r" (?:for (?:work|school|college|now|good|\d)|with|near|next to|together|alone|most|every now|and)\b.*"
+)
+_EMPTY = re.compile(
+    r"(?:no|none|nothing|a lot|lots|the same|same|it|its|this|that|these|those|to|being|very|so|too|really|pretty|"
+    r"quite|like|about|actually|how|what|why|who|where|when|one "
+    r"of|some|more|most|less|here|there|such|just|all|also|always|"
+    r"still|as|before|after|until|fine|good|great|bad|better|best|ok|okay|broken|down|up|slow|fast|ready|done|gone|"
+    r"in|on|at|by|for|from|of|under|over|behind|due|back|off|out|available|important|different|similar|full|empty|"
+    r"clear|sure|able|unable|my|your|his|her|their|[a-z]+ing|[a-z]+ed (?:with|by|to|for|in|on|at))\b",
+    re.IGNORECASE,
+)
+"""Beginning of a value that refers elsewhere, judges, or is an action."""
+_SPECIFIC = re.compile(r"[A-HJ-Z0-9`\"#@]|\w[/._:-]\w")
+"""A name, a number or code."""
+_FAVOURITE = re.compile(r"(?:favou?rite|preferred|default|go-to|native|maiden|middle) ", re.IGNORECASE)
+_ARTICLE = re.compile(r"(?:the|our|this|all) (?=\w)", re.IGNORECASE)
+_CURRENT = re.compile(r"(?:current|new|actual|present) (?=\w)")
+_AM = re.compile(r"(?:am|'m|'re) ")
+_WORD: Final = r"[\w./-]{1,60}"
+_WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
+_RESIDENCE = re.compile(
+    r"(?P<entity>[Ii]|[Ww]e|[Mm]y (?:[\w.'/-]{1,60} ){0,3}?[\w./-]{1,60}) ?(?:now |currently |always |still )*"
+    r"(?:(?P<home>lives? in|(?:have |has )?moved to|(?:am|is|are|'m|'re) based "
+    r"in)|(?P<origin>(?:am|is|are|'m|'re) from))"
+    r" (?P<value>.+)"
+)
+_ATTRIBUTE = re.compile(
+    r"(?P<entity>[Mm]y|[Oo]ur|(?:[Mm]y |[Oo]ur |[Tt]he )?(?:[\w.-]{1,60} ){0,2}?[\w.-]{1,60}'s|[Tt]he) "
+    rf"(?P<attribute>{_WORDS})(?: (?:of|for) (?:the |our |my )?(?P<of>(?:{_WORD} ){{0,2}}?{_WORD}))? "
+    r"(?:is|are)(?: now| currently| still| always)? (?P<value>.+)"
+)
+""""My X is Y", "our X's Y is Z", "the Y of X is Z"."""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeClaim:
+    """An attribute of one thing.
+
+    Attributes:
+        entity: The thing, in the clause's words.
+        slot: Entity and attribute in normal form; of two claims of one slot only one is true at a time.
+        personal: Whether it is about the speaker or theirs.
+    """
+
+    entity: str
+    attribute: str
+    value: str
+    slot: tuple[str, str]
+    personal: bool
+
+
+def promote_facets(records: Iterable[Record]) -> tuple[PromotedMemory, ...]:
+    """Return the attributes that active facts and lessons state, sorted by key, project and title."""
+    claims: defaultdict[tuple[str, ...], list[tuple[Record, AttributeClaim]]] = defaultdict(list)
+    for record in records:
+        if record.tier in FACET_TIERS and record.status == "active" and is_usable(record):
+            for claim in _claims(record):
+                project = "" if claim.personal else record.project or ""
+                claims[record.key, project, *claim.slot].append((record, claim))
+    found = [_facet(sorted(own, key=lambda one: chronological_key(one[0]))) for own in claims.values()]
+    return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
+
+
+def _claims(record: Record) -> Iterable[AttributeClaim]:
+    """Return a record's last claim of each slot; a memory that several people share says nothing of "I"."""
+    private = record.key.startswith("user:")
+    claims: dict[tuple[str, str], AttributeClaim] = {}
+    for text in verbatim_sentences(record.content[:MAX_FACET_TEXT]):
+        for claim in attribute_claims(text):
+            if private or claim.entity.lower() not in ("i", "my", "we"):
+                claims[claim.slot] = claim
+    return claims.values()
+
+
+def _facet(claims: list[tuple[Record, AttributeClaim]]) -> PromotedMemory:
+    newest = _normal_value(claims[-1][1].value)
+    same = [(record, claim) for record, claim in claims if _normal_value(claim.value) == newest]
+    claim = same[-1][1]
+    title = f"{claim.entity} · {claim.attribute}"
+    records = [record for record, _ in same]
+    # The first event, so that a repetition does not change the memory.
+    facet = promoted_memory("facet", f"{title}: {claim.value}", title, records, records[0].event)
+    derived = max((record.confidence for record in records if record.origin == "derived"), default=0.0)
+    return replace(facet, confidence=max(facet.confidence, derived))
+
+
+def _normal_value(value: str) -> str:
+    return "".join(filter(str.isalnum, value.casefold().removeprefix("the ").removeprefix("a ")))
+
+
+def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
+    """Return the claims of one sentence, in order.
+
+    >>> claims = attribute_claims("Our staging server's port is 8443.")
+    >>> [(claim.entity, claim.attribute, claim.value) for claim in claims]
+    [('staging server', 'port', '8443')]
+    """
+    plain = normalize_typography(" ".join(sentence.replace("**", "").split()))
+    found = []
+    for clause in _CLAUSE_END.split(plain):
+        lead = _LEAD.match(clause)
+        text = clause[lead.end() :] if lead else clause
+        if text and len(text.split()) <= MAX_CLAUSE_WORDS and not _DOUBT.search(text):
+            residence, attribute = _RESIDENCE.match(text), _ATTRIBUTE.match(text)
+            if residence:
+                claim = _residence_claim(residence)
+            else:
+                claim = _attribute_claim(attribute) if attribute else None
+            if claim is not None:
+                found.append(claim)
+    return tuple(found)
+
+
+def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
+    value = _ASIDE.sub("", _trim(match["value"]))
+    if not _SPECIFIC.search(value):
+        return None
+    attribute = _AM.sub("", match["home"] or match["origin"], count=1)
+    return _claim(match["entity"], attribute, value, "lives in" if match["home"] else "is from")
+
+
+def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
+    entity, attribute, value = match["entity"], match["attribute"], _trim(match["value"])
+    if match["of"]:
+        entity = match["of"]
+    elif entity.lower() in ("the", "our"):  # "the grant deadline" is the deadline of the grant
+        entity, _, attribute = attribute.rpartition(" ")
+        if not entity:
+            return None
+    words = attribute.lower().split()
+    if words[-1] not in _ATTRIBUTES and not _FAVOURITE.match(attribute) and not _SPECIFIC.search(value):
+        return None
+    if words[0] in _RANKINGS or (words == ["budget"] and not match["of"]):
+        return None
+    if words[-1] in _RELATIVES and not value[:1].isupper():
+        return None
+    return _claim(entity.removesuffix("'s"), attribute, value, attribute.lower())
+
+
+def _trim(value: str) -> str:
+    return _VALUE_END.sub("", value.rstrip(" .!,;")).strip(" .!,;")
+
+
+def _claim(entity: str, attribute: str, value: str, slot: str) -> AttributeClaim | None:
+    entity, value = _ARTICLE.sub("", entity, count=1), _trim(value)
+    if entity[:2] == "My" and entity[2:3] in ("", " "):
+        entity = f"my{entity[2:]}"
+    words = f"{entity} {attribute}".lower().split()
+    if not entity or not value or _EMPTY.match(value) or not _PRONOUNS.isdisjoint(words):
+        return None
+    if max(len(entity.split()), len(attribute.split())) > MAX_NAME_WORDS:
+        return None
+    if len(value.split()) > MAX_VALUE_WORDS or not {"is", "are"}.isdisjoint(words[:-2]):  # an inner clause
+        return None
+    return AttributeClaim(
+        entity, attribute, value, (entity.lower(), _CURRENT.sub("", slot)), words[0] in _SPEAKER
+    )
