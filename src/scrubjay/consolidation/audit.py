@@ -85,7 +85,7 @@ class AuditResult:
 
 @dataclass(frozen=True, slots=True)
 class _Traits:
-    """What an audit keeps of one active memory.
+    """Properties of one active memory that an audit compares.
 
     Attributes:
         kind: ``addition``, ``passage`` of a file, or ``turn`` of a conversation.

@@ -68,7 +68,7 @@ def common_value(values: Iterable[str | None]) -> str | None:
 
 @dataclass(slots=True)
 class DryRunState:
-    """What a dry run would have written so far, for its later stages to read.
+    """Writes that a dry run has skipped so far, for its later stages to read.
 
     Attributes:
         withdrawn: Ids of digests that it would have withdrawn.

@@ -262,7 +262,7 @@ class ModelBudget:
 
     @property
     def partial(self) -> tuple[str, ...]:
-        """What the run had to do without, one line each."""
+        """Warnings about failed requests and a reached limit, one line each."""
         lines = []
         if self._failures:
             times = "once" if self._failures == 1 else f"{self._failures} times"

@@ -164,7 +164,7 @@ def _entities(ctx: RunContext, references: Mapping[str, Sequence[str]]) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class PromotionWrites:
-    """What is to be written.
+    """Writes of one promotion stage.
 
     Attributes:
         memories: Memories that are new or changed, with their vectors.

@@ -81,7 +81,7 @@ UNDO_BATCH: Final = 64
 
 @dataclass(slots=True)
 class ConsolidationTally:
-    """What the run of one key has done so far; the counts are those of `ConsolidationReport`."""
+    """Results of one key's run so far; the counts are those of `ConsolidationReport`."""
 
     made: list[CreatedMemory] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)

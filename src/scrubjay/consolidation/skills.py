@@ -43,7 +43,7 @@ _MARK: Final = re.compile(r"<!-- written by scrubjay skills, ([0-9a-f]{12}) -->\
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a person asked.
+    """A person's request.
 
     Attributes:
         place: Its index among the requests and steps of its conversation.
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class WorkSession:
-    """What was asked and run in one conversation.
+    """Requests and commands of one conversation.
 
     Attributes:
         conversation: The conversation of which it is a branch or copy, or itself.
@@ -262,7 +262,7 @@ MAX_LINE: Final = 1_000_000
 """Bytes of a line that is read; a longer one holds a result."""
 _NEEDLES: Final = (b"command", b"cmd", b"is_error", b"isError", b"function_call_output")
 _EXIT: Final = re.compile(r"(?:\"exit_code\":\s*|Process exited with code |Exit code: )-?[1-9]")
-"""How Codex's results begin of a command that failed."""
+"""Beginnings of Codex's results of a failed command."""
 
 
 _RESULT_HEAD: Final = 2_000

@@ -461,7 +461,14 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
 
 
 class _Pair:
-    """An earlier and a later statement as the rules read them."""
+    """An earlier and a later statement as the rules read them.
+
+    Attributes:
+        old, new: Their texts without a label such as "Decision: ".
+        earlier: The earlier one; where it announces a change, the state after it.
+        later: The later one as it was written.
+        stated: The later one; where it announces a change, the state after it.
+    """
 
     def __init__(self, old: str, new: str, together: bool) -> None:
         found = shared_language(old, new)
@@ -505,6 +512,7 @@ BOTH_STAY: Final = ""
 REJECTED: Final = "it names and rejects the old value"
 SO_NOW: Final = "it says that it is so now"
 RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
+    # Repeated, too short or too long; limited in time, a question, an addition, a plan; told of an earlier time.
     (BOTH_STAY, lambda p: p.earlier.low == p.stated.low),
     (BOTH_STAY, lambda p: not p.has_length()),
     (BOTH_STAY, lambda p: _LIMITED.match(p.later.text) and not _LIMITED.match(p.earlier.text)),
@@ -512,10 +520,12 @@ RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
     (BOTH_STAY, lambda p: CHANGED.search(p.later.text) and not _UNREAL.isdisjoint(p.later.low)),
     (BOTH_STAY, lambda p: _FOR_A_WHILE.search(p.later.text) and not _FOR_A_WHILE.search(p.earlier.text)),
     (BOTH_STAY, lambda p: p.stated != p.later and not may_be_later(p.old, p.new)),
+    # One name or value replaced, in a sentence that says nothing else.
     ("it names another of the same kind", lambda p: replaces(p.old, p.new, announced=p.says_now)),
     (REJECTED, lambda p: _replaces_value(p.as_written, p.later)),
     (BOTH_STAY, lambda p: CHANGED.search(p.earlier.text) or REJECTION.search(p.earlier.text)),
     (SO_NOW, lambda p: not p.of_two_kinds and p.announces(_announces_value)),
+    # Changes of the same thing.
     (BOTH_STAY, lambda p: _are_apart(p.earlier, p.later)),
     (REJECTED, lambda p: _rejects(p.earlier, p.later)),
     (BOTH_STAY, lambda p: p.of_two_kinds),
