@@ -110,23 +110,18 @@ def equality_objection(old: str, new: str, language: str) -> str:
         + _opposites(old_tokens, new_tokens)
     ) % 2:
         return "denied"
-    if any(word in _ANOTHER for word in set(new_tokens) - set(old_tokens)):
+    added = set(new_tokens) - set(old_tokens)
+    if added & _ANOTHER:
         return "another"
-    if any(word in _BOUNDED for word in set(new_tokens) - set(old_tokens)):
-        return "number" if _counted(old_tokens, new_tokens, language) else "bounded"
-    one, other = (
-        {_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in (old_tokens, new_tokens)
-    )
-    when = [_when(words) for words in (old_tokens, new_tokens)]
-    if when[0] and when[1] and not when[0] & when[1]:
+    number = "number" if _counted(old_tokens, new_tokens, language) else ""
+    if added & _BOUNDED:
+        return number or "bounded"
+    sides = old_tokens, new_tokens
+    how_many = [{_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in sides]
+    when = [_when(words) for words in sides]
+    if any(one and other and one.isdisjoint(other) for one, other in (how_many, when)):
         return "another"
-    if (
-        (one and other and not one & other)
-        or _switched(old_tokens, new_tokens)
-        or _switched(new_tokens, old_tokens)
-    ):
-        return "another"
-    return "number" if _counted(old_tokens, new_tokens, language) else ""
+    return "another" if _switched(*sides) or _switched(*reversed(sides)) else number
 
 
 def _when(words: Sequence[str]) -> set[str]:
@@ -165,19 +160,16 @@ def _opposed(one: str, other: str, old_meaning: WordMeaning, new_meaning: WordMe
 
 
 def _counted(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language: str) -> bool:
-    if _PARTS & {
-        *old_tokens,
-        *new_tokens,
-    }:  # "half a thousand", "a quarter to nine": as many clothes as there are numbers
-        return False
+    if _PARTS & {*old_tokens, *new_tokens}:
+        return False  # "half a thousand", "a quarter to nine": written in too many ways
     old, new = _numbers(old_tokens, language), _numbers(new_tokens, language)
-    if (
-        any(one > 1 and not any(_one(one, other) for other in new) for one in old)
-        and 1 in new
-        and 1 not in old
-    ):
+    if 1 in new and 1 not in old and _has_other_number(old, new):
         return True  # "twice a week", "once a week"
-    return any(one > 1 and not any(_one(one, other) for other in old) for one in new)
+    return _has_other_number(new, old)
+
+
+def _has_other_number(numbers: Sequence[float], others: Sequence[float]) -> bool:
+    return any(one > 1 and not any(_one(one, other) for other in others) for one in numbers)
 
 
 @lru_cache(TOKEN_CACHE)

@@ -389,6 +389,11 @@ def _phrased(found: list[Token]) -> list[Token]:
     return out
 
 
+def _low(read: list[Token], at: int) -> str:
+    """Return the folded text of a token, "" behind the last."""
+    return read[at][1] if at < len(read) else ""
+
+
 ParsedAmount = tuple[list[StatementPiece], int]
 
 _DIGITS: Final = re.compile(r"([-−]?)([$€£]?)\s?(\d[\d.,']*)(-?)\s?(.*)")
@@ -456,11 +461,7 @@ def _written(read: list[Token], at: int, language: str) -> ParsedAmount:
 
 def _spelt(read: list[Token], at: int, language: str) -> ParsedAmount | None:
     known, end, total, part, any_word = number_words(language), at, 0.0, 0.0, False
-    if (
-        read[at][1] == "a"
-        and at + 1 < len(read)
-        and read[at + 1][1] in ("dozen", "couple", "hundred", "thousand", "million")
-    ):
+    if read[at][1] == "a" and _low(read, at + 1) in ("dozen", "couple", "hundred", "thousand", "million"):
         end += 1
     while end < len(read) and end < at + 9:
         low = read[end][1]
@@ -473,9 +474,7 @@ def _spelt(read: list[Token], at: int, language: str) -> ParsedAmount | None:
             if SCALES[low] > 100:
                 total, part = total + part, 0.0
             any_word = True
-        elif not (
-            low == "and" and any_word and end + 1 < len(read) and read[end + 1][1] in known and part >= 100
-        ):
+        elif not (low == "and" and any_word and _low(read, end + 1) in known and part >= 100):
             break
         end += 1
     if not any_word or (end == at + 1 and read[at][1] in _WEAK and not _counted(read, end)):
@@ -493,10 +492,10 @@ def _counted(read: list[Token], end: int) -> bool:
 def _measured(read: list[Token], at: int, end: int, amount_of: float) -> ParsedAmount:
     amount_of, more = _pointed(read, end, amount_of)
     end += more
-    low = read[end][1] if at < end < len(read) else ""
+    low = _low(read, end) if at < end else ""
     if low in SCALES and low != "cent" and end < len(read):
         amount_of, end = amount_of * SCALES[low], end + 1
-        low = read[end][1] if end < len(read) else ""
+        low = _low(read, end)
     if low not in UNITS or low == "in":
         return [
             StatementPiece("", read[at][2], number=_number(read, at, max(end, at + 1), _plain(amount_of), ""))
@@ -511,15 +510,15 @@ def _measured(read: list[Token], at: int, end: int, amount_of: float) -> ParsedA
 
 def _rate(read: list[Token], at: int) -> ParsedAmount | None:
     """Return "a month", "per month", "every month" as one word, or as a duration."""
-    low, unit = read[at][1], read[at + 1][1] if at + 1 < len(read) else ""
-    if low in _EACH and unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") == "of":
+    low, unit, following = read[at][1], _low(read, at + 1), _low(read, at + 2)
+    if low in _EACH and unit == "quarter" and following == "of":
         return None
     if low in _EACH and unit in RATES:
         return [StatementPiece(RATES[unit], unit)], 2
     if low not in _ARTICLES or unit not in RATES:
         return None
     before = read[at - 1] if at else ("", "", "")
-    if unit == "quarter" and (read[at + 2][1] if at + 2 < len(read) else "") in ("of", "past", "to"):
+    if unit == "quarter" and following in ("of", "past", "to"):
         return None
     if before[1] in _LASTING and unit in UNITS:
         return _measured(read, at, at + 1, 1)
@@ -540,7 +539,7 @@ def _pointed(read: list[Token], at: int, integer: float) -> tuple[float, int]:
 def _half(read: list[Token], at: int) -> ParsedAmount | None:
     part = _HALVES.get(read[at][1])
     for skip in range(1, _FEW) if part else ():
-        low = read[at + skip][1] if at + skip < len(read) else ""
+        low = _low(read, at + skip)
         if (low in UNITS or low in SCALES) and part:
             return _measured(read, at, at + skip, part)
         if low not in ("a", "an", "of"):
@@ -628,7 +627,7 @@ def _day(token: Token) -> int | None:
 
 def _from_day(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
     day, month_at = _day(read[at]), at + 1
-    while month_at < len(read) and read[month_at][1] in _BETWEEN and month_at - at < 3:
+    while _low(read, month_at) in _BETWEEN and month_at - at < 3:
         month_at += 1
     if day is None or month_at >= len(read) or read[month_at][0] != "word":
         return None
@@ -641,7 +640,7 @@ def _from_day(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | 
 
 def _from_month(read: list[Token], at: int) -> tuple[list[StatementPiece], int]:
     day_at = at + 1
-    if day_at < len(read) and read[day_at][1] in _BETWEEN:
+    if _low(read, day_at) in _BETWEEN:
         day_at += 1
     day = _day(read[day_at]) if day_at < len(read) and read[day_at][0] == "digits" else None
     end = day_at + 1 if day else at + 1
@@ -651,9 +650,9 @@ def _from_month(read: list[Token], at: int) -> tuple[list[StatementPiece], int]:
 
 def _year_at(read: list[Token], at: int) -> tuple[int | None, int]:
     used = 1
-    if at < len(read) and read[at][1] in _BETWEEN:
+    if _low(read, at) in _BETWEEN:
         at, used = at + 1, 2
-    low = read[at][1] if at < len(read) else ""
+    low = _low(read, at)
     return (int(low), used) if low.isdecimal() and len(low) == 4 and int(low) in _YEARS else (None, 0)
 
 
