@@ -105,6 +105,21 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
     def sources(self) -> list[Source]:
         return sorted(self._sources.values(), key=lambda source: (source.root, source.id))
 
+    def shared_sources(self) -> list[Source]:
+        places = [m.record.place for m in self._visible.values()]
+        sharing = {place.source for place in places if place is not None}
+        found = [s for i, s in self._state.sources.items() if i in sharing - self._sources.keys()]
+        return sorted((s for s in found if s.share is not False), key=lambda source: (source.root, source.id))
+
+    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
+        records = [m.record for m in self._state.memories.values()]
+        keys = {
+            r.key
+            for r in records
+            if r.place is not None and r.place.source in {*sources} & self._sources.keys()
+        }
+        return sorted(k.removeprefix("group:") for k in keys - {*self._scope.keys} if k.startswith("group:"))
+
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         if source not in self._sources:
             return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -54,6 +55,9 @@ from store_contract.samples import (
     term_group,
     write_changes,
 )
+
+SHARING = {"asked": None, "open": True, "shut": False}
+"""Sources, and whether they may share."""
 
 QUESTIONS = (
     SampleQuestion((term_group("jay"), term_group("deployment")), sample_vector("jay"), FINGERPRINT),
@@ -370,6 +374,43 @@ class ScopesContract:
         write_changes(store, bob, DropSource("shared"))
         with store.reader(ann) as reader:
             assert reader.counts().memories == 0
+
+    def test_a_source_is_known_to_share_while_others_see_passages_of_it(
+        self, store: Store, ann: Scope
+    ) -> None:
+        """Others learn the source, its owner the groups; what a source may not share, or strangers have, is neither."""
+        alone, dev = Scope(ann.tenant, "ann"), Scope(ann.tenant, "ann", ("dev",))
+        crew = Scope(ann.tenant, "cleo", ("dev", "ops"))
+        sources = [replace(sample_source(name, "user:ann"), share=share) for name, share in SHARING.items()]
+        write_changes(store, ann, PutModel(SMALL_MODEL), *map(PutSource, sources))
+        for source in sources:
+            keys = ("user:ann", "group:dev", "group:ops")
+            fresh = tuple(
+                sample_memory(key, key, name=f"{source.id} {key}", place=sample_place(source.id, "n.md", i))
+                for i, key in enumerate(keys)
+            )
+            write_changes(
+                store, alone.joined(["dev", "ops"]), PutDocument(sample_document(source.id, "n.md"), fresh)
+            )
+        for scope, shared, hidden in (
+            (alone, [], ["dev", "ops"]),
+            (dev, [], ["ops"]),
+            (crew, ["asked", "open"], []),
+            (Scope(ann.tenant, "bob"), [], []),
+            (Scope("elsewhere", "cleo", ("dev", "ops")), [], []),
+        ):
+            with store.reader(scope) as reader:
+                assert [source.id for source in reader.shared_sources()] == shared
+                assert reader.hidden_groups(list(SHARING)) == hidden
+        with store.reader(crew) as reader:
+            assert {source.key for source in reader.shared_sources()} == {"user:ann"}
+            assert [source for source in sources if source.id == "asked"] == reader.shared_sources()[:1]
+        write_changes(store, ann, DropDocument("asked", "n.md"), DropSource("open"))
+        with store.reader(crew) as reader:
+            assert reader.shared_sources() == []
+        with store.reader(alone) as reader:
+            assert reader.hidden_groups(["asked"]) == []
+            assert reader.hidden_groups(["shut"]) == ["dev", "ops"]
 
     def test_a_user_is_dropped_with_all_that_has_the_name(self, store: Store, ann: Scope, bob: Scope) -> None:
         """The links, names and runs of nobody else, and not what happened to the memories of others."""

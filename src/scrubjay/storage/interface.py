@@ -353,6 +353,17 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """Return the visible sources, by root."""
         ...
 
+    def shared_sources(self) -> list[Source]:
+        """Return the sources of others that share passages with this scope, by root; cheap enough for every search.
+
+        What such a source has, documents included, only a scope of its own key may read (`Source.key`).
+        """
+        ...
+
+    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
+        """Return the groups that this scope is not in and that see passages of these visible sources, sorted."""
+        ...
+
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         """Return a source's documents by path: all of them, or those of a few paths."""
         ...

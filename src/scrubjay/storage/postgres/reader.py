@@ -406,6 +406,30 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         )
         return [source_from_row(row, tuple) for row in found]
 
+    def _read_shared_sources(self) -> list[Source]:
+        found = self._all(
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source s "
+            "WHERE tenant = %s AND NOT key = ANY(%s) AND share IS NOT FALSE AND EXISTS (SELECT 1 "
+            f"{rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = s.id) "
+            'ORDER BY root COLLATE "C", id COLLATE "C"',
+            self._tenant,
+            self._keys,
+            *self._scope_keys,
+        )
+        return [source_from_row(row, tuple) for row in found]
+
+    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
+        found = self._all(
+            "SELECT DISTINCT m.key FROM source s JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
+            "JOIN memory m ON m.tenant = d.tenant AND m.document = d.id "
+            "WHERE s.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND s.id = ANY(%s) "
+            "AND starts_with(m.key, 'group:') AND NOT m.key = ANY(%s)",
+            *self._scope_keys,
+            list(sources),
+            self._keys,
+        )
+        return sorted(key.removeprefix("group:") for (key,) in found)
+
     def _documents(self, condition: str, *values: Any) -> list[Document]:
         found = self._all(
             f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "

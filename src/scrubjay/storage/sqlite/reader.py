@@ -306,6 +306,33 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         ).fetchall()
         return [source_from_row(row, json.loads) for row in found]
 
+    def _read_shared_sources(self) -> list[Source]:
+        found = self._db.execute(
+            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source s WHERE tenant = ? AND key NOT IN ({self._marks}) "
+            "AND share IS NOT 0 AND EXISTS (SELECT 1 FROM document d CROSS JOIN memory m ON m.document = d.id "
+            f"WHERE d.tenant = ? AND d.source = s.id AND d.generation = ? AND m.key IN ({self._marks})) "
+            "ORDER BY root, id",
+            (self._tenant, *self._bound, *self._own),
+        ).fetchall()
+        return [source_from_row(row, json.loads) for row in found]
+
+    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
+        keys = self._db.execute(
+            "SELECT DISTINCT key FROM segment WHERE tenant = ? AND generation = ? AND key LIKE 'group:%' "
+            f"AND live > 0 AND key NOT IN ({self._marks}) ORDER BY key",
+            self._own,
+        ).fetchall()
+        if not keys:  # most stores have no such group: no passage is looked at
+            return []
+        found = self._db.execute(
+            "SELECT DISTINCT m.key FROM source s CROSS JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
+            "AND d.generation = ? CROSS JOIN memory m ON m.document = d.id "
+            f"WHERE s.tenant = ? AND s.key IN ({self._marks}) AND s.id IN ({rows.placeholders(sources)}) "
+            f"AND m.key IN ({rows.placeholders(keys)})",
+            (self._generation, self._tenant, *self._bound, *sources, *(key for (key,) in keys)),
+        ).fetchall()
+        return sorted(key.removeprefix("group:") for (key,) in found)
+
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         among = "" if paths is None else f" AND path IN ({rows.placeholders(paths)})"
         found = self._db.execute(
