@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, position
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, record_citation
 from scrubjay.text.display import prefix_lines, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -158,13 +158,6 @@ def record_fields(record: Record, path: str | None) -> dict[str, Any]:
         "valid_until": _iso_time(record.valid_until),
         "recorded_at": _iso_time(record.recorded_at),
     }
-
-
-def record_citation(record: Record, path: str | None) -> str:
-    """Return path and position of a passage (`models.results`), else the id."""
-    if path is None or record.place is None:
-        return record.id
-    return path + position(record)
 
 
 def fetched_fields(report: FetchReport) -> dict[str, Any]:

@@ -55,6 +55,16 @@ def position(record: Record) -> str:
     return f":{place.line_start}-{place.line_end}"
 
 
+def record_citation(record: Record, path: str | None) -> str:
+    """Return path and position of a passage, else the id.
+
+    A file of somebody else has no ``path`` for the caller; it is cited relative to its source.
+    """
+    if record.place is None or (path is None and record.session is not None):
+        return record.id
+    return (path or record.place.path) + position(record)
+
+
 def heading_anchor(heading_path: Sequence[str]) -> str:
     """Return the anchor of the innermost heading.
 

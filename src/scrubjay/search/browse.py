@@ -31,7 +31,7 @@ from scrubjay.models.graph import (
 from scrubjay.models.ids import SHORT_ID_DIGITS, parse_id
 from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
 from scrubjay.models.reports import FetchReport, MemoryPage
-from scrubjay.models.results import is_at, line_range, position
+from scrubjay.models.results import is_at, line_range, record_citation
 from scrubjay.models.sources import commit_path, expand_path, repository_of
 from scrubjay.models.views import (
     CategoryPage,
@@ -531,7 +531,7 @@ def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, .
     for record in (records[memory] for memory in ids if memory in records):
         file = full_path(record, sources)
         lines = line_range(record.place)
-        cited = record.id if file is None else file + (f":{lines[0]}" if lines else position(record))
+        cited = f"{file}:{lines[0]}" if file is not None and lines else record_citation(record, file)
         found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
     return tuple(found)
 

@@ -26,6 +26,7 @@ from scrubjay.models.results import (
     ContextItem,
     OmittedItem,
     position,
+    record_citation,
 )
 from scrubjay.models.sources import authorship
 from scrubjay.search.amendments import DIGEST_TIERS, find_successors
@@ -613,7 +614,7 @@ def _context_item(
     near = f"{place.path}{where}" if place is not None and record.session is None else record.id[:length]
     if newer:
         near += f", newer {' '.join(one.later.id[:length] for one in newer)}"
-    cited = f"{path}{where}" if path is not None else record.id
+    cited = record_citation(record, path)
     kind = record.role or ("" if record.tier == "observation" else record.tier)
     if record.origin == UNTRUSTED:
         kind = f"{UNTRUSTED} {kind}".strip()

@@ -17,7 +17,7 @@ from scrubjay.models.results import (
     NearbyTurn,
     Result,
     line_range,
-    position,
+    record_citation,
 )
 from scrubjay.models.sources import repository_of
 from scrubjay.search.candidates import TermRanking
@@ -254,10 +254,9 @@ def build_result(
 
 def _citation(record: Record, source: Source | None, path: str | None) -> str:
     """A commit is cited as git names it, without lines."""
-    place = record.place
-    if path is None or place is None or source is None:
-        return record.id
-    return path if repository_of(source) else path + position(record)
+    if path is not None and source is not None and repository_of(source):
+        return path
+    return record_citation(record, path)
 
 
 def _iso_time(at: int | None) -> str | None:

@@ -13,12 +13,11 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request, Response
 
 from scrubjay.api.auth import Principal
-from scrubjay.api.serializers import record_citation
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import format_event, record_date
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
-from scrubjay.models.results import Answer, Explanation, count_strong
+from scrubjay.models.results import Answer, Explanation, count_strong, record_citation
 from scrubjay.models.views import MemoryView, TimelinePage
 from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, http_status
 from scrubjay.server.viewer.markdown import plain_text, render_text, split_front_matter

@@ -23,11 +23,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup
 
 from scrubjay.api.auth import Principal
-from scrubjay.api.serializers import record_citation
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
 from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import Record
-from scrubjay.models.results import WEAK_RELEVANCE
+from scrubjay.models.results import WEAK_RELEVANCE, record_citation
 from scrubjay.models.views import TimelinePage
 from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
 from scrubjay.server.middleware import route_path
