@@ -160,6 +160,7 @@ class Memory:
                 log=log,
                 rewriter=QueryRewriter(settings.llm, announce),
                 rerankers=RerankerRegistry(reranker),
+                learned_dir=settings.notes.learned_dir,
             )
         )
 
@@ -790,8 +791,12 @@ class Memory:
         with open_view(workspace, timer) as view:
             request = request if now is not None else replace(request, now=view.now)
             found = build_thread(view.reader, view.embedders, request, bounds, reranker)
-            marked = view.mark_outdated([knot.result for knot in found.knots])
-            knots = tuple(replace(knot, result=one) for knot, one in zip(found.knots, marked, strict=True))
+            marked = {one.id: one for one in view.mark_outdated([knot.result for knot in found.knots])}
+            knots = tuple(
+                replace(knot, result=marked[knot.result.id])
+                for knot in found.knots
+                if knot.result.id in marked
+            )
             found = replace(found, knots=knots)
         timer.lap("rank")
         log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)

@@ -112,6 +112,8 @@ def sync_source(
         changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
     if only is not None:
         gone = []
+    elif max_bytes is None:
+        changed += _refused_again(run, source, found, known, changed)
     if not _report_scan(run, source, found, known, whole=only is None):
         run.write(changes)
         return
@@ -141,6 +143,25 @@ def sync_source(
             changes = _folder_changes(run, source, touched, keys)
     synced_at = now_micros() if only is None else registered.synced_at
     write_in_batches(run.write, [*changes, PutSource(replace(registered, synced_at=synced_at))])
+
+
+def _refused_again(
+    run: SyncRun,
+    source: Source,
+    found: ScanResult,
+    known: Mapping[str, Document],
+    changed: Sequence[FileState],
+) -> list[FileState]:
+    """Return unchanged notes that may now be seen by the group they name, and count those that still may not."""
+    due = []
+    read = set(changed)
+    for state in found.files:
+        group = known[state.path].refused_group if state.path in known and state not in read else ""
+        if group in run.owner.groups:
+            due.append(state)
+        elif group:
+            run.tally.refused[str(Path(source.root) / state.path)] = group
+    return due
 
 
 def _folder_changes(

@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError, QuotaError, SourceError
+from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import (
     DocumentTraits,
     DraftPassage,
@@ -33,7 +33,7 @@ from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcrip
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.ids import text_hash, tombstone_hashes
-from scrubjay.models.records import OWN, UNFINISHED, UNTRUSTED, Document, Record, Source
+from scrubjay.models.records import KEPT_PRIVATE_PREFIX, OWN, UNFINISHED, UNTRUSTED, Document, Record, Source
 from scrubjay.models.sources import authorship
 from scrubjay.storage.changes import PutDocument
 from scrubjay.storage.interface import Reader
@@ -250,7 +250,7 @@ def _plan(
     document = drafted.document
     own = authorship(source, document.path) == OWN
     old = [] if first_sync else reader.passages(source.id, moved_from or document.path)
-    drafts = _without_forgotten(reader, run.secret, drafted.drafts, old, run.scope.keys)
+    drafts = _without_forgotten(reader, run.secret, drafted.drafts, old, run.owner.keys)
     if len(drafts) < len(drafted.drafts):
         stay = {id(one) for one in drafts}
         gone = [one.heading_path for one in drafted.drafts if id(one) not in stay]
@@ -263,6 +263,9 @@ def _plan(
         find=lambda memory: reader.get([memory]).get(memory) if own and memory not in tally.placed else None,
     )
     traits = _traits(run, source, drafted)
+    refused = tally.refused.get(str(Path(source.root) / document.path))
+    if refused is not None:
+        document = replace(document, content_hash=KEPT_PRIVATE_PREFIX + refused)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
     planned = plan_document(
@@ -341,12 +344,11 @@ def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTra
         if own:
             wish = f"group:{metadata.group}" if metadata.visibility == "group" else str(metadata.visibility)
             run.tally.unshared[str(place)] = wish
+    elif metadata.group is not None and metadata.group not in run.owner.groups:
+        key = run.owner.key("user")
+        run.tally.refused[str(place)] = metadata.group
     elif metadata.visibility is not None:
-        try:
-            key = run.scope.key(metadata.visibility, metadata.group)
-        except InputError as error:
-            key = run.scope.key("user")
-            run.report_problem(source, path, f"{error} It was kept private.", "correct its front matter")
+        key = run.owner.key(metadata.visibility, metadata.group)
     event = None
     if metadata.date is not None:
         event = parse_when(metadata.date.date().isoformat() if metadata.precision == "day" else metadata.date)

@@ -694,8 +694,10 @@ FILE_CHANGED: Final = "changed"
 FILE_GONE: Final = "gone"
 
 
-def outdated_memories(reader: Reader, records: Iterable[Record]) -> dict[str, str]:
+def outdated_memories(reader: Reader, records: Iterable[Record], *, strict: bool = False) -> dict[str, str]:
     """Return the memories whose file is gone, or no longer contains their text, with `FILE_GONE` or `FILE_CHANGED`.
+
+    With ``strict`` those are all passages of a file that is not as it was read.
 
     Only the files of these memories are looked at. As in a sync, a root that is missing or empty says nothing about its
     files, and turns stay when their log is gone.
@@ -711,7 +713,7 @@ def outdated_memories(reader: Reader, records: Iterable[Record]) -> dict[str, st
         notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
         if notes and _has_entries(root):
             for note in notes:
-                found |= _outdated_passages(root, note, memories[note.path])
+                found |= _outdated_passages(root, note, memories[note.path], strict=strict)
     return found
 
 
@@ -719,7 +721,9 @@ LOOKED_BYTES: Final = 1_000_000
 """Size up to which a changed file is read to see whether a memory's text is still in it."""
 
 
-def _outdated_passages(root: str, note: Document, passages: Sequence[Record]) -> dict[str, str]:
+def _outdated_passages(
+    root: str, note: Document, passages: Sequence[Record], *, strict: bool
+) -> dict[str, str]:
     place = os.path.join(root, note.path)
     try:
         mtime_ns, size = mtime_and_size(place, os.stat(place))
@@ -736,10 +740,11 @@ def _outdated_passages(root: str, note: Document, passages: Sequence[Record]) ->
             data = read_bytes(Path(root), note.path)
             if data.content_hash == note.content_hash:
                 return {}
-            text = normalize_newlines(decode_text(data.data, note.path))
+            if not strict:
+                text = normalize_newlines(decode_text(data.data, note.path))
         except (OSError, SourceError):
             pass  # it is no text, or is being written: no passage is known to be in it
-    return {one.id: FILE_CHANGED for one in passages if one.content not in text}
+    return {one.id: FILE_CHANGED for one in passages if strict or one.content not in text}
 
 
 def _has_entries(folder: str) -> bool:

@@ -41,6 +41,7 @@ class SyncTally:
     Attributes:
         placed: Additions whose section in a note was found.
         unshared: Files whose front matter asks for a visibility that it may not give, and that visibility.
+        refused: Files that name a group which their owner is not in, and that group.
         skipped: Documents that were not read because the extra ``documents`` is not installed.
         unconverted: Documents that an earlier sync could not read and that have not changed since.
     """
@@ -55,6 +56,7 @@ class SyncTally:
     problems: list[FileError] = field(default_factory=list)
     notices: list[FileError] = field(default_factory=list)
     unshared: dict[str, str] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     unconverted: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
@@ -66,7 +68,13 @@ class SyncTally:
 class SyncRun:
     """One sync of some sources.
 
+    The passages of a file belong to its source, and the source to the user who registered it. So a sync reads and
+    replaces all of them, also those of groups that the user has left. Which group a file is shared with from now on
+    is decided by the groups that its owner is in now.
+
     Attributes:
+        scope: The sources' owner, with all groups that see their passages: reads and writes.
+        owner: The same with the groups of now: decides about visibility.
         stages: Stages of linking (`LinkingOptions`).
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
         variables: Environment with which git is run.
@@ -76,6 +84,7 @@ class SyncRun:
 
     store: Store
     scope: Scope
+    owner: Scope
     secret: bytes
     base: Embedder
     chunks: ChunkSettings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
 
@@ -135,6 +135,8 @@ UNFINISHED: Final = "unfinished"
 """Content hash of a document that is being written in parts: the sync that began it has not ended."""
 FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
+KEPT_PRIVATE_PREFIX: Final = "kept private: "
+"""What the content hash of a note begins with that names a group its owner is not in; the group follows."""
 UNCONVERTED: Final = "unconverted"
 """Extractor of a document, such as a PDF, that failed because of its content: it is not tried again unchanged."""
 
@@ -146,7 +148,8 @@ class Document:
     Attributes:
         source: Id of its source.
         path: POSIX path relative to the source's root.
-        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end.
+        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end,
+            `KEPT_PRIVATE_PREFIX` when it may not be seen by the group that it names.
         mtime_ns: Modification time when it was read.
         size: Bytes.
         cursor: Bytes read of an append-only document; 0 for one that is read whole.
@@ -173,6 +176,12 @@ class Document:
             if self.content_hash.startswith(FAILED_PREFIX)
             else ""
         )
+
+    @property
+    def refused_group(self) -> str:
+        """The group that a note names and its owner is not in, so that it was kept private; else an empty string."""
+        kept = self.content_hash.startswith(KEPT_PRIVATE_PREFIX)
+        return self.content_hash.removeprefix(KEPT_PRIVATE_PREFIX) if kept else ""
 
 
 @frozen
@@ -407,6 +416,14 @@ class Scope:
         ('group:dev', 'public', 'user:ann')
         """
         return tuple(sorted({f"user:{self.user}", "public", *(f"group:{name}" for name in self.groups)}))
+
+    def joined(self, groups: Iterable[str]) -> Scope:
+        """Return the same user as a member of more groups.
+
+        >>> Scope("t", "ann", ("dev",)).joined(["ops"]).keys
+        ('group:dev', 'group:ops', 'public', 'user:ann')
+        """
+        return Scope(self.tenant, self.user, tuple(sorted({*self.groups, *groups})))
 
     def seen_with(self, key: str) -> Scope:
         """Return the narrowest principal that reads ``key``: the user, a bare member of the group, or anybody.

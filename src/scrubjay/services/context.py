@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -20,6 +21,7 @@ from scrubjay.services.search import (
     StageTimer,
     log_slow_query,
     open_view,
+    outdated_shared,
     reread_files,
     search_request,
 )
@@ -28,7 +30,9 @@ from scrubjay.services.workspace import Workspace, resolve_projects
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from scrubjay.models.records import Record
     from scrubjay.models.results import Context
+    from scrubjay.storage.interface import Reader
 
 
 REREAD_FACTOR: Final = 3
@@ -81,7 +85,7 @@ def context(
         unprompted,
         known,
         hook,
-        None if workspace.checks_files else outdated_memories,
+        None if workspace.checks_files else functools.partial(_outdated, workspace),
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:
@@ -100,10 +104,17 @@ def context(
     return replace(found, partial=partial, took_ms=timer.ms)
 
 
+def _outdated(workspace: Workspace, reader: Reader, records: Iterable[Record]) -> set[str]:
+    records = list(records)
+    return outdated_memories(reader, records).keys() | outdated_shared(workspace, reader, records)
+
+
 def _build(
     workspace: Workspace, timer: StageTimer, request: ContextRequest, *, first: bool
 ) -> tuple[Context, SearchView]:
     with open_view(workspace, timer, embed=not request.hook) as view:
+        if view.stale and request.outdated is None:
+            request = replace(request, outdated=functools.partial(outdated_shared, workspace))
         if request.hook and request.asking is not None:
             from scrubjay.search.briefing import build_briefing
 

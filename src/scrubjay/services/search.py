@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -13,6 +13,7 @@ from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.ids import is_short_id, may_be_id
+from scrubjay.models.records import Scope
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
@@ -24,12 +25,12 @@ from scrubjay.search.request import (
     build_request,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
-from scrubjay.storage.quota import used_allowances
+from scrubjay.storage.quota import USER_KEY_PREFIX, used_allowances
 from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
-    from scrubjay.models.records import Source, StageVersions
+    from scrubjay.models.records import Record, Source, StageVersions
     from scrubjay.models.reports import FetchReport
     from scrubjay.models.results import Result
     from scrubjay.storage.interface import Reader
@@ -40,6 +41,10 @@ STALE_QUOTA = Notice(
 )
 STALE_READ_ONLY = Notice("Files changed, but the store is read-only: the answer is from before.")
 STALE_BUSY = Notice("Files changed, but another process is writing: the answer is from before.")
+SHARED_UNREAD = Notice(
+    "Files that others share changed and were not read yet: their passages are left out until their owner runs "
+    "`scrubjay sync`."
+)
 STALE_VERSION = Notice(
     "The store was made by another version or with other settings: `scrubjay sync` brings it up to date."
 )
@@ -50,7 +55,7 @@ class ChangedFiles:
     """Result of a check for changed files.
 
     Attributes:
-        changed: Sources with a few changed files.
+        changed: Sources with a few changed files, the caller's and those that others share with the caller.
         partial: What was not checked, a sentence each.
         versions: Versions of the stages that made the store.
     """
@@ -64,33 +69,96 @@ class ChangedFiles:
 def find_changed_files(
     workspace: Workspace, reader: Reader, only: Collection[str] | None = None
 ) -> ChangedFiles:
-    """Look for changed files of the sources with these ids; by default of all, if the workspace checks files."""
-    sources = reader.sources() if workspace.checks_files or only else []
-    if not sources:
+    """Look for changed files of the sources with these ids.
+
+    By default of all sources whose passages the caller sees, if the workspace checks files.
+    """
+    if not (workspace.checks_files or only):
         return ChangedFiles()
+    changed, partial = _compare_files(workspace, reader, only)
+    for owner, shared in _sharing_owners(workspace, reader).items():
+        with workspace.store.reader(owner) as theirs:
+            found, unread = _compare_files(
+                workspace, theirs, [one for one in shared if only is None or one in only]
+            )
+        changed += found
+        partial += (SHARED_UNREAD,) if unread else ()  # a notice of theirs names their folders
+    return ChangedFiles(changed, partial, reader.versions() if changed else None)
+
+
+def _compare_files(
+    workspace: Workspace, reader: Reader, only: Collection[str] | None
+) -> tuple[tuple[Source, ...], tuple[str, ...]]:
+    """Return the reader's sources with changed files, of some ids or of all, and what was not checked."""
+    sources = reader.sources()
+    if not sources:
+        return (), ()
     from scrubjay.ingest.scanner import check_freshness
     from scrubjay.models.sources import exclude_memory_notes, exclude_nested_sources
 
-    learned = workspace.settings.notes.learned_dir
     found = check_freshness(
         reader,
         [
-            exclude_memory_notes(exclude_nested_sources(source, sources), learned)
+            exclude_memory_notes(exclude_nested_sources(source, sources), workspace.learned_dir)
             for source in sources
             if only is None or source.id in only
         ],
         workspace.settings.sync.look_seconds,
         workspace.scan_cache,
     )
-    changed = tuple(source for source in sources if source.id in found.changed)
-    return ChangedFiles(changed, found.partial, reader.versions() if changed else None)
+    return tuple(source for source in sources if source.id in found.changed), found.partial
+
+
+def _sharing_owners(workspace: Workspace, reader: Reader) -> dict[Scope, list[str]]:
+    """Return the users who share files with the caller, each with the ids of the sources."""
+    owners: dict[Scope, list[str]] = {}
+    for source in reader.shared_sources():
+        owners.setdefault(_owner(workspace, source), []).append(source.id)
+    return owners
+
+
+def _owner(workspace: Workspace, source: Source) -> Scope:
+    """Return whom a source's files are ingested for: its owner, and the caller for a source that they see."""
+    if source.key in workspace.scope.keys:
+        return workspace.scope
+    return Scope(workspace.scope.tenant, source.key.removeprefix(USER_KEY_PREFIX))
+
+
+def outdated_shared(workspace: Workspace, reader: Reader, records: Iterable[Record]) -> set[str]:
+    """Return the memories of others' files that were changed or removed since their owner's sync.
+
+    Such a file may be shared no longer, so nobody else is shown its passages before it is read.
+    """
+    owners = _sharing_owners(workspace, reader)
+    if not owners:
+        return set()
+    from scrubjay.ingest.scanner import outdated_memories
+
+    found: set[str] = set()
+    records = list(records)
+    for owner in owners:
+        with workspace.store.reader(owner) as theirs:
+            found |= outdated_memories(theirs, records, strict=True).keys()
+    return found
 
 
 @traced("scrubjay.search.ingest")
 def ingest_changed_files(
     workspace: Workspace, files: ChangedFiles, max_bytes: int | None = None
 ) -> tuple[str, ...]:
-    """Ingest changed files while no view of the store is open; return what was not checked or not ingested."""
+    """Ingest changed files while no view of the store is open; return what was not checked or not ingested.
+
+    Those of a shared source are ingested for its owner, whose rules and allowance they are subject to.
+    """
+    partial = files.partial
+    for owner in dict.fromkeys(_owner(workspace, source) for source in files.changed):
+        theirs = workspace if owner == workspace.scope else workspace.for_principal(owner)
+        changed = tuple(source for source in files.changed if _owner(workspace, source) == owner)
+        partial = _ingest(theirs, replace(files, changed=changed, partial=partial), max_bytes)
+    return tuple(dict.fromkeys(partial))
+
+
+def _ingest(workspace: Workspace, files: ChangedFiles, max_bytes: int | None) -> tuple[str, ...]:
     if any(limit.used >= limit.allowed for limit in used_allowances(workspace.store, workspace.scope)):
         return (*files.partial, STALE_QUOTA)
     try:
@@ -184,6 +252,7 @@ class SearchView:
         failed: Models that failed, or that are missed, a sentence each.
         skipped: Other models that a cold process does not load, a sentence each.
         now: UTC microseconds, after changed files were ingested.
+        workspace: Whom the view is for.
     """
 
     reader: Reader
@@ -192,19 +261,22 @@ class SearchView:
     failed: tuple[str, ...]
     skipped: tuple[str, ...]
     now: int
+    workspace: Workspace
 
     @property
     def names(self) -> list[str]:
         return [one.model.name for one in self.embedders]
 
     def mark_outdated(self, results: Sequence[Result]) -> tuple[Result, ...]:
-        """Mark the results whose file is gone or newer, if some files were not ingested."""
+        """Mark the results whose file is gone or newer, if some files were not ingested; leave out those of others."""
         if not (self.stale and results):
             return tuple(results)
         from scrubjay.ingest.scanner import outdated_memories
 
-        found = outdated_memories(self.reader, self.reader.get([one.id for one in results]).values())
-        return tuple(replace(one, outdated=found.get(one.id, "")) for one in results)
+        records = self.reader.get([one.id for one in results]).values()
+        found = outdated_memories(self.reader, records)
+        hidden = outdated_shared(self.workspace, self.reader, records)
+        return tuple(replace(one, outdated=found.get(one.id, "")) for one in results if one.id not in hidden)
 
 
 def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> None:
@@ -243,7 +315,7 @@ def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) ->
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("models")
         failed = (*failed, *models.missed(states))
-        yield SearchView(reader, embedders, stale, failed, models.skipped(states), now_micros())
+        yield SearchView(reader, embedders, stale, failed, models.skipped(states), now_micros(), workspace)
 
 
 def search_request(

@@ -42,7 +42,7 @@ from scrubjay.ingest.sources import (
     register_source,
 )
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
-from scrubjay.models.records import COMMIT, Source, StageVersions
+from scrubjay.models.records import COMMIT, Scope, Source, StageVersions
 from scrubjay.models.reports import (
     EmbedReport,
     EnrichReport,
@@ -440,14 +440,19 @@ def sync_each(
 ) -> SyncReport:
     """Sync sources one after the other, up to their enrichment.
 
-    ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`; ``found`` are the files
-    of the one source, if they were already scanned.
+    ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`, for a search: whoever
+    asks, it shares files with the groups that their sources are shared with already. ``found`` are the files of the one
+    source, if they were already scanned.
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
+    with workspace.store.reader(workspace.scope) as reader:
+        known = reader.sources()
+        scope = workspace.scope.joined(reader.hidden_groups([source.id for source in chosen]))
     run = SyncRun(
         workspace.store,
-        workspace.scope,
+        scope,
+        workspace.scope if inline is None else scope,
         workspace.store.secret(workspace.scope),
         workspace.models.writer(),
         chunk_settings(workspace),
@@ -458,7 +463,6 @@ def sync_each(
         Pauses(str(data_dir())).silent,
         environment(),
     )
-    known = _registered_sources(workspace)
     for source in chosen:
         repository = repository_of(source)
         if repository is not None:
@@ -467,9 +471,7 @@ def sync_each(
             most = None if inline is None else MAX_INLINE_FILES
             pipeline.sync_history(run, source, Repository(repository, run.variables), choice, project, most)
             continue
-        own = exclude_memory_notes(
-            exclude_nested_sources(source, known), workspace.settings.notes.learned_dir
-        )
+        own = exclude_memory_notes(exclude_nested_sources(source, known), workspace.learned_dir)
         scan = found if only is None and own == source else None
         pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
     with workspace.store.reader(workspace.scope) as reader:
@@ -488,7 +490,7 @@ def sync_each(
         embedded=0,
         waiting=waiting,
         scrubbed=dict(sorted(tally.scrubbed.items())),
-        problems=tuple(tally.problems),
+        problems=(*tally.problems, *_refused_notes(tally, workspace.scope)),
         seconds=time.monotonic() - started,
         changed=tuple(tally.changed[:MAX_LISTED_FILES]),
         notices=(*tally.notices, *_unshared_notes(tally), *_unread_documents(tally)),
@@ -507,6 +509,18 @@ def _unshared_notes(tally: SyncTally) -> Iterator[FileError]:
             f"{notes} by front matter to be seen by others (visibility {visibility}). Of this source that has no "
             "effect: kept private.",
             "scrubjay sync DIR --share, if front matter in DIR may share notes",
+        )
+
+
+def _refused_notes(tally: SyncTally, owner: Scope) -> Iterator[FileError]:
+    for group in sorted(set(tally.refused.values())):
+        paths = sorted(path for path, named in tally.refused.items() if named == group)
+        notes = "this note is" if len(paths) == 1 else f"{len(paths):,} notes, this one the first, are"
+        groups = ", ".join(f'"{name}"' for name in (*owner.groups, group))
+        yield FileError(
+            paths[0],
+            f"{owner.user} is not in group {group}, so {notes} kept private.",
+            f"add groups = [{groups}] to the settings, or the group to the token that syncs, and sync again",
         )
 
 

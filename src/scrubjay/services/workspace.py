@@ -23,6 +23,8 @@ from scrubjay.storage.interface import Reader, Store
 from scrubjay.tracing import enable, span
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrubjay.entities.dictionary import DictionaryCache
     from scrubjay.log import Log
 
@@ -46,6 +48,7 @@ class Workspace:
         scan_cache: Scans of sources that this process keeps.
         rewriter: Rewrites a query that depends on what was said before it.
         borrowed: Whether the store was opened for another principal, who closes it.
+        learned_dir: Folder of learned memories of whoever opened the store, which no sync of this process reads.
     """
 
     store: Store
@@ -62,6 +65,7 @@ class Workspace:
     rerankers: RerankerRegistry = field(default_factory=RerankerRegistry)
     closed: threading.Event = field(default_factory=threading.Event)
     borrowed: bool = False
+    learned_dir: Path | None = None
 
     def for_principal(self, scope: Scope, *, may_curate: bool = False) -> Workspace:
         """Return the workspace of another principal; another user gets no day notes."""
