@@ -9,7 +9,9 @@ import pytest
 from http_here import SCOPES, asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
+from scrubjay import Memory
 from scrubjay.api.auth import Principal
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.server.app import PUBLIC_PATHS
 
 OPEN = {path for path in PUBLIC_PATHS if not path.endswith("/")}
@@ -189,3 +191,34 @@ def test_only_an_admin_learns_where_a_store_is_that_cannot_be_used(
         assert (page.status_code, str(tmp_path) in page.text) == (503, False)
         assert str(tmp_path) in refused(client.get("/v1/status", headers=shown["admin"]), 503)
     assert str(store) in caplog.text
+
+
+def test_tokens_read_shared_files_as_their_owner_last_edited_and_shared_them(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "kb"
+    folder.mkdir()
+    note = "---\nvisibility: {}\n---\n# {}\n\nThe grinder costs {} euros.\n"
+    for name in ("price", "water", "complaints"):
+        (folder / f"{name}.md").write_text(note.format("group:shop", name, 90))
+    with Memory.open(user="desk", groups=["shop"], embedders=[HashEmbedder(64)]) as memory:
+        memory.sync(folder, share=True)
+    tokens = held(environ)
+    ines = bearer(tokens, "ines", Principal("default", "ines", groups=("shop",), scopes=SCOPES["read"]))
+    monitor = bearer(tokens, "monitor", Principal("default", "desk", scopes=("read", "admin")))
+
+    def found(client: TestClient, headers: dict[str, str]) -> dict[str, str]:
+        answer = good(client.get("/v1/search?query=grinder+euros", headers=headers))
+        assert answer["partial"] == []
+        return {one["citation"]: one["snippet"] for one in answer["results"]}
+
+    with asking(environ, open_here=False) as client:
+        assert len(found(client, ines)) == 3
+        (folder / "price.md").write_text(note.format("group:shop", "price", 125))
+        (folder / "water.md").unlink()
+        (folder / "complaints.md").write_text(note.format("user", "complaints", 90))
+        assert [Path(one).name for one in found(client, monitor)] == ["complaints.md:1-6"]
+        good(client.post("/v1/sync", json={}, headers=monitor))
+        ((citation, snippet),) = found(client, ines).items()
+        assert citation == "price.md:1-6"
+        assert "125 euros" in snippet
