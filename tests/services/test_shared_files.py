@@ -10,6 +10,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.ingest import scanner
+from scrubjay.memory import hook_context
 
 LONG_AGO = 1_700_000_000
 
@@ -166,3 +167,36 @@ def test_others_cite_a_shared_file_by_its_place_in_the_source(
     assert (result.path, result.citation) == (None, "racks/d.md:1-6")
     (cited,) = colleague.context("rack hums").memories
     assert cited.citation == "racks/d.md:1-6"
+
+
+def test_a_hook_of_others_shows_no_text_of_a_file_that_is_shared_no_longer(
+    opened: Callable[..., Memory], files: Files
+) -> None:
+    opened(user="desk", groups=["ops"]).sync(files.root, share=True)
+    colleague = opened(user="ann", groups=["ops"])
+
+    def shown() -> str:
+        return hook_context(
+            colleague,
+            "Which rack beeps when its battery is weak?",
+            budget=400,
+            project=None,
+            session=None,
+            known={},
+        ).text
+
+    assert "Rack a" in shown()
+    files.write("a.md", "Rack a beeps when its battery is weak.", "user")
+    assert "Rack b" in shown()
+    assert "Rack a" not in shown()
+
+
+def test_a_thread_of_others_leaves_out_changed_files_that_were_not_read(
+    opened: Callable[..., Memory], files: Files
+) -> None:
+    opened(user="desk", groups=["ops"]).sync(files.root, share=True)
+    files.write("a.md", "Rack a beeps when its battery is weak.", "user")
+    for number in range(scanner.MAX_INLINE_FILES):
+        files.write(f"{number}.md", "Nothing of the kind.")
+    found = opened(user="ann", groups=["ops"]).thread("rack beeps battery")
+    assert sorted(one.result.title for one in found.knots) == ["b.md", "c.md"]
