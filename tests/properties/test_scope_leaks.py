@@ -304,14 +304,18 @@ def test_topics_of_shared_memories_are_counted_without_my_own(
 def test_who_left_a_group_can_go_on_with_a_note_that_was_shared_with_it(
     opened: Callable[..., Memory], tmp_path: Path
 ) -> None:
-    """The passages that the group still sees are a stranger's by now: they neither stand in the way nor are told of."""
+    """The passages that the group saw are the source's, so its owner replaces them; none stays with the group."""
     front = "---\nvisibility: group:dev\n---\n"
     file = write(tmp_path / "a.md", f"{front}# Plan\n\nPlant the quince.\n")
     opened(ANN).sync(tmp_path, share=True)
     left = opened(Scope("t", "ann"))
     write(file, f"{front}# Plan\n\nSell the quince.\n", LONG_AGO + 10)
     summary = left.sync(tmp_path, share=True)
-    assert [trouble.hint for trouble in summary.problems] == ["correct its front matter"]
+    assert [trouble.message for trouble in summary.problems] == [
+        "ann is not in group dev, so this note is kept private."
+    ]
+    assert summary.passages == 1
+    assert opened(Scope("t", "cleo", ("dev",))).search("quince").results == ()
     assert [record.content.split("\n")[-2] for record in left.get(path=file).records] == ["Sell the quince."]
 
 
