@@ -251,3 +251,82 @@ def test_a_removed_source_takes_along_what_rests_on_it_alone_and_nothing_else(
     assert len(memory.history(ana).evidence) == 1
     assert memory.remove_source(str(notes.root / "two")).derived == 1
     assert memory.get([ana, decided, own]).unknown == (ana,)
+
+
+def test_the_facts_of_a_turn_follow_its_text_there_and_back(memory: Memory) -> None:
+    told = memory.add_many([turn("I'm allergic to nuts.")])[0]
+    (nuts,) = told.learned
+    done = memory.update(told.id, "I'm allergic to milk.")
+    assert active(memory) == {"I'm allergic to milk."}
+    assert "nuts" not in memory.context().text
+    before = memory.history(nuts)
+    assert (before.memory.status, before.evidence) == ("superseded", (done.before,))
+    assert [(event.op, event.other, event.actor) for event in before.events] == [
+        ("superseded", told.id, "ann")
+    ]
+    memory.update(told.id, "I'm allergic to nuts.")
+    assert active(memory) == {"I'm allergic to nuts."}
+    after = memory.history(nuts)
+    assert (after.memory.status, after.memory.valid_until) == ("active", None)
+    assert told.id in after.evidence
+    assert [event.op for event in after.events] == ["superseded", "restored"]
+
+
+def test_a_fact_that_is_said_elsewhere_too_stays_when_one_turn_is_corrected(memory: Memory) -> None:
+    first, again = memory.add_many(
+        [turn("I'm allergic to nuts."), turn("I'm allergic to nuts.", session="s2", date="2026-04-01")]
+    )
+    (nuts,) = first.learned
+    memory.update(first.id, "I'm allergic to milk.")
+    assert active(memory) == {"I'm allergic to nuts.", "I'm allergic to milk."}
+    assert again.id in memory.history(nuts).evidence
+    assert first.id not in memory.history(nuts).evidence
+    memory.update(first.id, "I'm allergic to nuts.")
+    assert set(memory.history(nuts).evidence) >= {first.id, again.id}
+    memory.update(first.id, "Never mind.")
+    memory.update(again.id, "Never mind.")
+    assert active(memory) == set()
+
+
+def test_a_correction_beside_a_fact_leaves_it_as_it_is(memory: Memory) -> None:
+    told = memory.add_many([turn(f"{SAID} Thanx!")])[0]
+    before = memory.history(told.learned[0])
+    memory.update(told.id, f"{SAID} Thanks!")
+    assert memory.history(told.learned[0]) == before
+
+
+def test_what_a_withdrawn_fact_superseded_holds_again(memory: Memory) -> None:
+    lives = memory.add_many([turn("I live in Porto.")])[0]
+    moved = memory.add_many([turn("I moved to Berlin.", session="s2", date="2026-04-01")])[0]
+    assert active(memory) == {"I moved to Berlin."}
+    memory.update(moved.id, "My cousin moved to Berlin.")
+    assert "I live in Porto." in active(memory)
+    memory.update(moved.id, "I moved to Berlin.")
+    assert memory.history(lives.learned[0]).memory.status == "superseded"
+
+
+def test_the_facts_of_an_archived_turn_are_archived_and_restored_with_it(memory: Memory) -> None:
+    told = memory.add_many([turn("I'm allergic to nuts.")])[0]
+    memory.archive([told.id])
+    assert active(memory) == set()
+    (event,) = memory.history(told.learned[0]).events
+    assert (event.op, event.other) == ("archived", told.id)
+    memory.restore([told.id])
+    assert active(memory) == {"I'm allergic to nuts."}
+
+
+def test_a_fact_that_somebody_archived_or_pinned_is_left_as_it_is(memory: Memory) -> None:
+    put_away, pinned = memory.add_many(
+        [turn("I'm allergic to nuts."), turn("My sister Ana lives in Porto.", session="s2")]
+    )
+    memory.archive(put_away.learned)
+    memory.update(pinned.learned[0], pinned=True)
+    memory.update(put_away.id, "I'm allergic to nuts. Thanks!")
+    memory.update(pinned.id, "Never mind.")
+    memory.archive([put_away.id])
+    memory.restore([put_away.id])
+    assert active(memory) == {"My sister Ana lives in Porto."}
+
+
+def active(memory: Memory) -> set[str]:
+    return {one.content for one in kept(memory, "lesson", "semantic") if one.status == "active"}

@@ -15,7 +15,7 @@ from scrubjay.errors import InputError
 from scrubjay.facts.reconciliation import FactOutcome
 from scrubjay.ingest.deletion import ALL_EVENTS, last_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.fact_stage import FactBatch, FactStage
+from scrubjay.ingest.fact_stage import FactBatch, FactStage, is_own_turn
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.turns import (
     checked_text,
@@ -24,15 +24,34 @@ from scrubjay.ingest.turns import (
     redact_stored_turns,
     stated_text,
 )
+from scrubjay.ingest.withdrawal import correction_changes
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.graph import EDITED_RULE, Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import Amendment, Event, LifecycleChange, NewMemory
-from scrubjay.models.records import NEVER_INJECT, ORIGINS, TIERS, UNCHANGED, Record, Scope
+from scrubjay.models.records import (
+    DUE_FACTS,
+    NEVER_INJECT,
+    ORIGINS,
+    TIERS,
+    UNCHANGED,
+    Record,
+    Scope,
+    due_level,
+    due_mark,
+)
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport
 from scrubjay.redaction.redactor import RedactedText, redact_text
-from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle, PutMemory
+from scrubjay.storage.changes import (
+    Change,
+    PreparedMemory,
+    PutDue,
+    PutEdges,
+    PutEvents,
+    PutLifecycle,
+    PutMemory,
+)
 from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.storage.quota import check_planned_writes
 from scrubjay.storage.validation import check_validity
@@ -333,11 +352,12 @@ def amend_memory(
     scope: Scope,
     base: Embedder,
     edge_builder: EdgeBuilder,
+    fact_stage: FactStage,
     memory: str,
     amendment: Amendment,
     allow: Sequence[str] = (),
 ) -> UpdateReport:
-    """Change a memory that belongs to no file, in one transaction.
+    """Change a memory that belongs to no file, and replace the facts of its old text by those of the new one.
 
     Raises:
         InputError: A field has an invalid value, or the text was forgotten or is another memory's.
@@ -351,20 +371,40 @@ def amend_memory(
         validated = validate_memory(_as_new(old, wanted), scope, secret, allow)
         new = _amended(old, validated.record, wanted, actor)
         check_validity(old.id, new.valid_from, new.valid_until)
-        if new.content != old.content:
+        changed = tuple(
+            name
+            for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS)
+            if getattr(new, name) != getattr(old, name)
+        )
+        if not changed:
+            return UpdateReport(old.id, (), None, validated.scrubbed)
+        version, derived = None, []
+        if "content" in changed:
             _check_new_text(reader, secret, new, validated)
-    changed = tuple(
-        name for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS) if getattr(new, name) != getattr(old, name)
-    )
-    if not changed:
-        return UpdateReport(old.id, (), None, validated.scrubbed)
-    version = _version(secret, old, new, edits) if "content" in changed else None
+            version = _version(secret, old, new, edits)
+            derived = correction_changes(reader, old, new, version, new.updated_at, actor)
+            if is_own_turn(new):
+                new = replace(new, due=due_mark(DUE_FACTS, new.updated_at))
     if set(changed) <= set(_LIFECYCLE_FIELDS):
         changes = _lifecycle_changes(old, new, changed, actor)
     else:
         changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
-    store.write(scope, changes, durable=True)
+    store.write(scope, [*changes, *derived], durable=True)
+    if due_level(new.due) == DUE_FACTS:
+        _learn_again(store, scope, base, new, edge_builder, fact_stage)
     return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
+
+
+def _learn_again(
+    store: Store, scope: Scope, base: Embedder, turn: Record, edge_builder: EdgeBuilder, fact_stage: FactStage
+) -> None:
+    """Learn the facts of a turn's new text; where this is interrupted, the next enrichment does it."""
+    facts = fact_stage.extract(embed_memories([prepare_memory(turn)], [""], base), settle=False)
+    edge_builder.add_entities([one.record for one in facts.fresh])
+    before, after = edge_builder.changes(facts.fresh, ())
+    puts = [PutMemory(memory) for memory in facts.fresh]
+    done = PutDue({turn.id: 0}, {turn.id: turn.due})
+    store.write(scope, [*before, *puts, *after, *facts.after, done], durable=True)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:

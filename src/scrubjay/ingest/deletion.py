@@ -171,7 +171,7 @@ def _find_dependents(reader: Reader, records: Mapping[str, Record]) -> tuple[dic
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
             deleted = {one for one in sources if one in wave or one in gone or one in records}
             left = [sources[one].content for one in sources.keys() - deleted]
-            if (not left and not own) or _repeats_deleted(
+            if (not left and not own) or repeats_deleted(
                 record, [sources[one].content for one in deleted], left
             ):
                 next_wave[memory] = record
@@ -184,7 +184,7 @@ def _find_dependents(reader: Reader, records: Mapping[str, Record]) -> tuple[dic
     return gone, [one for one in stay if one.status == "archived"]
 
 
-def _repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:
+def repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:
     """Return whether a memory has words in a row that only deleted sources have."""
     left_shingles, lost = _shingles(left), _shingles(deleted)
     own = f"{record.title} {record.content}"

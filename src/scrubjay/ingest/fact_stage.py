@@ -7,14 +7,16 @@ forgotten facts are not learned again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.ingest.deletion import last_status_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import PERSON_ROLES, Record, Scope
-from scrubjay.storage.changes import Change, PreparedMemory
+from scrubjay.storage.changes import Change, PreparedMemory, PutEvents
 from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
@@ -105,6 +107,8 @@ class FactStage:
                 if done.outcomes.get(one.record.id, FactOutcome()).same is None:
                     batch.stated.setdefault(evidence[one.record.id][0].id, []).append(one.record.id)
                     self.learned += 1
+                    if one.record.recorded_at < one.record.updated_at:
+                        batch.after.append(PutEvents((_restored(one.record, self._scope.user),)))
             batch.fresh += done.fresh
             batch.after += done.after
             batch.outcomes |= {memory: one for memory, one in done.outcomes.items() if memory in apart}
@@ -121,6 +125,7 @@ class FactStage:
             for statement in extract_facts(one.record.content):
                 record = fact_record(self._secret, one.record, statement, at)
                 found[record.id] = (record, one)
+        self._match_known(reader, found, at)
         tombstones = {
             memory: tombstone_hashes(self._secret, record.content, [record.key])
             for memory, (record, _) in found.items()
@@ -131,6 +136,27 @@ class FactStage:
             for memory, (record, turn) in found.items()
             if forgotten.isdisjoint(tombstones[memory])
         ]
+
+    @staticmethod
+    def _match_known(reader: Reader, found: dict[str, tuple[Record, PreparedMemory]], at: int) -> None:
+        """Leave out stored facts, except those that an earlier text of their turn took back or left without it."""
+        known = reader.get(sorted(found))
+        if not known:
+            return
+        stated = {(edge.src, edge.dst) for edge in reader.edges(sorted(known), ["derived_from"])}
+        last = last_status_events(reader, [memory for memory, one in known.items() if one.status != "active"])
+        for memory, old in known.items():
+            turn, event = found[memory][1], last.get(memory)
+            if old.status == "active" and (memory, turn.record.id) not in stated:
+                found[memory] = (old, turn)
+            elif old.status == "superseded" and event is not None and event.other == turn.record.id:
+                found[memory] = (replace(old, status="active", valid_until=None, updated_at=at), turn)
+            else:
+                del found[memory]
+
+
+def _restored(fact: Record, actor: str) -> Event:
+    return Event(fact.id, "restored", fact.updated_at, fact.key, before="superseded", actor=actor)
 
 
 def fact_record(

@@ -19,8 +19,8 @@ from scrubjay.ingest import additions as store_path
 from scrubjay.ingest import deletion
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
 from scrubjay.ingest.deletion import status_changes, withheld_ids
-from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
+from scrubjay.ingest.withdrawal import archiving_changes, restoring_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import SHORT_ID_DIGITS, may_be_id, tombstone_hashes
@@ -50,7 +50,7 @@ from scrubjay.search import browse
 from scrubjay.search.browse import find_record, find_records
 from scrubjay.search.results import full_path
 from scrubjay.services.inspection import MAX_HISTORY_EVENTS
-from scrubjay.services.sync import edge_builder, recluster_due, sync_file
+from scrubjay.services.sync import edge_builder, fact_stage, recluster_due, sync_file
 from scrubjay.services.workspace import (
     Workspace,
     may_change,
@@ -88,8 +88,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         workspace.settings,
         workspace.models.writer(),
     )
-    edges = edge_builder(workspace, base)
-    facts = FactStage(store, scope, base, settings.facts.stages, curates=workspace.may_curate)
+    edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
     added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
     new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
@@ -162,13 +161,25 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
     if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
         _refuse_file_field(memory, note)
     base = workspace.models.writer()
-    edges = edge_builder(workspace, base)
+    edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
+    allow = workspace.settings.redaction.allow
     report = store_path.amend_memory(
-        workspace.store, workspace.scope, base, edges, memory, amendment, workspace.settings.redaction.allow
+        workspace.store, workspace.scope, base, edges, facts, memory, amendment, allow
     )
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
-    write_changed_notes(workspace, changed=[memory])
+    _write_notes_of(workspace, [memory, report.before or memory])
     return report
+
+
+def _write_notes_of(workspace: Workspace, memories: Sequence[str]) -> None:
+    """Write the learned notes of memories that changed, and of what was learned from them."""
+    if workspace.settings.notes.learned_dir is None:
+        return
+    with workspace.store.reader(workspace.scope) as reader:
+        edges = reader.edges(memories, ["derived_from"], inward=True)
+        learned = reader.get(sorted({edge.src for edge in edges}))
+    new = [one.id for one in learned.values() if one.status == "active"]
+    write_changed_notes(workspace, new, [*memories, *learned])
 
 
 _COMMIT_HINT: Final = "amend it with git, or add what is to be remembered: scrubjay add TEXT"
@@ -384,17 +395,19 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
         found, unknown = find_records(reader, ids)
-    records = list(found.values())
-    if status == "archived":
-        verb, op, life = "archive", "archived", LifecycleChange(status=status)
-    else:  # an active memory is true until further notice
-        verb, op, life = "restore", "restored", LifecycleChange(status=status, valid_until=None)
-    require_may_change(workspace, records, verb)
-    changed = [record for record in records if record.status != status]
+        records = list(found.values())
+        changed = [record for record in records if record.status != status]
+        if status == "archived":
+            verb, op, life, derived = "archive", "archived", LifecycleChange(status=status), archiving_changes
+        else:  # an active memory is true until further notice
+            verb, op = "restore", "restored"
+            life, derived = LifecycleChange(status=status, valid_until=None), restoring_changes
+        require_may_change(workspace, records, verb)
+        following = derived(reader, changed, at, workspace.scope.user)
     if changed:
-        changes = status_changes(changed, life, op, at, actor=workspace.scope.user)
+        changes = [*status_changes(changed, life, op, at, actor=workspace.scope.user), *following]
         workspace.store.write(workspace.scope, changes, durable=True)
-        write_changed_notes(workspace, changed=[record.id for record in changed])
+        _write_notes_of(workspace, [record.id for record in changed])
     same = tuple(record.id for record in records if record.status == status)
     return ChangeReport(tuple(record.id for record in changed), same, unknown)
 

@@ -1,0 +1,186 @@
+"""Withdrawal: what was learned from a memory follows it when its text changes or it is archived.
+
+A fact that the new text no longer states loses that evidence; without other evidence it becomes superseded, and what
+only it superseded becomes active again. The facts of an archived memory are archived, and restored with it. Pinned
+memories stay, and so do digests, which consolidation renews.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from scrubjay.ingest.deletion import (
+    archived_by_hand,
+    last_status_events,
+    reactivate_superseded,
+    repeats_deleted,
+    status_changes,
+)
+from scrubjay.ingest.fact_stage import is_own_turn
+from scrubjay.models.graph import Edge
+from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
+from scrubjay.models.records import Record
+from scrubjay.storage.changes import Change, DropEdges, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.interface import Reader
+from scrubjay.text.normalize import normalize_content
+
+RENEWED_TIERS: Final = ("crystal", "insight")
+"""Tiers that consolidation makes anew when their sources change."""
+STATED_RULES: Final = ("again", "statement")
+"""Rules of edges ``derived_from`` from a fact to the turns that state it word for word."""
+
+
+def correction_changes(
+    reader: Reader, old: Record, new: Record, version: Record | None, at: int, actor: str
+) -> list[Change]:
+    """Return the changes to what was learned from a memory whose text changes.
+
+    ``version`` keeps the old text, and becomes the evidence of what only that states.
+    """
+    stated = _statements(new)
+    edges = _derivations(reader, [old.id])
+    derived = _derived(reader, [edge.src for edge in edges])
+    texts = _other_texts(reader, derived, old.id)
+    lost = [
+        edge
+        for edge in edges
+        if edge.src in derived
+        and not _supports(derived[edge.src], edge, stated, old, [new.content, *texts[edge.src]])
+    ]
+    if not lost:
+        return []
+    gone = _withdrawn(reader, {old.id: [edge.src for edge in lost]}, {old.id})
+    changes: list[Change] = []
+    if moved := [edge for edge in lost if version is not None or edge.src not in gone]:
+        changes.append(DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in moved)))
+    if version is not None:
+        changes.append(PutEdges(tuple(replace(edge, dst=version.id) for edge in lost)))
+    if not gone:
+        return changes
+    lives = {
+        memory: LifecycleChange(
+            status="superseded", valid_until=max(min(at, one.valid_until or at), one.valid_from or 0)
+        )
+        for memory, (one, _) in gone.items()
+    }
+    events = tuple(
+        Event(memory, "superseded", at, one.key, None, source, stored_end(one.valid_until), one.status, actor)
+        for memory, (one, source) in gone.items()
+    )
+    reactivation, older = reactivate_superseded(reader, gone, at)
+    ended = [
+        (edge.src, edge.kind, edge.dst)
+        for edge in reader.edges(sorted(gone), ["supersedes"])
+        if edge.dst in older
+    ]
+    return [
+        *changes,
+        PutLifecycle(lives),
+        PutEvents(events),
+        *reactivation,
+        *([DropEdges(tuple(ended))] if ended else []),
+    ]
+
+
+def archiving_changes(reader: Reader, records: Iterable[Record], at: int, actor: str) -> list[Change]:
+    """Return the changes that archive what was learned only from memories that are about to be archived."""
+    lost = {record.id for record in records}
+    gone = _withdrawn(reader, _following(reader, lost), lost)
+    events = tuple(
+        Event(one.id, "archived", at, one.key, other=source, before=one.status, actor=actor)
+        for one, source in gone.values()
+    )
+    life = LifecycleChange(status="archived")
+    return [PutLifecycle(dict.fromkeys(gone, life)), PutEvents(events)] if gone else []
+
+
+def restoring_changes(reader: Reader, records: Iterable[Record], at: int, actor: str) -> list[Change]:
+    """Return the changes that restore what was archived with memories that are about to be restored."""
+    found: dict[str, Record] = {}
+    wave = {record.id for record in records}
+    while wave:
+        derived = _derived(reader, [edge.src for edge in _derivations(reader, wave)])
+        last = last_status_events(reader, sorted(derived.keys() - found.keys()))
+        wave = {
+            memory
+            for memory, event in last.items()
+            if derived[memory].status == event.op == "archived" and event.other in wave
+        }
+        found |= {memory: derived[memory] for memory in wave}
+    life = LifecycleChange(status="active")
+    return status_changes(found.values(), life, "restored", at, actor=actor) if found else []
+
+
+def _statements(new: Record) -> set[str]:
+    if not is_own_turn(new):
+        return set()
+    from scrubjay.facts.extractor import extract_facts
+
+    return {normalize_content(one.text) for one in extract_facts(new.content)}
+
+
+def _derivations(reader: Reader, sources: Collection[str]) -> list[Edge]:
+    """Return the edges of what was derived from sources by rule; what somebody linked has its own words."""
+    edges = reader.edges(sorted(sources), ["derived_from"], inward=True) if sources else []
+    return [edge for edge in edges if edge.origin == "found"]
+
+
+def _following(reader: Reader, sources: Collection[str]) -> Mapping[str, Sequence[str]]:
+    following: defaultdict[str, list[str]] = defaultdict(list)
+    for edge in _derivations(reader, sources):
+        following[edge.dst].append(edge.src)
+    return following
+
+
+def _derived(reader: Reader, memories: Iterable[str]) -> dict[str, Record]:
+    records = reader.get(sorted(set(memories)))
+    return {
+        memory: one
+        for memory, one in records.items()
+        if one.origin == "derived" and one.place is None and one.tier not in RENEWED_TIERS
+    }
+
+
+def _other_texts(reader: Reader, derived: Collection[str], source: str) -> Mapping[str, Sequence[str]]:
+    edges = [edge for edge in reader.edges(sorted(derived), ["derived_from"]) if edge.dst != source]
+    sources = reader.get(sorted({edge.dst for edge in edges}))
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for edge in edges:
+        if edge.dst in sources:
+            texts[edge.src].append(sources[edge.dst].content)
+    return texts
+
+
+def _supports(derived: Record, edge: Edge, stated: set[str], old: Record, texts: Sequence[str]) -> bool:
+    """Return whether a memory still follows from its source, whose text was ``old``."""
+    if edge.rule in STATED_RULES:
+        return normalize_content(derived.content) in stated
+    return not repeats_deleted(derived, [old.content], texts)
+
+
+def _withdrawn(
+    reader: Reader, derived: Mapping[str, Sequence[str]], lost: set[str]
+) -> dict[str, tuple[Record, str]]:
+    """Return the memories without evidence once sources are lost, each with the source that it lost.
+
+    ``derived`` names, by source, what no longer follows from it; what follows from those is found here.
+    """
+    gone: dict[str, tuple[Record, str]] = {}
+    while derived:
+        source_of = {memory: source for source, own in derived.items() for memory in own}
+        records = _derived(reader, source_of.keys() - gone.keys())
+        active = {memory: one for memory, one in records.items() if one.status == "active" and not one.pinned}
+        edges = reader.edges(sorted(active), ["derived_from"])
+        sources = reader.get(sorted({edge.dst for edge in edges} - lost - gone.keys()))
+        unusable = archived_by_hand(reader, sources.values())
+        usable = {
+            memory for memory, one in sources.items() if one.status != "superseded" and memory not in unusable
+        }
+        supported = {edge.src for edge in edges if edge.dst in usable}
+        wave = sorted(active.keys() - supported)
+        gone |= {memory: (active[memory], source_of[memory]) for memory in wave}
+        derived = _following(reader, wave)
+    return gone
