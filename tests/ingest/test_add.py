@@ -18,8 +18,9 @@ from scrubjay.ingest.additions import validate_memory
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import micros
 from scrubjay.models.lifecycle import NewMemory
-from scrubjay.models.records import TIER_PREFIXES, TIERS, Scope
+from scrubjay.models.records import TIER_PREFIXES, TIERS, RecordFilter, Scope
 from scrubjay.storage.changes import PutMemory
+from scrubjay.storage.interface import all_records
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 OTHER_STATEMENTS = [
@@ -286,3 +287,69 @@ def test_any_text_with_something_in_it_is_kept_as_it_is_and_found_again(text: st
     assert drawn.record.content == f"x{clean}" or drawn.scrubbed
     assert validate_memory(NewMemory(f"x{text}"), SCOPE, b"secret").record.id == drawn.record.id
     assert validate_memory(NewMemory(f"x{text}"), SCOPE, b"other").record.id != drawn.record.id
+
+
+def said(memory: Memory, session: str = "t") -> list[tuple[str, str | None]]:
+    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        records = [one for one in all_records(reader, RecordFilter(sessions=(session,))) if one.role]
+    return [(one.content, one.role) for one in sorted(records, key=lambda one: (one.recorded_at, one.id))]
+
+
+KIEL, HUSUM = "Please ship to Kiel.", "Please ship to Husum instead."
+
+
+def test_what_a_conversation_comes_back_to_keeps_its_place(memory: Memory) -> None:
+    first, _, back = (memory.add(text, session="t", role="user") for text in (KIEL, HUSUM, KIEL))
+    assert not back.existed
+    assert back.id != first.id
+    assert [text for text, _ in said(memory)] == [KIEL, HUSUM, KIEL]
+    assert memory.add(KIEL, session="t", role="user").id == back.id  # at once the same again
+
+
+def test_a_conversation_that_is_added_again_adds_only_what_is_new(memory: Memory) -> None:
+    talk = [NewMemory(text, session="t", role="user") for text in (KIEL, HUSUM, KIEL, "Thank you.", HUSUM)]
+    first = [one.id for one in memory.add_many(talk[:4])]
+    assert len(set(first)) == 4
+    again = memory.add_many(talk)
+    assert [one.id for one in again[:4]] == first
+    assert [one.existed for one in again] == [True] * 4 + [False]
+    assert [one.existed for one in memory.add_many(talk[3:])] == [True] * 2
+    assert [text for text, _ in said(memory)] == [one.content for one in talk]
+
+
+def test_two_roles_that_say_the_same_are_two_turns(memory: Memory) -> None:
+    text = "I prefer oat milk, always."
+    one = memory.add(text, session="t", role="assistant")
+    other = memory.add(text, session="t", role="user")
+    assert not other.existed
+    assert said(memory) == [(text, "assistant"), (text, "user")]
+    assert memory.add(text, session="t", role="user").id == other.id != one.id
+    numbered = [memory.add("Yes.", session="u", turn=3, role=role) for role in ("user", "assistant", "user")]
+    assert [one.existed for one in numbered] == [False, False, True]
+    assert len({one.id for one in numbered}) == 2
+    talk = [NewMemory("Hm.", session="v", role=role) for role in ("user", "assistant", "user")]
+    assert [one.existed for one in memory.add_many(talk) + memory.add_many(talk)] == [False] * 3 + [True] * 3
+
+
+@pytest.mark.parametrize("known", [{"turn": 0}, {"date": "2026-04-19"}])
+def test_a_turn_with_a_number_or_a_date_is_the_same_wherever_it_is_added(
+    memory: Memory, known: dict[str, object]
+) -> None:
+    fields: dict[str, object] = {"session": "t", "role": "user"} | known
+    one = memory.add(KIEL, **fields)  # type: ignore[arg-type]
+    memory.add(HUSUM, session="t", role="user", turn=1)
+    again = memory.add(KIEL, **fields)  # type: ignore[arg-type]
+    assert (again.id, again.existed) == (one.id, True)
+
+
+@pytest.mark.parametrize("known", [{"turn": 0, "date": "2026-04-19"}, {"turn": 0}, {}])
+def test_a_conversation_that_is_added_again_keeps_its_corrections(
+    memory: Memory, known: dict[str, object]
+) -> None:
+    fields: dict[str, object] = {"session": "t", "role": "user"} | known
+    one = memory.add("Ship to Hauptstr. 112.", **fields)  # type: ignore[arg-type]
+    for text in ("Ship to Hauptstr. 118.", "Ship to Hauptstr. 120."):
+        memory.update(one.id, text)
+        again = memory.add("Ship to Hauptstr. 112.", **fields)  # type: ignore[arg-type]
+        assert (again.id, again.existed, again.status) == (one.id, True, "active")
+        assert [told for told, _ in said(memory)] == [text]

@@ -17,6 +17,7 @@ from scrubjay.ingest.deletion import ALL_EVENTS, last_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import FactBatch, FactStage, is_own_turn
 from scrubjay.ingest.linker import EdgeBuilder
+from scrubjay.ingest.repeats import is_unplaced_turn, number_repeats
 from scrubjay.ingest.turns import (
     checked_text,
     is_only_injected,
@@ -295,7 +296,8 @@ def _with_existing_ids(
 ) -> tuple[list[ValidatedMemory], dict[str, Record]]:
     """Return the memories with their ids, and the stored ones of those that exist.
 
-    A memory whose text was amended keeps its id; its first text, added again, becomes a new memory.
+    A memory whose text was amended keeps its id. Its first text, added again, is that memory if it is a turn of a
+    conversation, which is merely read once more, and else a new one. Two roles never share a memory.
     """
     exact = reader.get([one.exact for one in validated if one.exact != one.record.id])
     items = [
@@ -304,22 +306,78 @@ def _with_existing_ids(
         else one
         for one in validated
     ]
+    items = separate_speakers(reader, items, secret)
     present: dict[str, Record] = {}
     places = list(range(len(items)))
     while places:
         stored = reader.get([items[place].record.id for place in places])
         present |= stored
-        renamed = []
+        amended = []
         for place in places:
             record = items[place].record
             old = stored.get(record.id)
             if old is not None and old.place is None and not _same_text(old, record):
-                parts = ("again", record.id, record.content_hash)
-                renumbered = replace(record, id=memory_id(record.tier, memory_key(secret, parts)))
-                items[place] = replace(items[place], record=renumbered)
+                amended.append(place)
+        turns = [items[place].record.id for place in amended if items[place].record.session is not None]
+        earlier = _earlier_texts(reader, turns)
+        renamed = []
+        for place in amended:
+            record = items[place].record
+            if not any(_same_text(one, record) for one in earlier.get(record.id, ())):
+                items[place] = _renumbered(items[place], secret, "again", record.content_hash)
                 renamed.append(place)
         places = renamed
+    _number_repeats(reader, items, present, secret)
     return items, present
+
+
+def separate_speakers(
+    reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
+) -> list[ValidatedMemory]:
+    """Return memories with other ids where somebody else said the same in the same place."""
+    stored = reader.get([one.record.id for one in validated if one.record.role is not None])
+    roles = {memory: one.role for memory, one in stored.items() if one.place is None}
+    items = []
+    for item in validated:
+        role = item.record.role
+        if role is not None and roles.setdefault(item.record.id, role) not in (None, role):
+            item = _renumbered(item, secret, "spoken by", role)
+        items.append(item)
+    return items
+
+
+def _renumbered(item: ValidatedMemory, secret: bytes, reason: str, detail: str) -> ValidatedMemory:
+    number = memory_key(secret, (reason, item.record.id, detail))
+    return replace(item, record=replace(item.record, id=memory_id(item.record.tier, number)))
+
+
+def _earlier_texts(reader: Reader, ids: Sequence[str]) -> dict[str, list[Record]]:
+    """Return, by memory, the records that keep the texts it had before it was amended."""
+    events = [one for one in reader.events(ids, limit=ALL_EVENTS) if one.op == "changed"] if ids else []
+    versions = reader.get(sorted({one.other for one in events if one.other is not None}))
+    found: dict[str, list[Record]] = {}
+    for event in events:
+        if event.other in versions:
+            found.setdefault(event.memory, []).append(versions[event.other])
+    return found
+
+
+def _number_repeats(
+    reader: Reader, items: list[ValidatedMemory], present: dict[str, Record], secret: bytes
+) -> None:
+    sessions: dict[tuple[str | None, str, str], list[int]] = {}
+    for place, item in enumerate(items):
+        if is_unplaced_turn(item.record):
+            sessions.setdefault((item.record.session, item.record.key, item.record.tier), []).append(place)
+    for places in sessions.values():
+        turns = [items[place].record for place in places]
+        ids = {one.id for one in turns}
+        if len(ids) == len(turns) and present.keys().isdisjoint(ids):
+            continue
+        repeated = number_repeats(reader, secret, turns)
+        present |= repeated.stored
+        for place, turn, memory in zip(places, turns, repeated.ids, strict=True):
+            items[place] = replace(items[place], record=replace(turn, id=memory))
 
 
 def _same_text(old: Record, new: Record) -> bool:
@@ -391,15 +449,15 @@ def amend_memory(
         changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
     store.write(scope, [*changes, *derived], durable=True)
     if due_level(new.due) == DUE_FACTS:
-        _learn_again(store, scope, base, new, edge_builder, fact_stage)
+        _learn_again(store, scope, new, edge_builder, fact_stage)
     return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
 
 def _learn_again(
-    store: Store, scope: Scope, base: Embedder, turn: Record, edge_builder: EdgeBuilder, fact_stage: FactStage
+    store: Store, scope: Scope, turn: Record, edge_builder: EdgeBuilder, fact_stage: FactStage
 ) -> None:
     """Learn the facts of a turn's new text; where this is interrupted, the next enrichment does it."""
-    facts = fact_stage.extract(embed_memories([prepare_memory(turn)], [""], base), settle=False)
+    facts = fact_stage.extract([prepare_memory(turn)], settle=False)
     edge_builder.add_entities([one.record for one in facts.fresh])
     before, after = edge_builder.changes(facts.fresh, ())
     puts = [PutMemory(memory) for memory in facts.fresh]

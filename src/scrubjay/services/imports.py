@@ -19,7 +19,7 @@ from scrubjay.entities.dictionary import normal_form
 from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
 from scrubjay.ingest import additions
-from scrubjay.ingest.additions import ValidatedMemory, validate_memory
+from scrubjay.ingest.additions import ValidatedMemory, separate_speakers, validate_memory
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.scanner import scan_files
 from scrubjay.ingest.sources import NO_CHOICE, TrustChoice
@@ -402,6 +402,8 @@ class _BatchImporter:
             for (item, one), text in zip(items, found, strict=True)
         ]
         with store.reader(scope) as reader:
+            apart = separate_speakers(reader, [one for _, one in memories], self._secret)
+            memories = [(item, one) for (item, _), one in zip(memories, apart, strict=True)]
             stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.exact)])
             marks = [
                 tombstone_hashes(self._secret, one.record.content, self._workspace.scope.keys)
