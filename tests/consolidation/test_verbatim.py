@@ -31,7 +31,14 @@ def test_wrapped_lines_are_joined_and_log_lines_are_not() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["Dr. Mara and J. Ek agree, e.g. Monday.", "It costs 3.50 vs. Bob's 4.", "See v1.2. x"]
+    "text",
+    [
+        "Dr. Mara and J. Ek agree, e.g. Monday.",
+        "It costs 3.50 vs. Bob's 4.",
+        "See v1.2. x",
+        "Ship it to Hafenstr. 9, 27570 Bremerhaven.",
+        "Kd.-Nr. K-2041 (seit Feb. 2019. Immer angeben!) steht auf der Rechnung.",
+    ],
 )
 def test_abbreviations_do_not_end_a_sentence(text: str) -> None:
     assert told(text) == [text]

@@ -71,9 +71,39 @@ def test_a_word_that_only_begins_like_a_mark_is_none() -> None:
         ("Our VAT rate for beans is 7 %.", "Our VAT rate for beans is 7 %"),
         ("Our budget is 5.000 €.", "Our budget is 5.000 €"),
         ("Our margin on Guji is +42 %, which is fine.", "Our margin on Guji is +42 %"),
-        ("Our address is Karl-Heine-Str. 44, 04229 Leipzig.", "Our address is Karl-Heine-Str. 44"),
+        (
+            "Our address is Karl-Heine-Str. 44, 04229 Leipzig.",
+            "Our address is Karl-Heine-Str. 44, 04229 Leipzig.",
+        ),
         ("My sister's name is Jule (born 1991).", "My sister's name is Jule (born 1991)"),
     ],
 )
 def test_a_statement_keeps_its_unit_and_its_number(said: str, learned: str) -> None:
+    assert [one.text for one in extract_facts(said)] == [learned]
+
+
+@pytest.mark.parametrize(
+    ("said", "learned"),
+    [
+        (
+            "I'm allergic to penicillin (severe; since Feb. 2019) and to nuts.",
+            "I'm allergic to penicillin (severe; since Feb. 2019) and to nuts",
+        ),
+        ("I'm allergic to nuts (severe) and I need a cake.", "I'm allergic to nuts (severe)"),
+        ("Merk dir: Lieferung immer an Hauptstr. 5, Kiel.", "Lieferung immer an Hauptstr. 5, Kiel."),
+        ("I prefer delivery betw. 9 and 11 a.m.", "I prefer delivery betw. 9 and 11 a.m."),
+        (
+            "our PO number must be on every invoice: PO-7781-B",
+            "our PO number must be on every invoice: PO-7781-B",
+        ),
+        (
+            "Meine Mühle (Eureka Mignon, Best. HK-19877) macht ab sofort nur noch Lärm.",
+            "Meine Mühle (Eureka Mignon, Best. HK-19877) macht ab sofort nur noch Lärm.",
+        ),
+        ("We always ship with DHL. Best. Kai", "We always ship with DHL."),
+        ("We always answer in Feb. Nobody minds.", "We always answer in Feb."),
+        ("Merken Sie sich bitte: Lieferung nur dienstags.", "Lieferung nur dienstags."),
+    ],
+)
+def test_a_statement_is_not_cut_at_an_abbreviation_or_in_brackets(said: str, learned: str) -> None:
     assert [one.text for one in extract_facts(said)] == [learned]

@@ -58,7 +58,14 @@ def test_a_turn_that_breaks_off_is_stored_and_learned_from(memory: Memory, end: 
     assert fact.content.startswith("My sister Ana lives in Porto")
 
 
-@pytest.mark.parametrize("fields", [{"role": "assistant"}, {"origin": "untrusted"}])
+@pytest.mark.parametrize("role", ["User", "HUMAN ", "user"])
+def test_a_role_is_the_persons_whatever_its_case(memory: Memory, role: str) -> None:
+    first, again = (memory.add_many([turn(SAID, role=each)])[0] for each in (role, role.strip().lower()))
+    assert len(first.learned) == 1
+    assert (again.id, again.existed) == (first.id, True)
+
+
+@pytest.mark.parametrize("fields", [{"role": "assistant"}, {"role": "customer"}, {"origin": "untrusted"}])
 def test_what_a_model_or_a_stranger_states_is_learned_from_by_nobody(
     memory: Memory, fields: dict[str, str]
 ) -> None:

@@ -18,6 +18,7 @@ from scrubjay.categories.clustering import TopicMember
 from scrubjay.frozen import frozen
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import has_unspaced, normalize_typography
+from scrubjay.text.sentences import bracketed_ranges, continues_after
 from scrubjay.text.tokenizer import find_terms, index_terms
 
 L0_TOKENS: Final = 30
@@ -291,7 +292,9 @@ def _distinctive_sentences(central: Sequence[TopicMember], spelling: TopicSpelli
 
 def _sentences(member: TopicMember) -> list[str]:
     text = member.text[:MAX_MEMBER_TEXT]
-    ends = [0, *(mark.end() for mark in _SENTENCE.finditer(text)), len(text)]
+    brackets = bracketed_ranges(text)
+    marks = [mark.end() for mark in _SENTENCE.finditer(text)]
+    ends = [0, *(end for end in marks if not continues_after(text, end, brackets)), len(text)]
     return [one for start, end in pairwise(ends) if (one := text[start:end].strip(" \n;"))]
 
 

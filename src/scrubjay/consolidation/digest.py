@@ -58,11 +58,11 @@ from scrubjay.storage.interface import Reader, in_batches
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
+from scrubjay.text.sentences import bracketed_ranges, continues_after
 from scrubjay.text.tokenizer import index_terms, word_rank
 
 _SENTENCE_END = re.compile(
-    r"[.!?…][\"'”’)\]*_]*+(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)(?<!\be\.g\.)(?<!\bi\.e\.)"
-    r"\s++(?![a-z])"
+    r"[.!?…][\"'”’)\]*_]*+\s++(?![a-z])"
     r"|[。！？｡؟۔।][”’」』）\"]*\s*"
 )
 _LINE_MARKS = re.compile(
@@ -151,8 +151,13 @@ def _is_continuation(line: str, words: str, *, marked: bool) -> bool:
 
 
 def _split_sentences(text: str) -> Iterator[str]:
-    start = 0
-    for end in (*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)):
+    start, brackets = 0, bracketed_ranges(text)
+    ends = [
+        match.end()
+        for match in _SENTENCE_END.finditer(text)
+        if not continues_after(text, match.start() + len(match[0].rstrip()), brackets)
+    ]
+    for end in (*ends, len(text)):
         sentence = " ".join(text[start:end].split())
         start = end
         if sentence and not sentence.rstrip("*_ ").endswith((":", "：")) and not _BOLD.fullmatch(sentence):

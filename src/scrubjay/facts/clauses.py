@@ -14,6 +14,7 @@ from scrubjay.facts import features, vocabulary
 from scrubjay.facts.features import FEATURE_BITS, LIFE_WORDS, OURS_ABROAD, WORD_BITS
 from scrubjay.facts.vocabulary import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
 from scrubjay.text.normalize import word_set
+from scrubjay.text.sentences import is_abbreviated
 
 MAX_PROSE: Final = 8_000
 """Characters read: nobody says a thousand words at once; what is longer was pasted."""
@@ -240,12 +241,9 @@ def classify_word(raw: str) -> tuple[str, int]:
 
 WRAPPED: Final = 60
 """Characters of a line that may go on in the next; a shorter one ends what it says."""
-INITIAL: Final = 2
-"""Characters of "J."."""
 
 _WORD = re.compile(r"[^\s;()]+|[;()]")
 _CLOSING: Final = "\"')]*_"
-_ABBREVIATED: Final = word_set("e.g. i.e. dr. mr. mrs. ms. st. vs. etc. approx. prof. inc. ca. ..")
 _ITEM = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
 
 
@@ -275,7 +273,9 @@ def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
     lines = "\n" in sequence.text
     start, line, last = 0, 0, len(sequence.raw) - 1
     for at, word in enumerate(sequence.raw):
-        ended = at == last or (word[-1] in ".!?\"')]*_" and _ends(word) and not _goes_on(sequence, at + 1))
+        ended = at == last or (
+            word[-1] in ".!?\"')]*_" and _ends(sequence, at) and not _goes_on(sequence, at + 1)
+        )
         if lines and at < last:
             gap = sequence.text[sequence.ends[at] : sequence.starts[at + 1]]
             if "\n" in gap:
@@ -288,11 +288,11 @@ def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
             start = at + 1
 
 
-def _ends(word: str) -> bool:
-    bare = word.rstrip(_CLOSING)
+def _ends(sequence: WordSequence, at: int) -> bool:
+    bare = sequence.raw[at].rstrip(_CLOSING)
     if bare[-1:] != "." or bare == "...":
         return bare[-1:] in ("!", "?", ".")
-    return bare not in _ABBREVIATED and not (len(bare) == INITIAL and bare[0].isalpha())
+    return bare != ".." and not is_abbreviated(bare[:-1], sequence.raw[at + 1])
 
 
 def _goes_on(sequence: WordSequence, after: int) -> bool:

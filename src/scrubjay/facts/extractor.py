@@ -1,4 +1,4 @@
-# ruff: noqa: E501, SIM905
+# ruff: noqa: E501
 """Fact extractor: find the lasting statements of a person's turn, without a model.
 
 Kept are sentences that the person marks ("remember", "from now on", "always") and clauses whose features weigh
@@ -48,6 +48,7 @@ from scrubjay.facts.features import (
 from scrubjay.facts.ownership import introduces_person
 from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE
 from scrubjay.text.normalize import word_set
+from scrubjay.text.sentences import bracketed_ranges, continues_after
 
 _CORRECTS: Final = word_set("no nope nah wrong actually correction nein non")
 _PREFERS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")
@@ -268,19 +269,14 @@ def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement
 
 
 _END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
-_SHORT: Final = frozenset(
-    "st no nr dr prof mr mrs ms jr sr approx ca etc vs eg ie cf al fig inc ltd co dept ext tel max min vol ed gen rev hr fr "
-    "bzw usw evtl ggf inkl exkl abt str tel geb mio mrd vgl sog ing dipl av bd mme mlle art pág sra".split()
-)
-"""Words that are written short with a full stop, which then ends no sentence."""
 _ASKED: Final = re.compile(
-    r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|notier(?:e)? dir|nicht vergessen|retiens|retenez|noter?"
+    r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|merk(?:en sie sich|t euch)|notier(?:e)? dir|notieren sie(?: sich)?|nicht vergessen|retiens|retenez|noter?"
     r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
 )
 """Requests to remember something."""
 _REMEMBER_MARKS: Final = re.compile(
     r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
-    r"|for everything|everything is|wichtig|merk dir|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
+    r"|for everything|everything is|wichtig|merk dir|merken sie sich|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
     r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
     r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
 )
@@ -330,7 +326,14 @@ _TRANSIENT: Final = re.compile(
 """Signs of a statement that holds for a day, or of a request."""
 _TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)|(?<=\. )\d[\w/-]{0,20}+))+)")
 """Units and remarks in brackets that belong to the word before them."""
-_BEHIND: Final = re.compile(r"[ \t]*+(\S?)")
+_VALUE: Final = re.compile(r":[ \t]{1,3}(?=[\w/-]{0,30}\d)[\w/-]{1,60}")
+"""A value that a statement names at its end: "on every invoice: PO-7781-B"."""
+_MORE: Final = re.compile(
+    r"[ \t]{1,3}(?:and|or|und|oder|sowie|et|ou|y|o|but not|aber nicht|nor|except|außer)[ \t]"
+    r"(?!(?:i|i'm|i've|we|you|he|she|it|they|please|ich|wir|bitte|je|yo)\b)[^,;:.?!()\n]{1,60}(?=[,;.!\n]|\Z)",
+    re.IGNORECASE,
+)
+"""Where a statement goes on behind brackets: "I'm allergic to penicillin (severe) and to nuts"."""
 _LONGEST: Final = 200
 """Characters in which the word before a full stop is looked for."""
 _WORDS: Final = 3
@@ -369,6 +372,8 @@ def _lasts(sentence: str) -> bool:
 def _whole(text: str, one: Statement) -> Statement:
     behind = _TAIL.match(text, one.end)
     end = behind.end() if behind is not None else one.end
+    if more := _VALUE.match(text, end) or (text[end - 1] == ")" and _MORE.match(text, end)):
+        end = more.end()
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
 
@@ -407,24 +412,21 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    start = 0
+    start, brackets = 0, bracketed_ranges(text)
     for found in _END.finditer(text):
-        if found.end() > start and _ended(text, found.end()):
+        if found.end() > start and _ended(text, found.end(), brackets):
             yield start, found.end()
             start = found.end()
 
 
-def _ended(text: str, at: int) -> bool:
+def _ended(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()) -> bool:
     if text[at : at + 1] == ".":
         at += 1
-    if text[at - 1 : at] != ".":
-        return True
-    behind = _BEHIND.match(text, at)
-    following = behind[1] if behind else ""
+    if continues_after(text, at, brackets):
+        return False
     words = text[max(0, at - _LONGEST) : at].split()
     word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
-    short = len(word) == 1 or word.isdigit() or "." in word or word.lower() in _SHORT
-    return not following or not (short or following.islower())
+    return text[at - 1 : at] != "." or not (word.isdigit() or "." in word) or not text[at:].strip()
 
 
 def _stands_alone(sentence: str) -> bool:

@@ -32,6 +32,7 @@ from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hash
 from scrubjay.models.lifecycle import Amendment, Event, LifecycleChange, NewMemory
 from scrubjay.models.records import (
     DUE_FACTS,
+    GENERIC_ROLES,
     NEVER_INJECT,
     ORIGINS,
     TIERS,
@@ -129,7 +130,7 @@ def validate_memory(
         project=_checked_name(new.project, "project"),
         agent=_checked_name(new.agent, "agent"),
         session=_checked_name(new.session, "session"),
-        role=_checked_name(new.role, "role"),
+        role=_checked_role(new.role),
         turn=None if new.turn is None else int(new.turn),
         origin=new.origin,
         pinned=bool(new.pinned),
@@ -189,6 +190,12 @@ def _number(value: object) -> bool:
 
 def _checked_name(value: object, field: str) -> str | None:
     return None if value is None else checked_text(value, field)
+
+
+def _checked_role(value: object) -> str | None:
+    """Return a role; those with a meaning are stored in lower case, any other is a speaker's name."""
+    role = _checked_name(value, "role")
+    return role if role is None or role.strip().casefold() not in GENERIC_ROLES else role.strip().casefold()
 
 
 ADD_BATCH: Final = 1_000

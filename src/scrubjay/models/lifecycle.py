@@ -50,6 +50,8 @@ class NewMemory:
         date: When its event happened: a datetime (naive: local time) or ISO text; a date means the whole day.
         visibility: ``user``, ``group`` or ``public``.
         group: The group, when visibility is ``group``.
+        role: Who said it. Facts are learned from ``user`` and ``human`` alone, in any case; any other role, such as
+            ``customer``, is another speaker's.
     """
 
     content: str

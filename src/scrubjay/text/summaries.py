@@ -16,6 +16,7 @@ from unicodedata import category
 
 from scrubjay.text.markdown import front_matter_end, normalize_newlines
 from scrubjay.text.normalize import has_unspaced, normalize_typography, split_scripts, word_marks
+from scrubjay.text.sentences import bracketed_ranges, continues_after
 from scrubjay.text.tokenizer import split_words
 
 CODE_SAMPLE_LINES: Final = 600
@@ -23,7 +24,7 @@ CODE_SAMPLE_LINES: Final = 600
 
 # A class of characters stands first in each pattern, so that the scan goes from one of them to the next.
 _SENTENCE = re.compile(
-    r"[.!?。！？।؟۔｡](?:(?<=[.!?])[\"'”’)\]]*(?<![ (][A-Za-z]\.)(?<!\b[DMS][rt]\.)(?<!\bvs\.)(?<!\bMrs\.)\s+(?![a-z])"
+    r"[.!?。！？।؟۔｡](?:(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])"
     r"|(?<=[。！？।؟۔｡])[”’」』）\"]*\s*)"
 )
 _ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?:#{1,6}[ \t]+)?")
@@ -166,7 +167,10 @@ def _inner(found: re.Match[str]) -> str:
 
 def _sentences(text: str) -> Iterator[tuple[str, str]]:
     plain, start = _plain(text), 0
+    brackets = bracketed_ranges(plain)
     for end in _SENTENCE.finditer(plain):
+        if continues_after(plain, end.start() + len(end[0].rstrip()), brackets):
+            continue
         yield "text", plain[start : end.end()].strip()
         start = end.end()
     if start < len(plain):
