@@ -878,9 +878,9 @@ class Memory:
         """Return memories as one text to be injected into a conversation.
 
         Without a query, for a new session: pinned memories, the project's profile and recent sessions. With one: pinned
-        and relevant memories; the text is empty if none is relevant. It is delimited, so that it is never captured as
-        new, escaped, so that nothing in it can end it, and holds no memory of origin ``untrusted`` or derived from
-        such.
+        and relevant memories; if none is relevant, the pinned ones and a sentence that says so, or with ``unprompted``
+        nothing. It is delimited, so that it is never captured as new, escaped, so that nothing in it can end it, and
+        holds no memory of origin ``untrusted`` or derived from such.
 
         Args:
             query: The question; None for a new session.

@@ -13,7 +13,7 @@ from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import TIERS
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, CONTEXT_PARTS
-from scrubjay.search.context import LATER_HOLDS
+from scrubjay.search.context import LATER_HOLDS, WEAK_MATCHES
 from scrubjay.text.display import estimate_tokens
 
 HOSTILE = (
@@ -75,8 +75,12 @@ def test_a_context_is_one_block_within_its_budget(
     lines = found.text.split("\n")
     assert (lines[0], lines[-1], found.text.count("<")) == (BLOCK_OPEN, BLOCK_CLOSE, 2)
     assert sum(line.startswith("- [") for line in lines) == len(found.memories)
-    told = lines[2:-2] if lines[-2] == LATER_HOLDS else lines[2:-1]
-    assert len(told) == len(lines) - 3 or len(found.memories) > 1
+    told = lines[2:-1]
+    if told[-1] == LATER_HOLDS:
+        assert len(found.memories) > 1
+        told.pop()
+    if told[-1] in (WEAK_MATCHES, found.silence):
+        told.pop()
     assert all(line.startswith(("- [", "## ")) for line in told)
     assert all(
         character == "\n" or character.isprintable() or character == "\u200d" for character in found.text
@@ -85,9 +89,13 @@ def test_a_context_is_one_block_within_its_budget(
 
 
 @pytest.mark.parametrize("name", NOTHING)
-def test_where_nothing_is_asked_nothing_is_said(memory: Memory, name: str) -> None:
+def test_where_nothing_is_asked_only_pins_are_said(memory: Memory, name: str) -> None:
     found = memory.context(NOTHING[name])
-    assert (found.text, found.memories, found.tokens) == ("", (), 0)
+    assert found.silence in found.text.splitlines()
+    assert {one.part for one in found.memories} == {"pinned"}
+    for options in ({"unprompted": True}, {"parts": ["relevant"]}):
+        found = memory.context(NOTHING[name], **options)
+        assert (found.text, found.memories, found.tokens) == ("", (), 0)
 
 
 def test_what_is_cited_adds_up_to_less_than_the_budget(memory: Memory) -> None:

@@ -279,3 +279,20 @@ def test_a_context_of_weak_matches_holds_the_nearest_and_says_that_they_are_weak
         likely = memory.context("what is our policy on parking of visitors?")
         assert len(likely.memories) > 3
         assert "Weak" not in likely.text
+
+
+def test_weak_turns_are_called_weak_however_many_there_are() -> None:
+    with Memory.open("memory://", user="ann", embedders=[STATIC]) as memory:
+        said = "Grüß Gott, Helga Bauer here, can I pay on account?"
+        memory.add(said, session="mail", turn=0, role="user")
+        for turn in range(1, 11):
+            memory.add(
+                f"Parcel {turn} for Helga Bauer left on Monday.", session="mail", turn=turn, role="user"
+            )
+        asked = "What is Helga's IBAN?"
+        for found in (memory.context(asked), memory.context(asked, unprompted=True)):
+            assert all((one.relevance or 1.0) < 0.1 for one in found.memories)
+            assert bool(found.text) == (
+                "Weak matches: each is less than 10 % likely to answer." in found.text
+            )
+        assert memory.context(asked).text

@@ -384,8 +384,8 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
     """Print context for a question or for a new session.
 
     Without a question: pinned memories, project memories and recent sessions. With one: pinned and relevant
-    memories, or nothing if none is relevant. The text is delimited and escaped; the number of memories left
-    out is printed on standard error. A query of - is read from standard input.
+    memories, or the pinned ones alone if none is relevant. The text is delimited and escaped; the number of
+    memories left out is printed on standard error. A query of - is read from standard input.
     """
     if session_start and query:
         raise InputError("--session-start takes no question.", hint="omit one of them")

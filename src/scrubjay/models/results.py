@@ -531,14 +531,16 @@ class Context:
     """Text to inject into a conversation.
 
     Attributes:
-        text: Delimited, labelled and escaped; empty when there is nothing to show.
+        text: Delimited, labelled and escaped; empty when there is nothing to show. Pinned memories are shown beside
+            ``silence``, too, which the text then repeats.
         memories: Its memories, in order.
         left_out: Candidates that are not in it.
         tokens: Approximate tokens of the text; never more than the budget.
         budget: Maximum tokens.
         partial: What the answer lacks, one sentence each.
         took_ms: Milliseconds from call to answer.
-        silence: Why nothing is shown for a question: nothing stored is about it. Else empty.
+        silence: Why no answer is shown for a question: nothing stored is about it, or it exceeds the budget. Else
+            empty.
     """
 
     text: str

@@ -18,6 +18,7 @@ from scrubjay.models.dates import SECOND, record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
 from scrubjay.models.records import JOINT, MARKED_WRONG, NEVER_INJECT, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
+    ANSWERING_PARTS,
     BLOCK_CLOSE,
     BLOCK_OPEN,
     CONTEXT_PARTS,
@@ -158,9 +159,12 @@ class PlacedItem:
 
 
 def fit_budget(
-    items: Sequence[ContextItem], tokens: int, *, question: bool
+    items: Sequence[ContextItem], tokens: int, *, question: bool, pins_first: bool = True
 ) -> tuple[list[PlacedItem], list[OmittedItem]]:
-    """Choose the items to show in ``tokens``; those of each part are in order of preference."""
+    """Choose the items to show in ``tokens``; those of each part are in order of preference.
+
+    ``pins_first`` lets pinned memories exceed their share at the cost of all others.
+    """
     total = free = max(tokens, 0) * QUARTERS_PER_TOKEN
     placed: dict[str, list[PlacedItem]] = {part: [] for part in CONTEXT_PARTS}
 
@@ -185,13 +189,14 @@ def fit_budget(
         left = total * shares[part] // 100 + (spare if flows else 0)
         waiting[part] = []
         for item in (one for one in items if one.part == part):
-            size = place(item, left)
+            size = place(item, free if pins_first and part == "pinned" else left)
             left -= size
             waiting[part] += [] if size else [item]
+        left = max(left, 0)
         spare = left if flows else spare + left
     omitted: list[OmittedItem] = []
     for part in reversed(CONTEXT_PARTS):
-        retry = part == "relevant" or not question
+        retry = part in ANSWERING_PARTS or not question
         unplaced = [item for item in waiting[part] if not (retry and place(item, free))]
         omitted += [OmittedItem(item.record.id, part, "budget") for item in unplaced]
     order = {item.record.id: at for at, item in enumerate(items)}
@@ -272,6 +277,7 @@ LATER_HOLDS: Final = "Where two differ, the later one holds."
 OUTDATED: Final = "outdated"
 """Why a memory is left out whose file is gone or newer."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
+NOTHING_FITS: Final = "The memories that answer this exceed the budget."
 EVIDENCE_DEPTH: Final = 3
 """Steps of evidence that are followed: a digest, its sources, their turns."""
 
@@ -332,15 +338,19 @@ class ContextRequest:
 
 
 def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
-    """Return the memories worth injecting, from one consistent view; none where a question has no answer."""
+    """Return the memories worth injecting, from one consistent view.
+
+    Where a question has no answer only pinned ones are shown, and none to somebody who did not ask.
+    """
     partial: tuple[str, ...] = ()
     state, claims, relevant, weak = None, [], set(), ""
+    asks_for_answers = request.asking is not None and "relevant" in request.parts
     features: Mapping[str, RelevanceFeatures] = {}
     if request.asking is not None:
         search = replace(request.asking, where=request.scope.where(), limit=request.most_found)
         state = retrieve(reader, embedders, search)
         partial = state.channels.partial
-        if "relevant" in request.parts:
+        if asks_for_answers:
             selection = select_answers(state)
             features = selection.features
             ordered = [group.lead for group in newest_first(selection, state, selection.groups)[0]]
@@ -349,9 +359,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
                 said = prompt_record(request)
                 answers = [one for one in answers if says_something(selection.records[one.id], said)]
             confident = confident_only(answers, features)
-            if not request.unprompted and all_weak(answers, features):
-                weak = WEAK_MATCHES
             answers = confident if request.unprompted else possible_only(answers, features)
+            weak = WEAK_MATCHES if all_weak([features[one.id] for one in answers]) else ""
             sure = {one.id for one in confident}
             wanted = {one.id for one in answers}
             wanted |= {later for one in answers for later in selection.joined.get(one.id, ())}
@@ -360,23 +369,36 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
                 same = (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
                 relevant |= set(same) if one.id in sure else set()
                 claims += [("relevant", selection.records[memory]) for memory in same]
-            if not claims:
+            if not claims and (request.unprompted or "pinned" not in request.parts):
                 return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
+            relevant = relevant or {record.id for _, record in claims}
     claims += _ambient_records(reader, state, request)
     if request.hook and state is None:
         claims = list(_with_successors(claims, reader.latest(request.scope.where(), MAX_LATEST)))
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
-    room = request.budget - FRAME_TOKENS - estimate_tokens(weak)
-    placed, unplaced = fit_budget(unique, room, question=state is not None)
+    room = request.budget - FRAME_TOKENS
+    placed, unplaced = fit_budget(
+        unique,
+        room - estimate_tokens(weak),
+        question=state is not None,
+        pins_first=not request.unprompted,
+    )
     answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
-    if relevant and not any(one.item.record.id in answering for one in placed):
-        placed = []  # all that answers the question was refused or did not fit
-    several = len(placed) > 1 and (state is not None or request.hook)
-    text = render_block(placed, f"{weak}\n{LATER_HOLDS}".strip() if several else weak)
+    notice, silence = weak, ""
+    if asks_for_answers and not any(one.item.record.id in answering for one in placed):
+        notice = silence = (
+            NOTHING_FITS if any(one.record.id in answering for one in unique) else NOTHING_FOUND
+        )
+        pins = [one for one in unique if one.part == "pinned" and not request.unprompted]
+        placed, left_out = fit_budget(pins, room - estimate_tokens(notice), question=True)
+        unplaced = [*(one for one in unplaced if one.part != "pinned"), *left_out]
+    several = len(placed) > 1 and not silence and (state is not None or request.hook)
+    text = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip() if several else notice)
     if estimate_tokens(text) > request.budget:  # the last line costs no memory its place
-        text = render_block(placed, weak)
-    silence = NOTHING_FOUND if state is not None and not text else ""
+        text = render_block(placed, notice)
+    if state is not None and not text:
+        silence = silence or NOTHING_FOUND
     return Context(
         text,
         citations_of(placed, features),

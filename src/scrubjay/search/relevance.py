@@ -184,6 +184,11 @@ class RelevanceFeatures:
             max(self.memories, SMALL_STORE) / SMALL_STORE
         )
 
+    @property
+    def weak(self) -> bool:
+        """Whether it is a weak match: less likely to answer than `WEAK_RELEVANCE`, as far as that can be known."""
+        return self.reliable and not self.exact and self.relevance < WEAK_RELEVANCE
+
 
 MIDDLE_MAX_SIM: Final = 0.8
 MAX_SIM_SCALE: Final = 10.0
@@ -378,16 +383,9 @@ POSSIBLE_SHARE: Final = 0.02
 .92 of it (bench/LOG.md)."""
 
 
-def all_weak(candidates: Sequence[Candidate], features: Mapping[str, RelevanceFeatures]) -> bool:
-    """Return whether no candidate may be as likely to answer as `WEAK_RELEVANCE`.
-
-    A turn that is sufficient is not weak: if it were, contexts of LoCoMo would hold .831 of the evidence, not .867
-    (bench/LOG.md).
-    """
-    return not any(
-        own.exact or not own.reliable or (own.sufficient if own.turn else own.relevance >= WEAK_RELEVANCE)
-        for own in (features[one.id] for one in candidates)
-    )
+def all_weak(features: Sequence[RelevanceFeatures]) -> bool:
+    """Return whether there are memories, and all are weak matches."""
+    return bool(features) and all(own.weak for own in features)
 
 
 def possible_only(
@@ -395,9 +393,11 @@ def possible_only(
 ) -> list[Candidate]:
     """Return the candidates that may answer a question, of those that are plausible where none is confident enough.
 
-    Where all are weak matches (`all_weak`) only the first are returned, as a search shows them.
+    Where all are weak matches (`all_weak`) only the first are returned, as a search shows them, unless a turn is
+    sufficient: otherwise contexts of LoCoMo would hold .831 of the evidence, not .867 (bench/LOG.md).
     """
-    if all_weak(candidates, features):
+    found = [features[one.id] for one in candidates]
+    if all_weak(found) and not any(own.turn and own.sufficient for own in found):
         candidates = candidates[:NEAREST_RESULTS]
     if not any(features[one.id].sufficient for one in candidates):
         candidates = [one for one in candidates if features[one.id].plausible]
