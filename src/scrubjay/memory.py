@@ -668,6 +668,7 @@ class Memory:
             log_slow_query,
             open_view,
             search_request,
+            unknown_projects,
             uses_default_fusion,
         )
 
@@ -696,10 +697,13 @@ class Memory:
             found = replace(
                 found, results=view.mark_outdated(found.results), nearest=view.mark_outdated(found.nearest)
             )
+            unknown = unknown_projects(
+                workspace, view.reader, projects, {one.project for one in found.results}
+            )
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
         partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
-        notes = (*rewriting.notes, *view.skipped, *found.notes)
+        notes = (*unknown, *rewriting.notes, *view.skipped, *found.notes)
         return replace(found, partial=partial, notes=notes, took_ms=timer.ms)
 
     def thread(  # noqa: D417 the filters are those of `search`

@@ -358,3 +358,16 @@ def test_no_memory_ends_the_block_begins_a_line_of_its_own_or_breaks_the_budget(
             assert (lines[0], lines[-1]) == (BLOCK_OPEN, BLOCK_CLOSE)
             assert sum(1 for line in lines if line.startswith("- [")) == len(found.memories)
             assert all(not character.isspace() or character in " \n" for character in found.text)
+
+
+def test_a_project_that_no_memory_has_is_named(memory: Memory, tmp_path: Path) -> None:
+    memory.add("The deploy key of the shop is in the vault.", project="shop")
+    memory.add("A deploy key is never mailed.")
+    sentence = "No memory belongs to a project 'nope'."
+    assert memory.context(project="nope").partial == (sentence,)
+    assert memory.context("deploy key", project="nope").partial == (sentence,)
+    assert sentence in memory.search("deploy key", projects=["nope"]).notes
+    assert sentence in memory.search("deploy key", projects=["shop", "nope"]).notes
+    for known in ("shop", str(tmp_path / "new")):
+        assert memory.context("deploy key", project=known).partial == ()
+        assert not [one for one in memory.search("deploy key", projects=[known]).notes if "belongs" in one]

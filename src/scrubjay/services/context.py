@@ -24,6 +24,7 @@ from scrubjay.services.search import (
     outdated_shared,
     reread_files,
     search_request,
+    unknown_projects,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
 
@@ -92,13 +93,14 @@ def context(
         rewriting = workspace.rewriter.rewrite(query, history)
         timer.lap("rewriting")
         request = replace(request, asking=replace(asking, rewritten=rewriting.text))
-    found, view = _build(workspace, timer, request, first=first)
+    projects = [project] if project and not hook else []
+    found, view = _build(workspace, timer, request, projects, first=first)
     outdated = [one.id for one in found.left_out if one.why == OUTDATED]
     took = timer.ms / 1000
     if outdated and until - time.monotonic() > REREAD_FACTOR * took:
         reread_files(workspace, outdated, MAX_HOOK_BYTES)
         if until - time.monotonic() > took:
-            found, view = _build(workspace, timer, request, first=first)
+            found, view = _build(workspace, timer, request, projects, first=first)
     log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
     partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
     return replace(found, partial=partial, took_ms=timer.ms)
@@ -110,7 +112,7 @@ def _outdated(workspace: Workspace, reader: Reader, records: Iterable[Record]) -
 
 
 def _build(
-    workspace: Workspace, timer: StageTimer, request: ContextRequest, *, first: bool
+    workspace: Workspace, timer: StageTimer, request: ContextRequest, projects: Sequence[str], *, first: bool
 ) -> tuple[Context, SearchView]:
     with open_view(workspace, timer, embed=not request.hook) as view:
         if view.stale and request.outdated is None:
@@ -122,7 +124,9 @@ def _build(
         else:
             found = build_context(view.reader, view.embedders, request)
         unread = request.hook and any(map(has_moved, filter(repository_of, view.reader.sources())))
+        unknown = unknown_projects(workspace, view.reader, projects, ())
     timer.lap("rank")
+    found = replace(found, partial=(*unknown, *found.partial))
     if unread or any(one.why == OUTDATED for one in found.left_out):
         found = replace(found, partial=(*found.partial, STALE_STORE))
     return found, view

@@ -13,7 +13,7 @@ from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.ids import is_short_id, may_be_id
-from scrubjay.models.records import Scope
+from scrubjay.models.records import STATUSES, RecordFilter, Scope
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
@@ -277,6 +277,21 @@ class SearchView:
         found = outdated_memories(self.reader, records)
         hidden = outdated_shared(self.workspace, self.reader, records)
         return tuple(replace(one, outdated=found.get(one.id, "")) for one in results if one.id not in hidden)
+
+
+def unknown_projects(
+    workspace: Workspace, reader: Reader, projects: Sequence[str], shown: Collection[str | None]
+) -> tuple[Notice, ...]:
+    """Return a sentence for each of these projects that no visible memory has; those in ``shown`` are not looked up.
+
+    Paths are skipped: a folder may have no memories yet.
+    """
+    named = [one for one in projects if one and not one.startswith((".", "~", "/", "\\"))]
+    return tuple(
+        Notice(f"No memory belongs to a project {name!r:.80}.")
+        for name in resolve_projects(workspace, named)
+        if name not in shown and not reader.latest(RecordFilter(projects=(name,), statuses=STATUSES), 1)
+    )
 
 
 def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> None:
