@@ -21,7 +21,7 @@ commas. ``lying`` proposes labelled facts with one number, negation, word or ord
 both statements stay either way.
 
 `supersede`: pairs of statements (``old``, ``new``, ``old_date``, ``new_date``, ``same_session``, ``kind``), added to an
-empty store. Of a ``compatible`` pair neither may be superseded; a ``change`` should supersede.
+empty store. Of a ``compatible`` or ``unclear`` pair neither may be superseded; a ``change`` should supersede.
 """
 
 from __future__ import annotations
@@ -464,8 +464,14 @@ def supersede(args: argparse.Namespace) -> Row:
         raise HollowError(f"{args.file} has no changes or no compatible pairs.")
     outcomes = [(pair, outcome(pair)) for pair in pairs]
     result: Row = {}
-    for kind, name in (("compatible", "superseded (wanted 0)"), ("change", "superseded (wanted .7)")):
+    for kind, name in (
+        ("compatible", "superseded (wanted 0)"),
+        ("unclear", "superseded (wanted 0)"),
+        ("change", "superseded (wanted .7)"),
+    ):
         own = [float(found["superseded"]) for pair, found in outcomes if pair["kind"] == kind]
+        if not own:  # only some sets have unclear pairs
+            continue
         result[kind] = asdict(share := figure(own))
         print(f"{kind} pairs {name}: {sum(own):.0f} of {len(own)}, {shown(share)}")
     named = [found["superseded"] or found["newer"] for pair, found in outcomes if pair["kind"] == "change"]

@@ -1214,8 +1214,9 @@ class Memory:
         now: str | datetime | None = None,
         progress: Callable[[Progress], None] | None = None,
     ) -> ConsolidationReport:
-        """Add a digest of each old conversation, and promote what several sources say. Sources stay active.
+        """Add a digest of each old conversation, and promote statements. Sources stay active.
 
+        A facet ("my X is Y") may come from one statement, all else comes from several sources.
         Nothing is archived unless the settings ([consolidation] archive) or ``archive`` ask for it. A digest links to
         its sources, `restore` undoes an archiving, `undo` a whole run. If another process consolidates, nothing is
         done, and the report says so.

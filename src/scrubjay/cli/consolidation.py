@@ -82,7 +82,7 @@ def consolidate(
     if_due: str | None,
     after_days: int | None,
 ) -> None:
-    """Summarise finished conversations into digests, and promote facts that several sources support.
+    """Summarise finished conversations into digests, and promote facts: shared statements, and attributes of one.
 
     Nothing is archived unless you ask for it, here or by [consolidation] archive = "transcripts". Digests quote their
     sources and link to them; no sentence is invented. `--archive notes` summarises daily notes (files or headings

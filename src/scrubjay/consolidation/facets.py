@@ -62,6 +62,9 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 """Marks a clause as denied, supposed, reported, past or temporary."""
+_EXCEPTION = re.compile(r"\bbut (?!(?:I|we) )|\b(?:only|except|unless)\b", re.IGNORECASE)
+"""Marks a sentence that limits its claims, which a facet would lose."""
+_AT_TIMES = re.compile(r" (?:for \d|most|every now)\b")
 _VALUE_END = re.compile(
     r"[,;]? (?:because|but|so|since|which|who|when|while|as|until|although|though|where|after|before|instead|rather|"
     r"now|currently|too|as well|by the way|btw|"
@@ -69,6 +72,12 @@ _VALUE_END = re.compile(
     r",(?! [A-Z][a-z]+(?: [A-Z][a-z]+)?(?:\Z| for | with | and )) .*|[;:] .*| [-–—(].*"
 )
 """A comma does not end "Denver, Colorado"."""
+_UNCONDITIONAL = re.compile(
+    r"(?:,? (?:now|currently|too|as well|by the way|btw)\b)*"
+    r"(?:(?:[,;]? (?:because|since|so|and|which|who)|,) "
+    r"(?!.{0,200}\b(?:only|except|unless|until|if|when|while|for|but|from|before|after|during|at least)\b).*)?"
+)
+"""Ends of a value that do not limit it."""
 _ASIDE = re.compile(
     r" (?:for (?:work|school|college|now|good|\d)|with|near|next to|together|alone|most|every now|and)\b.*"
 )
@@ -78,7 +87,7 @@ _EMPTY = re.compile(
     r"of|some|more|most|less|here|there|such|just|all|also|always|"
     r"still|as|before|after|until|fine|good|great|bad|better|best|ok|okay|broken|down|up|slow|fast|ready|done|gone|"
     r"in|on|at|by|for|from|of|under|over|behind|due|back|off|out|available|important|different|similar|full|empty|"
-    r"clear|sure|able|unable|my|your|his|her|their|[a-z]+ing|[a-z]+ed (?:with|by|to|for|in|on|at))\b",
+    r"clear|sure|able|unable|my|your|his|her|their|[a-z]+ing|[a-z]{3,}ed|made|paid|built|sold|happy|late)\b",
     re.IGNORECASE,
 )
 """Beginning of a value that refers elsewhere, judges, or is an action."""
@@ -168,6 +177,8 @@ def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
     [('staging server', 'port', '8443')]
     """
     plain = normalize_typography(" ".join(sentence.replace("**", "").split()))
+    if _EXCEPTION.search(plain):
+        return ()
     found = []
     for clause in _CLAUSE_END.split(plain):
         lead = _LEAD.match(clause)
@@ -184,6 +195,8 @@ def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
 
 
 def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
+    if _loses_condition(match["value"]) or _AT_TIMES.search(match["value"]):
+        return None
     value = _ASIDE.sub("", _trim(match["value"]))
     if not _SPECIFIC.search(value):
         return None
@@ -192,6 +205,8 @@ def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
 
 
 def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
+    if _loses_condition(match["value"]):
+        return None
     entity, attribute, value = match["entity"], match["attribute"], _trim(match["value"])
     if match["of"]:
         entity = match["of"]
@@ -207,6 +222,12 @@ def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
     if words[-1] in _RELATIVES and not value[:1].isupper():
         return None
     return _claim(entity.removesuffix("'s"), attribute, value, attribute.lower())
+
+
+def _loses_condition(value: str) -> bool:
+    """Return whether the end of a value that a facet leaves out limits it: "480 now, but only for the pavilion"."""
+    cut = _VALUE_END.search(value.rstrip(" .!,;"))
+    return cut is not None and _UNCONDITIONAL.fullmatch(cut[0]) is None
 
 
 def _trim(value: str) -> str:

@@ -334,6 +334,14 @@ _MORE: Final = re.compile(
     re.IGNORECASE,
 )
 """Where a statement goes on behind brackets: "I'm allergic to penicillin (severe) and to nuts"."""
+_CONDITION: Final = re.compile(
+    r"[\s,;:(–-]{0,4}(?:(?:but|and|though|aber|und) )?(?:only|just for|except|unless|until|as long as|if|not for|at least|nur|außer|bis|solange|falls|wenn)\b"
+)
+"""Beginnings of the rest of a sentence that limit what stands before."""
+_NO_LONGER: Final = re.compile(
+    r"\b(?:no longer|not .{0,30}any ?more|n't .{0,60}any ?more|stopped|nicht mehr|kein\w{0,2} .{0,30}mehr)\b"
+)
+_INSTEAD: Final = re.compile(r"\b(?:now|instead|but|jetzt|nun|stattdessen|sondern)\b")
 _LONGEST: Final = 200
 """Characters in which the word before a full stop is looked for."""
 _WORDS: Final = 3
@@ -354,8 +362,8 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     found = list(_marked(text, plain))
     for one in find_statements(text):
         if _apart(one, found) and _lasts(one.text.lower()):
-            sentence = _whole(text, one)
-            if _ended(text, sentence.end):
+            sentence = _with_condition(text, _whole(text, one))
+            if sentence is not None and _ended(text, sentence.end):
                 found.append(sentence)
     found += [one for one in _decisions(text, plain) if _apart(one, found)]
     return tuple(sorted(found, key=lambda one: one.start))
@@ -375,6 +383,17 @@ def _whole(text: str, one: Statement) -> Statement:
     if more := _VALUE.match(text, end) or (text[end - 1] == ")" and _MORE.match(text, end)):
         end = more.end()
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
+
+
+def _with_condition(text: str, one: Statement) -> Statement | None:
+    """Return a statement with the rest of its sentence where that limits it; None where the whole is too long."""
+    end = next((end for start, end in _sentences(text) if start <= one.start < one.end <= end), one.end)
+    rest = text[one.end : end]
+    replaced = _NO_LONGER.search(one.text.lower()) and _INSTEAD.search(rest.lower())
+    if "?" in rest or not (_CONDITION.match(rest.lower()) or replaced):
+        return one
+    whole = " ".join(text[one.start : end].split())
+    return replace(one, end=end, text=whole) if len(whole) <= MAX_CHARACTERS else None
 
 
 def _decisions(text: str, plain: str) -> Iterator[Statement]:

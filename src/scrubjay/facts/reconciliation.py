@@ -17,8 +17,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.facts.conflicts import Verdict, classify_change
+from scrubjay.facts.exclusive_values import resulting_state
 from scrubjay.facts.ownership import is_personal, may_be_personal
 from scrubjay.facts.supersession import may_change_home, may_share_subject, supersedes
+from scrubjay.facts.supersession_guards import is_limited, of_other_kind
 from scrubjay.models.graph import NEWER_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record, RecordFilter, said_at
@@ -246,7 +248,12 @@ class _Reconciliation:
         if not may_share_subject(first.content, second.content):
             return Verdict("new", "of two subjects")
         found = classify_change(first.content, second.content)
-        return replace(found, verdict=MAY_SUPERSEDE) if found.verdict == "supersedes" else found
+        if found.verdict != "supersedes":
+            return found
+        stated = resulting_state(second.content)
+        if is_limited(first.content, second.content) or of_other_kind(first.content, stated):
+            return Verdict("new", "limited, or a value of another kind")
+        return replace(found, verdict=MAY_SUPERSEDE)
 
     def _reinforce(self, old: Record, new: Record) -> None:
         if old.id not in self._sources:

@@ -29,6 +29,7 @@ from scrubjay.facts.exclusive_values import (
 )
 from scrubjay.facts.lexicon import shared_language
 from scrubjay.facts.quantities import MONTHS
+from scrubjay.facts.supersession_guards import is_limited, of_one_kind, of_other_kind
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_rank
@@ -495,6 +496,14 @@ class _Pair:
     def of_two_kinds(self) -> bool:
         return of_two_kinds(self.old, self.new)
 
+    @cached_property
+    def of_one_kind(self) -> bool:
+        return of_one_kind(self.old, resulting_state(self.new))
+
+    @cached_property
+    def of_other_kind(self) -> bool:
+        return of_other_kind(self.old, resulting_state(self.new))
+
     def has_length(self) -> bool:
         lengths = len(self.earlier.low), len(self.later.low)
         return min(lengths) > 1 and max(lengths) <= MOST
@@ -505,7 +514,9 @@ class _Pair:
 
     def gives_other_value(self) -> bool:
         both = self.earlier, self.stated
-        return _differ_in_amount(*both) or _differ_in_name(*both) or _differ_in_value(*both)
+        times = self.later.low[0] >= "\u4e00"  # the rules of Chinese compare times alone
+        named = self.of_one_kind or times
+        return _differ_in_amount(*both) or (named and (_differ_in_name(*both) or _differ_in_value(*both)))
 
 
 BOTH_STAY: Final = ""
@@ -517,6 +528,7 @@ RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
     (BOTH_STAY, lambda p: not p.has_length()),
     (BOTH_STAY, lambda p: _LIMITED.match(p.later.text) and not _LIMITED.match(p.earlier.text)),
     (BOTH_STAY, lambda p: "?" in p.old + p.new or ALSO.search(p.later.text)),
+    (BOTH_STAY, lambda p: is_limited(p.old, p.new)),
     (BOTH_STAY, lambda p: CHANGED.search(p.later.text) and not _UNREAL.isdisjoint(p.later.low)),
     (BOTH_STAY, lambda p: _FOR_A_WHILE.search(p.later.text) and not _FOR_A_WHILE.search(p.earlier.text)),
     (BOTH_STAY, lambda p: p.stated != p.later and not may_be_later(p.old, p.new)),
@@ -524,17 +536,18 @@ RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
     ("it names another of the same kind", lambda p: replaces(p.old, p.new, announced=p.says_now)),
     (REJECTED, lambda p: _replaces_value(p.as_written, p.later)),
     (BOTH_STAY, lambda p: CHANGED.search(p.earlier.text) or REJECTION.search(p.earlier.text)),
-    (SO_NOW, lambda p: not p.of_two_kinds and p.announces(_announces_value)),
+    (SO_NOW, lambda p: p.of_one_kind and not p.of_two_kinds and p.announces(_announces_value)),
     # Changes of the same thing.
     (BOTH_STAY, lambda p: _are_apart(p.earlier, p.later)),
     (REJECTED, lambda p: _rejects(p.earlier, p.later)),
     (BOTH_STAY, lambda p: p.of_two_kinds),
-    ("it says that it changed", lambda p: _changes(p.earlier, p.later, p.stated)),
+    ("it says that it changed", lambda p: not p.of_other_kind and _changes(p.earlier, p.later, p.stated)),
     (
         "it corrects what was said in the same conversation",
         lambda p: p.together and CORRECTION.search(p.later.text) and _corrects(p.earlier, p.later),
     ),
-    (SO_NOW, lambda p: p.says_now and _same_attribute(p.earlier, p.later)),
+    (SO_NOW, lambda p: p.says_now and p.of_one_kind and _same_attribute(p.earlier, p.later)),
+    (BOTH_STAY, lambda p: p.of_other_kind),
     (SO_NOW, lambda p: p.announces(partial(_differ_in_amount, occasion=True))),
     ("the same attribute has another value", _Pair.gives_other_value),
 )

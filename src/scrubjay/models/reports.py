@@ -686,7 +686,7 @@ class ConsolidationReport:
         archived: Archived memories: none, unless asked for.
         files: Notes with archived passages, and how many of each.
         renewed: Digests removed because their sources changed or are gone; the rest is digested again.
-        promoted: Memories derived from several sources: facts, facets, procedures, crystals, insights.
+        promoted: Memories derived from others: facts, facets, procedures, crystals, insights.
         supported: Known facts that gained evidence.
         read: Turns read by a language model.
         found: Facts found by the language model only.
