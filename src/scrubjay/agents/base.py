@@ -1,7 +1,7 @@
-r"""The installer protocol, the registry of agents, and the parts of installers: texts, hook entries, marked blocks.
+r"""Agents, the registry of them, and the parts that are installed: servers, hooks, marked blocks, files of our own.
 
-An installer writes nothing: it reads an agent's files and returns what each should hold. `agents.installation` shows
-the difference, writes it and reverts it. Text outside the two marks of a block is not touched.
+An agent names its `Part`s and writes nothing: `agents.installation` shows the difference that they make, writes it and
+reverts it. Text outside the two marks of a block is not touched.
 
 >>> put_block(b"# Mine\n", "Use it.")
 b'# Mine\n\n<!-- scrubjay:begin -->\nUse it.\n<!-- scrubjay:end -->\n'
@@ -19,10 +19,11 @@ import importlib
 import re
 import shlex
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from scrubjay.agents import json_edit
 from scrubjay.errors import InputError
@@ -60,10 +61,14 @@ class Home:
         """Return the POSIX shell command that an agent runs at one of its events.
 
         It never fails: a scrubjay that was moved or removed must not keep a person from working, and some agents
-        treat exit
-        code 2 as a veto.
+        treat exit code 2 as a veto.
         """
         return f"{shlex.join([*self.command, 'hook', agent, event])} || true"
+
+    @property
+    def server(self) -> dict[str, Any]:
+        """The entry of the MCP server, in the form of most agents."""
+        return {"command": self.command[0], "args": [*self.command[1:], "mcp"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +82,11 @@ class Options:
 
     hooks: bool = True
     project: Path | None = None
+
+    @property
+    def mode(self) -> int:
+        """Rights of new files of configuration: a project's are shared."""
+        return SHARED_MODE if self.project else PRIVATE_MODE
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,20 +106,88 @@ class Change:
     mode: int = SHARED_MODE
 
 
-class Agent(Protocol):
+Edit = Callable[[bytes | None], bytes | None]
+"""Makes a file's new bytes of its old ones; None stands for no file."""
+
+
+class Part(NamedTuple):
+    """A part of scrubjay in one of an agent's files; several parts may share a file.
+
+    Attributes:
+        name: One of ``PARTS``.
+        put: Adds the part, or brings it up to date.
+        cut: Removes it.
+        there: Whether it is in the file.
+        mode: As in `Change`.
+    """
+
+    name: str
+    path: Path
+    put: Edit
+    cut: Edit
+    there: Callable[[bytes | None], bool] = lambda data: data is not None
+    mode: int = SHARED_MODE
+
+
+PARTS: Final = ("mcp", "hooks", "instructions")
+
+
+class Agent(ABC):
     """An agent that scrubjay can be installed for.
 
     Attributes:
         name: As a person types it, ``claude-code``.
         title: As its makers write it, ``Claude Code``.
+        program: Its program on PATH.
+        merges_hooks: Whether it runs the hooks of a person and of a project both, so that ours would run twice.
+        plain_hooks: Whether it ignores a file of hooks that is not plain JSON.
     """
 
     name: str
     title: str
+    program: str
+    merges_hooks = False
+    plain_hooks = False
+
+    @abstractmethod
+    def folder(self, home: Home) -> Path:
+        """Return its folder, which tells that it is on this machine."""
+
+    @abstractmethod
+    def parts(self, home: Home, options: Options) -> Sequence[Part]:
+        """Return everything that may be installed, in the order in which it is edited.
+
+        Raises:
+            InputError: A file is malformed or unreadable, or the agent has no configuration for a project.
+        """
+
+    def has_plugin(self, home: Home) -> bool:
+        """Return whether the person has scrubjay's plugin enabled in the agent."""
+        del home
+        return False
+
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        """Return sentences that say what its hooks read, store and recall."""
+        del home, options
+        return (self.captures_nothing,)
+
+    def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
+        """Return sentences that say what else is so, or prevents it: a second installation, a setting."""
+        if not self.has_plugin(home):
+            return ()
+        besides = "its hooks stand back for these" if options.hooks else "it recalls and captures by itself"
+        return (
+            f"scrubjay's plugin is enabled in {self.title} besides: {besides}, and its tools may be there twice. "
+            "Keep one of the two.",
+        )
+
+    @property
+    def captures_nothing(self) -> str:
+        return f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
 
     def found(self, home: Home) -> bool:
         """Return whether the agent is on this machine: its folder or its program."""
-        ...
+        return self.folder(home).is_dir() or bool(shutil.which(self.program, path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
         """Return its files with scrubjay configured; unchanged files may be among them.
@@ -119,7 +197,10 @@ class Agent(Protocol):
         Raises:
             InputError: A file is malformed or unreadable; the message names file, line and column.
         """
-        ...
+        twice = self.merges_hooks and options.project and self.installed(home).get("hooks")
+        hooked = options.hooks and not twice
+        parts = self.parts(home, options)
+        return _edit_files((each, each.put if hooked or each.name != "hooks" else each.cut) for each in parts)
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         """Return its files without any part of scrubjay, everything else unchanged.
@@ -127,22 +208,55 @@ class Agent(Protocol):
         Raises:
             InputError: As in `install`.
         """
-        ...
+        return _edit_files((each, each.cut) for each in self.parts(home, options))
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
         """Return sentences that say what will be read and stored of the person's work, and from where.
 
         Also what prevents it: a trust prompt of the agent, a file that it ignores.
         """
-        ...
+        if not options.hooks:
+            return (self.captures_nothing, *self.warnings(home, options))
+        ignored = self._ignored_file(home, options) if self.plain_hooks else ()
+        return (*self.captures(home, options), *ignored, *self.warnings(home, options))
 
     def installed(self, home: Home) -> dict[str, bool]:
-        """Return whether each of ``mcp``, ``hooks`` and ``instructions`` is installed for the person.
+        """Return whether each of ``PARTS`` is installed for the person.
 
         Without ``hooks`` for an agent that scrubjay has none for. ``plugin`` is there, and true, where the agent has
         scrubjay's plugin enabled, and alone where nothing else is installed.
         """
-        ...
+        parts = self.parts(home, Options())
+        there = [(each.name, each.there(read_if_exists(each.path))) for each in parts]
+        found = {
+            name: all(is_there for _, is_there in those)
+            for name in PARTS
+            if (those := [each for each in there if each[0] == name])
+        }
+        if self.has_plugin(home):
+            return {**(found if any(found.values()) else {}), "plugin": True}
+        return found
+
+    def hook_file(self, home: Home, options: Options) -> Path:
+        return next(each.path for each in self.parts(home, options) if each.name == "hooks")
+
+    def _ignored_file(self, home: Home, options: Options) -> tuple[str, ...]:
+        """A comment or trailing comma is enough; Claude Code 2.1.197 says nothing, codex-cli 0.169.0 warns."""
+        path = self.hook_file(home, options)
+        at = json_edit.first_non_json(read_if_exists(path), path)
+        if not at:
+            return ()
+        return (f"{self.title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
+
+
+def _edit_files(edits: Iterable[tuple[Part, Edit]]) -> list[Change]:
+    changes: dict[Path, Change] = {}
+    for part, edit in edits:
+        if part.path not in changes:
+            old = read_if_exists(part.path)
+            changes[part.path] = Change(part.path, old, old, part.mode)
+        changes[part.path] = replace(changes[part.path], new=edit(changes[part.path].new))
+    return list(changes.values())
 
 
 def skill() -> str:
@@ -161,16 +275,6 @@ def plugin_files(agent: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def on_this_machine(folder: Path, program: str, home: Home) -> bool:
-    """Return whether an agent's folder or its program is there."""
-    return folder.is_dir() or bool(shutil.which(program, path=home.env.get("PATH")))
-
-
-def captures_nothing(title: str) -> str:
-    """Return the sentence for an agent without hooks."""
-    return f"Nothing by itself: {title} can search, add and forget memories when it decides to."
-
-
 def captures_transcripts(title: str, folder: Path, *, compacts: str = "compacts") -> tuple[str, str]:
     """Return the sentences for an agent whose hooks name its transcripts."""
     return (
@@ -182,17 +286,7 @@ def captures_transcripts(title: str, folder: Path, *, compacts: str = "compacts"
     )
 
 
-def edit_file(path: Path, edit: Callable[[bytes | None], bytes | None], *, mode: int = SHARED_MODE) -> Change:
-    """Read a file and return the change that ``edit`` makes of it.
-
-    Raises:
-        InputError: The file cannot be read; or what ``edit`` raises.
-    """
-    old = read_file(path)
-    return Change(path, old, edit(old), mode)
-
-
-def read_file(path: Path) -> bytes | None:
+def read_if_exists(path: Path) -> bytes | None:
     """Return a file's bytes, None where it does not exist.
 
     Raises:
@@ -280,6 +374,51 @@ def has_block(data: bytes | None) -> bool:
     return bool(data and _BLOCK_PATTERN.search(data))
 
 
+class Editor(NamedTuple):
+    """Reads, puts and removes the value at a path of keys in a kind of file."""
+
+    get: Callable[..., Any]
+    put: Callable[..., bytes]
+    remove: Callable[..., bytes | None]
+
+
+JSON: Final = Editor(json_edit.get_value, json_edit.put_members, json_edit.remove_value)
+
+
+def server_part(
+    path: Path, keys: tuple[str, str], entry: Mapping[str, Any], mode: int, editor: Editor = JSON
+) -> Part:
+    return Part(
+        "mcp",
+        path,
+        put=lambda data: editor.put(data, keys, entry, path),
+        cut=lambda data: editor.remove(data, keys, path),
+        there=lambda data: editor.get(data, keys, path) is not None,
+        mode=mode,
+    )
+
+
+def block_part(path: Path) -> Part:
+    """Our lines in an instruction file of the person's."""
+    return Part("instructions", path, lambda data: put_block(data, instructions()), remove_block, has_block)
+
+
+def file_part(name: str, path: Path, content: bytes) -> Part:
+    """A file of ours."""
+    return Part(name, path, lambda _: content, lambda _: None)
+
+
+def text_part(path: Path, text: str) -> Part:
+    """A file of instructions of ours; somebody who has rewritten it keeps it."""
+    content = text.encode("utf-8")
+    return Part(
+        "instructions",
+        path,
+        put=lambda _: content,
+        cut=lambda data: None if data is None or data.strip() == content.strip() else data,
+    )
+
+
 class Hook(NamedTuple):
     """One event at which an agent calls scrubjay.
 
@@ -294,6 +433,17 @@ class Hook(NamedTuple):
     ours: str
     timeout: int
     matcher: str | None = None
+
+
+def hooks_part(agent: Agent, path: Path, hooks: Sequence[Hook], home: Home, mode: int) -> Part:
+    return Part(
+        "hooks",
+        path,
+        put=lambda data: put_hooks(data, agent.name, hooks, home, path),
+        cut=lambda data: put_hooks(data, agent.name, (), home, path),
+        there=lambda data: _has_hooks(data, agent, hooks, path),
+        mode=mode,
+    )
 
 
 def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home, where: Path) -> bytes | None:
@@ -313,43 +463,17 @@ def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home,
     return data
 
 
-def remove_hooks(data: bytes | None, agent: str, where: Path) -> bytes | None:
-    """Return the document without our hooks.
-
-    Raises:
-        InputError: The document is malformed.
-    """
-    return _remove_hooks(data, agent, where, keep=frozenset())
-
-
-def plain_json_warning(path: Path, title: str) -> tuple[str, ...]:
-    """Return a warning where a file is not plain JSON: such agents then ignore all of it.
-
-    A comment or trailing comma is enough; Claude Code 2.1.197 says nothing, codex-cli 0.169.0 warns.
-    """
-    at = json_edit.first_non_json(read_file(path), path)
-    if not at:
-        return ()
-    return (f"{title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
-
-
-PLAIN_HOOK_FILES: Final = {
-    "claude-code": ("settings.json", "settings.local.json"),
-    "codex": ("hooks.json",),
-}
-"""Files of hooks that their agent reads only as plain JSON."""
-
-
 def ignored_at(agent: Agent, home: Home, options: Options) -> str:
     """Return ``path:line:column`` of what makes an agent ignore its file of hooks, or an empty string.
 
     Raises:
         InputError: A file is malformed or unreadable.
     """
-    names = PLAIN_HOOK_FILES.get(agent.name, ()) if options.hooks else ()
-    changes = agent.install(home, options) if names else []
-    found = (json_edit.first_non_json(one.old, one.path) for one in changes if one.path.name in names)
-    return next(filter(None, found), "")
+    if not (agent.plain_hooks and options.hooks):
+        return ""
+    path = agent.hook_file(home, options)
+    (old,) = (change.old for change in agent.install(home, options) if change.path == path)
+    return json_edit.first_non_json(old, path)
 
 
 def check_not_ignored(agent: Agent, home: Home, options: Options) -> None:
@@ -366,43 +490,22 @@ def check_not_ignored(agent: Agent, home: Home, options: Options) -> None:
         )
 
 
-def with_plugin(parts: dict[str, bool], enabled: bool) -> dict[str, bool]:
-    """Return what is installed, and the plugin where it is enabled."""
-    return {**(parts if any(parts.values()) else {}), "plugin": True} if enabled else parts
-
-
-def plugin_warning(title: str, enabled: bool, hooks: bool) -> tuple[str, ...]:
-    """Return a warning where the agent has scrubjay's plugin besides, whose hooks stand back for installed ones."""
-    if not enabled:
-        return ()
-    what = "its hooks stand back for these" if hooks else "it recalls and captures by itself"
-    twice = "its tools may be there twice. Keep one of the two."
-    return (f"scrubjay's plugin is enabled in {title} besides: {what}, and {twice}",)
-
-
 def is_plugin(name: str) -> bool:
     """Return whether an agent's name of a plugin, ``PLUGIN@MARKETPLACE``, is that of scrubjay's."""
     return name.partition("@")[0] == SERVER_NAME
 
 
-def has_hooks(
-    data: bytes | None, agent: str, hooks: Sequence[Hook], where: Path, *, plain: bool = True
-) -> bool:
-    """Return whether all these hooks are configured in a file that the agent reads; ``plain``: one without comments.
-
-    Raises:
-        InputError: The document is malformed.
-    """
-    if plain and json_edit.first_non_json(data, where):
+def _has_hooks(data: bytes | None, agent: Agent, hooks: Sequence[Hook], where: Path) -> bool:
+    """Whether all these hooks are configured in a file that the agent reads."""
+    if agent.plain_hooks and json_edit.first_non_json(data, where):
         return False
     return all(
-        any(_all_ours(group, agent) for group in _hook_groups(data, hook.theirs, where)) for hook in hooks
+        any(_all_ours(group, agent.name) for group in _hook_groups(data, hook.theirs, where))
+        for hook in hooks
     )
 
 
-def _remove_hooks(
-    data: bytes | None, agent: str, where: Path, keep: frozenset[str] | set[str]
-) -> bytes | None:
+def _remove_hooks(data: bytes | None, agent: str, where: Path, keep: set[str]) -> bytes | None:
     events = json_edit.get_value(data, ("hooks",), where)
     for event in list(events) if isinstance(events, dict) else []:
         for at in reversed(range(len(_hook_groups(data, event, where)))):

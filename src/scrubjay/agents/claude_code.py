@@ -13,17 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.agents import base, json_edit
-from scrubjay.agents.base import (
-    PRIVATE_MODE,
-    SERVER_NAME,
-    SHARED_MODE,
-    Change,
-    Home,
-    Hook,
-    Options,
-    edit_file,
-    read_file,
-)
+from scrubjay.agents.base import SERVER_NAME, Agent, Home, Hook, Options, Part, read_if_exists
 
 SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
 HOOKS: Final = (
@@ -36,100 +26,41 @@ HOOKS: Final = (
 """Seconds are a last resort: scrubjay's own budget is far shorter."""
 
 
-class ClaudeCode:
-    """Installer for Claude Code."""
+class ClaudeCode(Agent):
+    """Claude Code."""
 
     name = "claude-code"
     title = "Claude Code"
+    program = "claude"
+    plain_hooks = True
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine(_folder(home), "claude", home)
+    def folder(self, home: Home) -> Path:
+        return home.folder("CLAUDE_CONFIG_DIR", ".claude")
 
-    def install(self, home: Home, options: Options) -> list[Change]:
-        places = _places(home, options)
-        entry = {"type": "stdio", "command": home.command[0], "args": [*home.command[1:], "mcp"]}
-        hooks = HOOKS if options.hooks else ()
-        mode = SHARED_MODE if options.project else PRIVATE_MODE
-        changes = [
-            edit_file(
-                places["mcp"],
-                lambda data: json_edit.put_members(data, SERVER_PATH, entry, places["mcp"]),
-                mode=mode,
-            ),
-            edit_file(
-                places["hooks"],
-                lambda data: base.put_hooks(data, self.name, hooks, home, places["hooks"]),
-                mode=mode,
-            ),
-            edit_file(places["skill"], lambda _: base.skill().encode("utf-8")),
+    def parts(self, home: Home, options: Options) -> list[Part]:
+        entry = {"type": "stdio", **home.server}
+        folder = options.project / ".claude" if options.project else self.folder(home)
+        if options.project:
+            servers, hooks = options.project / ".mcp.json", folder / "settings.local.json"
+        else:
+            servers, hooks = home.folder("CLAUDE_CONFIG_DIR") / ".claude.json", folder / "settings.json"
+        parts = [
+            base.server_part(servers, SERVER_PATH, entry, options.mode),
+            base.hooks_part(self, hooks, HOOKS, home, options.mode),
+            base.text_part(folder / "skills" / SERVER_NAME / "SKILL.md", base.skill()),
         ]
-        if "block" in places:
-            changes.append(edit_file(places["block"], lambda data: base.put_block(data, base.instructions())))
-        return changes
+        return parts if options.project else [*parts, base.block_part(folder / "CLAUDE.md")]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        places = _places(home, options)
-        changes = [
-            edit_file(places["mcp"], lambda data: json_edit.remove_value(data, SERVER_PATH, places["mcp"])),
-            edit_file(places["hooks"], lambda data: base.remove_hooks(data, self.name, places["hooks"])),
-            # Somebody who has rewritten the skill keeps it.
-            edit_file(places["skill"], lambda data: None if data == base.skill().encode("utf-8") else data),
-        ]
-        if "block" in places:
-            changes.append(edit_file(places["block"], base.remove_block))
-        return changes
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        del options
+        return base.captures_transcripts(self.title, self.folder(home) / "projects")
 
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        besides = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
-        if not options.hooks:
-            return (
-                base.captures_nothing(self.title),
-                *besides,
-            )
-        return (
-            *base.captures_transcripts(self.title, _folder(home) / "projects"),
-            *base.plain_json_warning(_places(home, options)["hooks"], self.title),
-            *besides,
+    def has_plugin(self, home: Home) -> bool:
+        settings = self.folder(home) / "settings.json"
+        enabled = json_edit.get_value(read_if_exists(settings), ("enabledPlugins",), settings)
+        return isinstance(enabled, dict) and any(
+            base.is_plugin(name) and on is True for name, on in enabled.items()
         )
-
-    def installed(self, home: Home) -> dict[str, bool]:
-        places = _places(home, Options())
-        parts = {
-            "mcp": json_edit.get_value(read_file(places["mcp"]), SERVER_PATH, places["mcp"]) is not None,
-            "hooks": base.has_hooks(read_file(places["hooks"]), self.name, HOOKS, places["hooks"]),
-            "instructions": read_file(places["skill"]) is not None
-            and base.has_block(read_file(places["block"])),
-        }
-        return base.with_plugin(parts, _has_plugin(home))
-
-
-def _folder(home: Home) -> Path:
-    return home.folder("CLAUDE_CONFIG_DIR", ".claude")
-
-
-def _has_plugin(home: Home) -> bool:
-    settings = _folder(home) / "settings.json"
-    enabled = json_edit.get_value(read_file(settings), ("enabledPlugins",), settings)
-    return isinstance(enabled, dict) and any(
-        base.is_plugin(name) and on is True for name, on in enabled.items()
-    )
-
-
-def _places(home: Home, options: Options) -> dict[str, Path]:
-    if options.project:
-        own = options.project / ".claude"
-        return {
-            "mcp": options.project / ".mcp.json",
-            "hooks": own / "settings.local.json",
-            "skill": own / "skills" / SERVER_NAME / "SKILL.md",
-        }
-    folder = _folder(home)
-    return {
-        "mcp": home.folder("CLAUDE_CONFIG_DIR") / ".claude.json",
-        "hooks": folder / "settings.json",
-        "skill": folder / "skills" / SERVER_NAME / "SKILL.md",
-        "block": folder / "CLAUDE.md",
-    }
 
 
 AGENT: Final = ClaudeCode()

@@ -19,18 +19,9 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scrubjay.agents import base, toml_edit
-from scrubjay.agents.base import (
-    PRIVATE_MODE,
-    SERVER_NAME,
-    SHARED_MODE,
-    Change,
-    Home,
-    Hook,
-    Options,
-    edit_file,
-    read_file,
-)
+from scrubjay.agents.base import SERVER_NAME, Agent, Editor, Home, Hook, Options, Part, read_if_exists
 
+TOML: Final = Editor(toml_edit.get_value, toml_edit.put_table, toml_edit.remove_table)
 SERVER_PATH: Final = ("mcp_servers", SERVER_NAME)
 HOOKS: Final = (
     Hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
@@ -41,62 +32,42 @@ HOOKS: Final = (
 )
 
 
-class Codex:
-    """Installer for Codex."""
+class Codex(Agent):
+    """Codex."""
 
     name = "codex"
     title = "Codex"
+    program = "codex"
+    merges_hooks = True
+    plain_hooks = True
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine(_folder(home), "codex", home)
+    def folder(self, home: Home) -> Path:
+        return home.folder("CODEX_HOME", ".codex")
 
-    def install(self, home: Home, options: Options) -> list[Change]:
-        config, hooks, instructions = _places(home, options)
-        entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
-        # Codex runs the hooks of a person and of a project both: ours would run twice.
-        twice = options.project and self.installed(home).get("hooks")
-        events = HOOKS if options.hooks and not twice else ()
-        mode = SHARED_MODE if options.project else PRIVATE_MODE
+    def parts(self, home: Home, options: Options) -> list[Part]:
+        folder = options.project / ".codex" if options.project else self.folder(home)
+        texts_in = options.project or folder
+        override = texts_in / "AGENTS.override.md"
         return [
-            edit_file(config, lambda data: toml_edit.put_table(data, SERVER_PATH, entry, config), mode=mode),
-            edit_file(
-                hooks,
-                lambda data: base.put_hooks(data, self.name, events, home, hooks),
-                mode=mode,
-            ),
-            edit_file(instructions, lambda data: base.put_block(data, base.instructions())),
+            base.server_part(folder / "config.toml", SERVER_PATH, home.server, options.mode, TOML),
+            base.hooks_part(self, folder / "hooks.json", HOOKS, home, options.mode),
+            base.block_part(override if override.is_file() else texts_in / "AGENTS.md"),
         ]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        config, hooks, instructions = _places(home, options)
-        return [
-            edit_file(config, lambda data: toml_edit.remove_table(data, SERVER_PATH, config)),
-            edit_file(hooks, lambda data: base.remove_hooks(data, self.name, hooks)),
-            edit_file(instructions, base.remove_block),
-        ]
-
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        besides = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
-        if not options.hooks:
-            return (
-                base.captures_nothing(self.title),
-                *besides,
-            )
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        del options
         return (
-            *base.captures_transcripts(self.title, _folder(home) / "sessions"),
+            *base.captures_transcripts(self.title, self.folder(home) / "sessions"),
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
-            *base.plain_json_warning(_places(home, options)[1], self.title),
-            *besides,
         )
 
-    def installed(self, home: Home) -> dict[str, bool]:
-        config, hooks, instructions = _places(home, Options())
-        parts = {
-            "mcp": toml_edit.get_value(read_file(config), SERVER_PATH, config) is not None,
-            "hooks": base.has_hooks(read_file(hooks), self.name, HOOKS, hooks),
-            "instructions": base.has_block(read_file(instructions)),
-        }
-        return base.with_plugin(parts, _has_plugin(home))
+    def has_plugin(self, home: Home) -> bool:
+        config = self.folder(home) / "config.toml"
+        plugins = toml_edit.get_value(read_if_exists(config), ("plugins",), config)
+        return isinstance(plugins, dict) and any(
+            base.is_plugin(name) and isinstance(each, dict) and each.get("enabled") is not False
+            for name, each in plugins.items()
+        )
 
 
 class ListedHook(NamedTuple):
@@ -121,9 +92,9 @@ def listed_hooks(home: Home) -> list[ListedHook]:
     Raises:
         InputError: A file is malformed or unreadable.
     """
-    config, file, _ = _places(home, Options())
-    states = toml_edit.get_value(read_file(config), ("hooks", "state"), config)
-    document, found = read_file(file), []
+    config, file = AGENT.folder(home) / "config.toml", AGENT.hook_file(home, Options())
+    states = toml_edit.get_value(read_if_exists(config), ("hooks", "state"), config)
+    document, found = read_if_exists(file), []
     for hook in HOOKS:
         theirs = re.sub(r"(?<!^)(?=[A-Z])", "_", hook.theirs).lower()
         for at, place, group, handler in base.own_hooks(document, AGENT.name, hook.theirs, file):
@@ -155,30 +126,6 @@ def _trust_state(states: Any, keys: tuple[str, ...], digest: str) -> str:
     if "trusted_hash" not in state:
         return "untrusted"
     return "trusted" if state["trusted_hash"] == digest else "changed"
-
-
-def _folder(home: Home) -> Path:
-    return home.folder("CODEX_HOME", ".codex")
-
-
-def _has_plugin(home: Home) -> bool:
-    config = _folder(home) / "config.toml"
-    plugins = toml_edit.get_value(read_file(config), ("plugins",), config)
-    return isinstance(plugins, dict) and any(
-        base.is_plugin(name) and isinstance(each, dict) and each.get("enabled") is not False
-        for name, each in plugins.items()
-    )
-
-
-def _places(home: Home, options: Options) -> tuple[Path, Path, Path]:
-    folder = options.project / ".codex" if options.project else _folder(home)
-    texts_in = options.project or folder
-    override = texts_in / "AGENTS.override.md"
-    return (
-        folder / "config.toml",
-        folder / "hooks.json",
-        override if override.is_file() else texts_in / "AGENTS.md",
-    )
 
 
 AGENT: Final = Codex()

@@ -10,19 +10,10 @@ return context, and Cursor's transcripts have no published form: so there is no 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from scrubjay.agents import base, json_edit
-from scrubjay.agents.base import (
-    PRIVATE_MODE,
-    SERVER_NAME,
-    SHARED_MODE,
-    Change,
-    Home,
-    Options,
-    edit_file,
-    read_file,
-)
+from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options, Part
 
 SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
 HOOK_PATH: Final = ("hooks", "sessionStart")
@@ -32,64 +23,49 @@ TIMEOUT: Final = 5
 RULE_HEADER: Final = "---\ndescription: How to use the memory\nalwaysApply: true\n---\n\n"
 
 
-class Places(NamedTuple):
-    mcp: Path
-    hooks: Path
-    told: Path
-
-
-class Cursor:
-    """Installer for Cursor."""
+class Cursor(Agent):
+    """Cursor."""
 
     name = "cursor"
     title = "Cursor"
+    program = "cursor"
+    merges_hooks = True
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine((home.root / ".cursor"), "cursor", home)
+    def folder(self, home: Home) -> Path:
+        return home.root / ".cursor"
 
-    def install(self, home: Home, options: Options) -> list[Change]:
-        mcp, hooks, instructions = _places(home, options)
-        entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
-        # Cursor runs the hooks of a person and of a project both: ours would run twice.
-        twice = options.project and self.installed(home)["hooks"]
-        hooked = options.hooks and not twice
-        mode = SHARED_MODE if options.project else PRIVATE_MODE
+    def parts(self, home: Home, options: Options) -> list[Part]:
+        folder = options.project / ".cursor" if options.project else self.folder(home)
+        hooks = folder / "hooks.json"
+        if options.project:
+            rule = f"{RULE_HEADER}{base.instructions()}\n"
+            told = base.text_part(folder / "rules" / f"{SERVER_NAME}.mdc", rule)
+        else:
+            told = base.text_part(folder / "skills" / SERVER_NAME / "SKILL.md", base.skill())
         return [
-            edit_file(mcp, lambda data: json_edit.put_members(data, SERVER_PATH, entry, mcp), mode=mode),
-            edit_file(
+            base.server_part(folder / "mcp.json", SERVER_PATH, home.server, options.mode),
+            Part(
+                "hooks",
                 hooks,
-                lambda data: _put_hook(data, home, hooks) if hooked else _remove_hook(data, hooks),
-                mode=mode,
+                put=lambda data: _put_hook(data, home, hooks),
+                cut=lambda data: _remove_hook(data, hooks),
+                there=lambda data: _has_hook(data, hooks),
+                mode=options.mode,
             ),
-            edit_file(instructions, lambda _: _instructions(options)),
+            told,
         ]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        mcp, hooks, instructions = _places(home, options)
-        return [
-            edit_file(mcp, lambda data: json_edit.remove_value(data, SERVER_PATH, mcp)),
-            edit_file(hooks, lambda data: _remove_hook(data, hooks)),
-            # Somebody who has rewritten it keeps it.
-            edit_file(instructions, lambda data: None if data == _instructions(options) else data),
-        ]
-
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        nothing = base.captures_nothing(self.title)
-        if not options.hooks:
-            return (nothing,)
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        del home, options
         return (
-            nothing,
+            self.captures_nothing,
             "When a session starts, what is known of its project is put into its context.",
         )
 
-    def installed(self, home: Home) -> dict[str, bool]:
-        mcp, hooks, instructions = _places(home, Options())
-        found = json_edit.get_value(read_file(hooks), HOOK_PATH, hooks)
-        return {
-            "mcp": json_edit.get_value(read_file(mcp), SERVER_PATH, mcp) is not None,
-            "hooks": isinstance(found, list) and any(map(_is_ours, found)),
-            "instructions": read_file(instructions) is not None,
-        }
+
+def _has_hook(data: bytes | None, where: Path) -> bool:
+    found = json_edit.get_value(data, HOOK_PATH, where)
+    return isinstance(found, list) and any(map(_is_ours, found))
 
 
 def _put_hook(data: bytes | None, home: Home, where: Path) -> bytes | None:
@@ -112,22 +88,6 @@ def _remove_hook(data: bytes | None, where: Path) -> bytes | None:
 def _is_ours(hook: Any) -> bool:
     command = hook.get("command") if isinstance(hook, dict) else None
     return isinstance(command, str) and SERVER_NAME in command and " hook cursor " in command
-
-
-def _instructions(options: Options) -> bytes:
-    return (
-        f"{RULE_HEADER}{base.instructions()}\n".encode() if options.project else base.skill().encode("utf-8")
-    )
-
-
-def _places(home: Home, options: Options) -> Places:
-    folder = (options.project or home.root) / ".cursor"
-    instructions = (
-        folder / "rules" / f"{SERVER_NAME}.mdc"
-        if options.project
-        else folder / "skills" / SERVER_NAME / "SKILL.md"
-    )
-    return Places(folder / "mcp.json", folder / "hooks.json", instructions)
 
 
 AGENT: Final = Cursor()

@@ -13,17 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay.agents import base, json_edit
-from scrubjay.agents.base import (
-    PRIVATE_MODE,
-    SERVER_NAME,
-    SHARED_MODE,
-    Change,
-    Home,
-    Hook,
-    Options,
-    edit_file,
-    read_file,
-)
+from scrubjay.agents.base import SERVER_NAME, Agent, Home, Hook, Options, Part, read_if_exists
 
 SERVER_PATH: Final = ("mcpServers", SERVER_NAME)
 ALLOWED_PATH: Final = ("mcp", "allowed")
@@ -38,95 +28,68 @@ HOOKS: Final = (
 )
 
 
-class Gemini:
-    """Installer for Gemini CLI."""
+class Gemini(Agent):
+    """Gemini CLI."""
 
     name = "gemini"
     title = "Gemini CLI"
+    program = "gemini"
+    merges_hooks = True
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine(_folder(home), "gemini", home)
+    def folder(self, home: Home) -> Path:
+        return home.folder("GEMINI_CLI_HOME") / ".gemini"
 
-    def install(self, home: Home, options: Options) -> list[Change]:
-        settings, instructions = _places(home, options)
-        # Gemini runs the hooks of a person and of a project both: ours would run twice.
-        twice = options.project and self.installed(home).get("hooks")
-        events = HOOKS if options.hooks and not twice else ()
-
-        def put(data: bytes | None) -> bytes | None:
-            entry = {"command": home.command[0], "args": [*home.command[1:], "mcp"]}
-            data = json_edit.put_members(data, SERVER_PATH, entry, settings)
-            if json_edit.get_value(data, ALLOWED_PATH, settings) is not None:
-                data = json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)
-            return base.put_hooks(data, self.name, events, home, settings)
-
+    def parts(self, home: Home, options: Options) -> list[Part]:
+        settings = self._settings(home, options)
+        own = _file_name(settings) or _file_name(self.folder(home) / "settings.json") or FILE_NAME
         return [
-            edit_file(settings, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
-            edit_file(instructions, lambda data: base.put_block(data, base.instructions())),
+            base.server_part(settings, SERVER_PATH, home.server, options.mode),
+            Part(
+                "mcp",
+                settings,
+                put=lambda data: _allow_server(data, settings),
+                cut=lambda data: json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings),
+                there=lambda _: True,  # without a list of servers all are allowed
+            ),
+            base.hooks_part(self, settings, HOOKS, home, options.mode),
+            base.block_part((options.project or settings.parent) / own),
         ]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        settings, instructions = _places(home, options)
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        del options
+        return base.captures_transcripts(self.title, self.folder(home) / "tmp", compacts="compresses")
 
-        def cut(data: bytes | None) -> bytes | None:
-            data = json_edit.remove_value(data, SERVER_PATH, settings)
-            data = json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings)
-            return base.remove_hooks(data, self.name, settings)
-
-        return [edit_file(settings, cut), edit_file(instructions, base.remove_block)]
-
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        settings, _ = _places(home, options)
-        excluded = json_edit.get_value(read_file(settings), EXCLUDED_PATH, settings)
-        kept_out = (
-            f"{settings} excludes the server {SERVER_NAME} (mcp.excluded): Gemini will not start it.",
-        )
-        warnings = base.plugin_warning(self.title, _has_plugin(home), options.hooks)
+    def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
+        settings = self._settings(home, options)
+        data = read_if_exists(settings)
+        warnings = list(super().warnings(home, options))
+        excluded = json_edit.get_value(data, EXCLUDED_PATH, settings)
         if isinstance(excluded, list) and SERVER_NAME in excluded:
-            warnings += kept_out
-        if not options.hooks:
-            return (
-                base.captures_nothing(self.title),
-                *warnings,
+            warnings.append(
+                f"{settings} excludes the server {SERVER_NAME} (mcp.excluded): Gemini will not start it."
             )
-        if json_edit.get_value(read_file(settings), ("hooksConfig", "enabled"), settings) is False:
-            warnings = (
-                *warnings,
-                f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run.",
+        if options.hooks and json_edit.get_value(data, ("hooksConfig", "enabled"), settings) is False:
+            warnings.append(
+                f"{settings} switches all hooks off (hooksConfig.enabled): none of these will run."
             )
-        return (
-            *base.captures_transcripts(self.title, _folder(home) / "tmp", compacts="compresses"),
-            *warnings,
-        )
+        return tuple(warnings)
 
-    def installed(self, home: Home) -> dict[str, bool]:
-        settings, instructions = _places(home, Options())
-        data = read_file(settings)
-        parts = {
-            "mcp": json_edit.get_value(data, SERVER_PATH, settings) is not None,
-            "hooks": base.has_hooks(data, self.name, HOOKS, settings, plain=False),
-            "instructions": base.has_block(read_file(instructions)),
-        }
-        return base.with_plugin(parts, _has_plugin(home))
+    def has_plugin(self, home: Home) -> bool:
+        return (self.folder(home) / "extensions" / SERVER_NAME / "gemini-extension.json").is_file()
+
+    def _settings(self, home: Home, options: Options) -> Path:
+        return (options.project / ".gemini" if options.project else self.folder(home)) / "settings.json"
 
 
-def _folder(home: Home) -> Path:
-    return home.folder("GEMINI_CLI_HOME") / ".gemini"
-
-
-def _has_plugin(home: Home) -> bool:
-    return (_folder(home) / "extensions" / SERVER_NAME / "gemini-extension.json").is_file()
-
-
-def _places(home: Home, options: Options) -> tuple[Path, Path]:
-    folder = options.project / ".gemini" if options.project else _folder(home)
-    settings = folder / "settings.json"
-    own = _file_name(settings) or _file_name(_folder(home) / "settings.json") or FILE_NAME
-    return settings, (options.project or folder) / own
+def _allow_server(data: bytes | None, settings: Path) -> bytes | None:
+    """Add the server to the list of those that are allowed, where there is one."""
+    if json_edit.get_value(data, ALLOWED_PATH, settings) is None:
+        return data
+    return json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)
 
 
 def _file_name(settings: Path) -> str | None:
-    named = json_edit.get_value(read_file(settings), ("context", "fileName"), settings)
+    named = json_edit.get_value(read_if_exists(settings), ("context", "fileName"), settings)
     names = named if isinstance(named, list) else [named]
     if FILE_NAME in names:
         return FILE_NAME

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay import atomic_files
-from scrubjay.agents.base import Agent, Change, Home, Options, read_file
+from scrubjay.agents.base import Agent, Change, Home, Options, read_if_exists
 from scrubjay.errors import InputError
 
 
@@ -61,7 +61,7 @@ def check_writable(changes: Sequence[Change]) -> None:
     """
     for change in changes:
         target = _link_target(change.path)
-        if read_file(target) != change.old:
+        if read_if_exists(target) != change.old:
             raise InputError(
                 f"{change.path} was changed meanwhile. Nothing was written.",
                 hint="run the command again",
@@ -227,7 +227,7 @@ def load_record(path: Path) -> InstallRecord:
     Raises:
         InputError: It is damaged, or of a newer scrubjay.
     """
-    data = read_file(path)
+    data = read_if_exists(path)
     if data is None:
         return InstallRecord()
     try:
@@ -328,7 +328,7 @@ def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
     changes = {change.path: change for change in agent.uninstall(home, options)}
     left = []
     for path, file in known.files.items():
-        change = changes.get(path) or Change(path, old := read_file(path), old)
+        change = changes.get(path) or Change(path, old := read_if_exists(path), old)
         as_left = file.after == checksum(change.old)
         if not as_left and path not in changes and change.old is not None:
             left.append(path)
@@ -345,7 +345,7 @@ def apply_plan(plan: InstallPlan, home: Home) -> None:
     if not plan.changes and plan.record:
         return
     with installation_lock(home.data / "agents" / "lock"):
-        before = read_file(plan.at)
+        before = read_if_exists(plan.at)
         check_writable(plan.changes)
         if plan.record:
             # First, so that a process that dies in between leaves nothing that cannot be taken back.

@@ -22,46 +22,29 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from scrubjay.agents import base, json_edit, yaml_edit
-from scrubjay.agents.base import (
-    PRIVATE_MODE,
-    SERVER_NAME,
-    SHARED_MODE,
-    Change,
-    Home,
-    Options,
-    edit_file,
-    read_file,
-)
+from scrubjay.agents import base, yaml_edit
+from scrubjay.agents.base import JSON, SERVER_NAME, Agent, Editor, Home, Options, Part, read_if_exists
 from scrubjay.errors import InputError
 
 WINDSURF_CHARACTERS: Final = 6_000
 """Characters of Windsurf's global rules; what is longer is not read to its end."""
 
 
-class Editor(NamedTuple):
-    """How an entry gets into a file and out of it."""
-
-    get: Callable[..., Any]
-    put: Callable[..., bytes]
-    remove: Callable[..., bytes | None]
-
-
-JSON: Final = Editor(json_edit.get_value, json_edit.put_members, json_edit.remove_value)
 YAML: Final = Editor(yaml_edit.get_entry, yaml_edit.put_entry, yaml_edit.remove_entry)
 
 
 @dataclass(frozen=True, slots=True)
-class McpClient:
-    """Installer for a client with an MCP entry and instructions.
+class McpClient(Agent):
+    """A client with an MCP entry and instructions.
 
     Attributes:
         name: As a person types it.
         title: As its makers write it.
         program: Its program on PATH.
         servers: Key of its MCP servers.
+        lies_in: Returns its folder.
         config: Returns the file of its servers.
         instructions: Returns the file of instructions.
         text: Returns the whole file of instructions, where it is ours alone; None for a block in the person's own.
@@ -75,7 +58,7 @@ class McpClient:
     title: str
     program: str
     servers: str
-    folder: Callable[[Home], Path]
+    lies_in: Callable[[Home], Path]
     config: Callable[[Home], Path]
     instructions: Callable[[Home], Path]
     text: Callable[[], str] | None = None
@@ -84,58 +67,25 @@ class McpClient:
     editor: Editor = JSON
     limit: int = 0
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine(self.folder(home), self.program, home)
+    def folder(self, home: Home) -> Path:
+        return self.lies_in(home)
 
-    def install(self, home: Home, options: Options) -> list[Change]:
+    def parts(self, home: Home, options: Options) -> list[Part]:
         config, instructions = self._places(home, options)
-        entry = {**self.extra, "command": home.command[0], "args": [*home.command[1:], "mcp"]}
-        text = self.text
+        entry = {**self.extra, **home.server}
         return [
-            edit_file(
-                config,
-                lambda data: self.editor.put(data, self._keys, entry, config),
-                mode=SHARED_MODE if options.project else PRIVATE_MODE,
-            ),
-            edit_file(
-                instructions,
-                lambda data: text().encode("utf-8") if text else base.put_block(data, base.instructions()),
-            ),
+            base.server_part(config, (self.servers, SERVER_NAME), entry, options.mode, self.editor),
+            base.text_part(instructions, self.text()) if self.text else base.block_part(instructions),
         ]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        config, instructions = self._places(home, options)
-        text = self.text
-        return [
-            edit_file(config, lambda data: self.editor.remove(data, self._keys, config)),
-            edit_file(
-                instructions,
-                lambda data: _without(data, text()) if text else base.remove_block(data),
-            ),
-        ]
-
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        nothing = base.captures_nothing(self.title)
+    def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
         _, instructions = self._places(home, options)
-        after = base.put_block(read_file(instructions), base.instructions()).decode("utf-8", "replace")
-        if self.limit and len(after) > self.limit:
-            return (
-                nothing,
-                f"{instructions} will have {len(after):,} characters, of which {self.title} reads {self.limit:,}.",
-            )
-        return (nothing,)
-
-    def installed(self, home: Home) -> dict[str, bool]:
-        config, instructions = self._places(home, Options())
-        there = read_file(instructions)
-        return {
-            "mcp": self.editor.get(read_file(config), self._keys, config) is not None,
-            "instructions": there is not None if self.text else base.has_block(there),
-        }
-
-    @property
-    def _keys(self) -> tuple[str, str]:
-        return self.servers, SERVER_NAME
+        after = base.put_block(read_if_exists(instructions), base.instructions()).decode("utf-8", "replace")
+        if not self.limit or len(after) <= self.limit:
+            return ()
+        return (
+            f"{instructions} will have {len(after):,} characters, of which {self.title} reads {self.limit:,}.",
+        )
 
     def _places(self, home: Home, options: Options) -> tuple[Path, Path]:
         if options.project is None:
@@ -147,11 +97,6 @@ class McpClient:
             )
         config, instructions = self.project
         return options.project / config, options.project / instructions
-
-
-def _without(data: bytes | None, text: str) -> bytes | None:
-    """None for a file of ours; somebody who has rewritten it keeps it."""
-    return None if data is None or data.strip() == text.strip().encode("utf-8") else data
 
 
 def _vscode_data(home: Home) -> Path:
@@ -181,7 +126,7 @@ VSCODE: Final = McpClient(
     "VS Code",
     "code",
     "servers",
-    folder=_vscode_data,
+    lies_in=_vscode_data,
     config=lambda home: _vscode_data(home) / "mcp.json",
     instructions=lambda home: home.root / ".copilot" / "instructions" / "scrubjay.instructions.md",
     text=_vscode_text,
@@ -193,7 +138,7 @@ CLINE: Final = McpClient(
     "Cline",
     "cline",
     "mcpServers",
-    folder=lambda home: home.root / ".cline",
+    lies_in=lambda home: home.root / ".cline",
     config=lambda home: home.folder(
         "CLINE_MCP_SETTINGS_PATH", ".cline", "data", "settings", "cline_mcp_settings.json"
     ),
@@ -205,7 +150,7 @@ ZED: Final = McpClient(
     "Zed",
     "zed",
     "context_servers",
-    folder=_zed,
+    lies_in=_zed,
     config=lambda home: _zed(home) / "settings.json",
     instructions=lambda home: _zed(home) / "AGENTS.md",
 )
@@ -214,7 +159,7 @@ WINDSURF: Final = McpClient(
     "Windsurf",
     "windsurf",
     "mcpServers",
-    folder=_windsurf,
+    lies_in=_windsurf,
     config=lambda home: _windsurf(home) / "mcp_config.json",
     instructions=lambda home: _windsurf(home) / "memories" / "global_rules.md",
     limit=WINDSURF_CHARACTERS,
@@ -224,7 +169,7 @@ HERMES: Final = McpClient(
     "Hermes",
     "hermes",
     "mcp_servers",
-    folder=_hermes,
+    lies_in=_hermes,
     config=lambda home: _hermes(home) / "config.yaml",
     instructions=lambda home: _hermes(home) / "skills" / SERVER_NAME / "SKILL.md",
     text=base.skill,

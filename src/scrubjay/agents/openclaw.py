@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.agents import base, json_edit
-from scrubjay.agents.base import PRIVATE_MODE, SERVER_NAME, Change, Home, Options, edit_file, read_file
+from scrubjay.agents.base import PRIVATE_MODE, SERVER_NAME, Agent, Home, Options, Part, read_if_exists
 from scrubjay.errors import InputError
 
 ENTRY_PATH: Final = ("plugins", "entries", SERVER_NAME)
@@ -32,62 +32,57 @@ TOOL_PROFILES: Final = ("coding",)
 """OpenClaw's tool profiles that have the tools without further ado; its own memory tools are in this one."""
 
 
-class OpenClaw:
-    """Installer for OpenClaw; it refuses a project, and a configuration that forbids the plugin."""
+class OpenClaw(Agent):
+    """OpenClaw; it refuses a project, and a configuration that forbids the plugin."""
 
     name = "openclaw"
     title = "OpenClaw"
+    program = "openclaw"
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine(_state(home), "openclaw", home)
+    def folder(self, home: Home) -> Path:
+        return _state(home)
 
-    def install(self, home: Home, options: Options) -> list[Change]:
-        _only_a_person(options)
+    def parts(self, home: Home, options: Options) -> list[Part]:
+        if options.project:
+            raise InputError(
+                "OpenClaw has one configuration for all its agents and none for a project. Nothing was changed.",
+                hint="leave --project out",
+            )
         config, folder = _config(home), _folder(home)
         shipped = {**base.plugin_files(self.name), **_plugin_files()}
         return [
-            edit_file(
-                config, lambda data: _put_plugin(data, config, folder, home, options), mode=PRIVATE_MODE
+            Part(
+                "mcp",
+                config,
+                put=lambda data: _put_plugin(data, config, folder, home, options),
+                cut=lambda data: _remove_plugin(data, config, folder),
+                mode=PRIVATE_MODE,
             ),
-            *(
-                edit_file(folder / name, lambda _, content=content: content)  # type: ignore[misc]
-                for name, content in shipped.items()
-            ),
+            *(base.file_part("mcp", folder / name, content) for name, content in shipped.items()),
         ]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        _only_a_person(options)
-        config, folder = _config(home), _folder(home)
-        names = (*base.plugin_files(self.name), *_plugin_files())
-        return [
-            edit_file(config, lambda data: _remove_plugin(data, config, folder)),
-            *(edit_file(folder / name, lambda _: None) for name in dict.fromkeys(names)),
-        ]
-
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        replaced = (
-            "Its own memory_search and memory_get give way to scrubjay's; what they searched is found again after "
-            f"`scrubjay sync {_state(home) / 'workspace'}`."
-        )
-        if not options.hooks:
-            return (
-                base.captures_nothing(self.title),
-                replaced,
-            )
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        del options
         return (
             f"Your own talks with {self.title}, not those of groups, timers and sub-agents: both sides are "
             f"written to {_log(home)} after each answer and captured from there.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line in the Gateway's log.",
-            replaced,
+        )
+
+    def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
+        del options
+        return (
+            "Its own memory_search and memory_get give way to scrubjay's; what they searched is found again after "
+            f"`scrubjay sync {_state(home) / 'workspace'}`.",
         )
 
     def installed(self, home: Home) -> dict[str, bool]:
         config, folder = _config(home), _folder(home)
-        data = read_file(config)
+        data = read_if_exists(config)
         configured = (
             json_edit.get_value(data, SLOT_PATH, config) == SERVER_NAME
-            and read_file(folder / "index.js") is not None
+            and read_if_exists(folder / "index.js") is not None
         )
         return {
             "mcp": configured,
@@ -214,14 +209,6 @@ def _plugin_files() -> dict[str, bytes]:
 
 def _json(value: Any) -> bytes:
     return f"{json.dumps(value, ensure_ascii=False, indent=2)}\n".encode()
-
-
-def _only_a_person(options: Options) -> None:
-    if options.project:
-        raise InputError(
-            "OpenClaw has one configuration for all its agents and none for a project. Nothing was changed.",
-            hint="leave --project out",
-        )
 
 
 def _state(home: Home) -> Path:

@@ -13,19 +13,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final
 
 from scrubjay.agents import base, json_edit
-from scrubjay.agents.base import (
-    PRIVATE_MODE,
-    SERVER_NAME,
-    SHARED_MODE,
-    Change,
-    Home,
-    Options,
-    edit_file,
-    read_file,
-)
+from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options, Part
 
 SERVER_PATH: Final = ("mcp", SERVER_NAME)
 INSTRUCTIONS_PATH: Final = ("instructions",)
@@ -35,54 +26,43 @@ COMMAND_LINE: Final = 'const COMMAND = ["scrubjay"];'
 """The line of the plugin that is written for this machine."""
 
 
-class Places(NamedTuple):
-    config: Path
-    plugin: Path
-    instructions: Path
-
-
-class OpenCode:
-    """Installer for OpenCode."""
+class OpenCode(Agent):
+    """OpenCode."""
 
     name = "opencode"
     title = "OpenCode"
+    program = "opencode"
+    merges_hooks = True
 
-    def found(self, home: Home) -> bool:
-        return base.on_this_machine(_folder(home), "opencode", home)
+    def folder(self, home: Home) -> Path:
+        return home.folder("XDG_CONFIG_HOME", ".config") / "opencode"
 
-    def install(self, home: Home, options: Options) -> list[Change]:
-        config, plugin, instructions = _places(home, options)
-        # OpenCode runs the plugins of a person and of a project both: ours would run twice.
-        twice = options.project and self.installed(home)["hooks"]
-        code = _plugin(home) if options.hooks and not twice else None
-
-        def put(data: bytes | None) -> bytes | None:
-            entry = {"type": "local", "command": [*home.command, "mcp"]}
-            data = json_edit.put_members(data, SERVER_PATH, entry, config)
-            return json_edit.put_item(data, INSTRUCTIONS_PATH, str(instructions), _is_ours, config)
-
+    def parts(self, home: Home, options: Options) -> list[Part]:
+        folder = options.project / ".opencode" if options.project else self.folder(home)
+        beside = [(options.project or folder) / name for name in CONFIG_NAMES]
+        config = next((path for path in beside if path.is_file()), beside[-1])
+        plugins = next(
+            (path for path in (folder / "plugins", folder / "plugin") if path.is_dir()), folder / "plugins"
+        )
+        instructions = folder / SERVER_NAME / "instructions.md"
+        entry = {"type": "local", "command": [*home.command, "mcp"]}
         return [
-            edit_file(config, put, mode=SHARED_MODE if options.project else PRIVATE_MODE),
-            edit_file(instructions, lambda _: f"{base.instructions()}\n".encode()),
-            edit_file(plugin, lambda _: code),
+            base.server_part(config, SERVER_PATH, entry, options.mode),
+            Part(
+                "instructions",
+                config,
+                put=lambda data: json_edit.put_item(
+                    data, INSTRUCTIONS_PATH, str(instructions), _is_ours, config
+                ),
+                cut=lambda data: json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config),
+                there=lambda data: _names_ours(json_edit.get_value(data, INSTRUCTIONS_PATH, config)),
+            ),
+            base.file_part("instructions", instructions, f"{base.instructions()}\n".encode()),
+            base.file_part("hooks", plugins / PLUGIN_FILE, _plugin(home)),
         ]
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        config, plugin, instructions = _places(home, options)
-
-        def cut(data: bytes | None) -> bytes | None:
-            data = json_edit.remove_value(data, SERVER_PATH, config)
-            return json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config)
-
-        return [
-            edit_file(config, cut),
-            edit_file(instructions, lambda _: None),
-            edit_file(plugin, lambda _: None),
-        ]
-
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        if not options.hooks:
-            return (base.captures_nothing(self.title),)
+    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+        del options
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
             f"Your sessions with {self.title}: both sides are captured from its database ({data}) after "
@@ -91,17 +71,9 @@ class OpenCode:
             "time with a note on the screen that says so.",
         )
 
-    def installed(self, home: Home) -> dict[str, bool]:
-        config, plugin, instructions = _places(home, Options())
-        data = read_file(config)
-        named = json_edit.get_value(data, INSTRUCTIONS_PATH, config)
-        return {
-            "mcp": json_edit.get_value(data, SERVER_PATH, config) is not None,
-            "hooks": read_file(plugin) is not None,
-            "instructions": isinstance(named, list)
-            and any(map(_is_ours, named))
-            and read_file(instructions) is not None,
-        }
+
+def _names_ours(named: Any) -> bool:
+    return isinstance(named, list) and any(map(_is_ours, named))
 
 
 def _plugin(home: Home) -> bytes:
@@ -112,22 +84,6 @@ def _plugin(home: Home) -> bytes:
 
 def _is_ours(path: object) -> bool:
     return isinstance(path, str) and path.endswith(f"/{SERVER_NAME}/instructions.md")
-
-
-def _folder(home: Home) -> Path:
-    return home.folder("XDG_CONFIG_HOME", ".config") / "opencode"
-
-
-def _places(home: Home, options: Options) -> Places:
-    folder = options.project / ".opencode" if options.project else _folder(home)
-    below = options.project or folder
-    config = next(
-        (below / name for name in CONFIG_NAMES if (below / name).is_file()), below / CONFIG_NAMES[-1]
-    )
-    own = next(
-        (each for each in (folder / "plugins", folder / "plugin") if each.is_dir()), folder / "plugins"
-    )
-    return Places(config, own / PLUGIN_FILE, folder / SERVER_NAME / "instructions.md")
 
 
 AGENT: Final = OpenCode()

@@ -363,14 +363,14 @@ def write_(call: Call, name: str, to: Path | None, yes: bool) -> None:
 
     A file that somebody edited is replaced only after you have seen the difference and agreed; --yes is not enough.
     """
-    from scrubjay.agents.base import Change, read_file
+    from scrubjay.agents.base import Change, read_if_exists
     from scrubjay.agents.installation import unified_diff, write_changes
     from scrubjay.consolidation.skills import is_unedited, skill_markdown
 
     with call.open(cold=True) as memory:
         skill = _find(memory.skills(), name) if to is not None else _find_here(memory, name)
     path = (to or _project_folder() / ".claude" / "skills").absolute() / skill.name / "SKILL.md"
-    old = read_file(path)
+    old = read_if_exists(path)
     change = Change(path, old, skill_markdown(skill).encode())
     shown = {"path": str(path), "diff": unified_diff(change) if change.new != old else ""}
     if change.new == old:
