@@ -29,7 +29,7 @@ from scrubjay.agents import json_edit
 from scrubjay.errors import InputError
 
 SERVER_NAME: Final = "scrubjay"
-"""What every entry of ours is called in an agent's configuration, and what its command holds."""
+"""Name of our entries in an agent's configuration, which each of our commands holds too."""
 SHARED_MODE: Final = 0o644
 PRIVATE_MODE: Final = 0o600
 """Rights of a file that is new: of texts, and of configuration that agents keep tokens in."""

@@ -249,7 +249,7 @@ class HookContext:
 
 
 class HookAnswer:
-    """What a hook says, None for nothing, and what the injection log is to hold once it was said, or None.
+    """A hook's reply, and the entry of the injection log that is written once the agent has it; None for none.
 
     ``stale`` tells that files or commits are newer than the store.
     """
@@ -299,7 +299,7 @@ def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
 
 
 def injection_of(event: HookEvent, memories: Mapping[str, Any]) -> Injection:
-    """Return what the log is to hold of a reply; a prompt that only brought the session's start is such a start."""
+    """Return the log's entry of a reply; a prompt that only brought the session's start is such a start."""
     name = event.name
     if name == "prompt" and all(one["part"] in SESSION_START_PARTS for one in memories["memories"]):
         name = "session-start"

@@ -273,7 +273,7 @@ DIFF_CONTEXT: Final = 2
 
 _HUNK_HEADER = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 _EMPTY_DOCUMENTS = frozenset((b"", b"{}", b"\xef\xbb\xbf", b"\xef\xbb\xbf{}"))
-"""What is left of a file in which nothing is left."""
+"""Files without content, stripped of whitespace."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,7 +223,7 @@ def _parse_number(found: re.Match[str]) -> int | float:
 KeyPath = Sequence[str | int]
 """Names in objects and places in arrays, from the document's root."""
 Edit = tuple[int, int, str]
-"""What stands between two places, and what is to stand there."""
+"""Start and end of a piece of the text, and its replacement."""
 
 _TYPE_NAMES: Final = {
     dict: "an object",
@@ -441,12 +441,16 @@ def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
     Raises:
         InputError: The document is malformed.
     """
-    value = parse_json(data, where)
+    return value_at(parse_json(data, where), keys)
+
+
+def value_at(document: Any, keys: KeyPath) -> Any:
+    """Return the value at a path, None where there is none."""
     for key in keys:
-        if not _has_key(value, key):
+        if not _has_key(document, key):
             return None
-        value = value[key]
-    return value
+        document = document[key]
+    return document
 
 
 def first_non_json(data: bytes | None, where: Path) -> str:

@@ -108,7 +108,7 @@ Step = FolderStep | AgentStep
 
 @dataclass(frozen=True, slots=True)
 class SetupPlan:
-    """What setup found.
+    """Steps that setup found, done or to be done.
 
     Attributes:
         cut: Whether the look below the home folder ended before it had seen everything.
@@ -286,7 +286,7 @@ def _note_folders(folder: _Folder) -> Iterator[Path]:
 
 @dataclass(slots=True)
 class SetupRecord:
-    """What setup did and `undo` takes back; written before each step, so that a killed setup can be undone.
+    """Steps that setup did and `undo` takes back; written before each step, so that a killed setup can be undone.
 
     Attributes:
         path: Its file, in the data folder.

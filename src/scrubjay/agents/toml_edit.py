@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from scrubjay.agents.json_edit import decode_config
+from scrubjay.agents.json_edit import decode_config, value_at
 from scrubjay.errors import InputError
 
 _BOM: Final = "\ufeff"
@@ -49,12 +49,7 @@ def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
     Raises:
         InputError: The document is malformed.
     """
-    value: Any = parse_toml(data, where)
-    for key in keys:
-        if not isinstance(value, Mapping) or key not in value:
-            return None
-        value = value[key]
-    return value
+    return value_at(parse_toml(data, where), keys)
 
 
 def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any], where: Path) -> bytes:

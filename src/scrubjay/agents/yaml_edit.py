@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scrubjay.agents.json_edit import decode_config
+from scrubjay.agents.json_edit import decode_config, value_at
 from scrubjay.errors import InputError
 
 Keys = tuple[str, str]
@@ -47,10 +47,7 @@ def get_entry(data: bytes | None, keys: Keys, where: Path) -> Any:
     Raises:
         InputError: The document is malformed.
     """
-    value = parse_yaml(data, where)
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return value_at(parse_yaml(data, where), keys)
 
 
 def put_entry(data: bytes | None, keys: Keys, members: Mapping[str, Any], where: Path) -> bytes:

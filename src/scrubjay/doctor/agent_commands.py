@@ -8,18 +8,16 @@ import re
 import shlex
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from scrubjay import __version__
-from scrubjay.agents import codex, json_edit, yaml_edit
+from scrubjay.agents import codex, json_edit, toml_edit, yaml_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options
 from scrubjay.config.paths import HOOK_EVENTS
 from scrubjay.doctor.checks import Installation
-from scrubjay.errors import InputError
 from scrubjay.models.reports import Check, check_ok, check_problem, check_warning
 
 COMMAND_LINE: Final = re.compile(r"^const COMMAND = (\[.*\]);$", re.MULTILINE)
@@ -66,10 +64,7 @@ def _parse_config(path: Path, data: bytes | None) -> Any:
     if data is None:
         return None
     if path.suffix == ".toml":
-        try:
-            return tomllib.loads(data.decode("utf-8-sig"))
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise InputError(f"{path} is broken: {error}. Nothing was changed.") from error
+        return toml_edit.parse_toml(data, path)
     if path.suffix == ".yaml":
         return yaml_edit.parse_yaml(data, path)
     return json_edit.parse_json(data, path) if path.suffix.startswith(".json") else None
@@ -207,14 +202,13 @@ def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:
 def program_version(words: Iterable[str], installation: Installation) -> str:
     """Return the version that a program reports, or why it reports none."""
     command = [*words, "--version"]
-    env = {**installation.home.env}
     try:
         done = subprocess.run(
             command,
             capture_output=True,
             text=True,
             timeout=installation.seconds,
-            env=env,
+            env=dict(installation.home.env),
             check=False,
             errors="replace",
         )

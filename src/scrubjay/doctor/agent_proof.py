@@ -30,7 +30,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrubjay import __version__
-from scrubjay.agents.base import Agent
+from scrubjay.agents import claude_code, codex, gemini
+from scrubjay.agents.base import Agent, Hook
 from scrubjay.api.injections import InjectionLog
 from scrubjay.api.jobs import JobQueue
 from scrubjay.config.paths import make_private, settings_fingerprint
@@ -40,6 +41,7 @@ from scrubjay.doctor.checks import Installation
 from scrubjay.errors import ScrubjayError
 from scrubjay.models.dates import now_micros, to_datetime
 from scrubjay.models.ids import SHOWN_ID
+from scrubjay.models.records import STATUSES
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.storage.sqlite.lock import try_exclusive as locked
@@ -90,19 +92,19 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class SampleSession:
-    """How one agent stores a conversation and calls a hook.
+    """A conversation as one agent stores it, and the input of its hooks.
 
     Attributes:
         path: Returns a marker's file, below the folder given as the agent's own.
         lines: Returns the records of the file.
         variables: Returns the environment variables that name the folder.
-        said: Returns the hook's input for an event, marker and file.
+        hook_input: Returns the hook's input for an event, marker and file.
     """
 
     path: Callable[[Marker], str]
     lines: Callable[[Marker], list[dict[str, Any]]]
     variables: Callable[[Path], Mapping[str, str]]
-    said: Callable[[str, Marker, Path], dict[str, Any]]
+    hook_input: Callable[[str, Marker, Path], dict[str, Any]]
 
     def write(self, marker: Marker) -> Path:
         """Write the conversation, readable by its owner alone, and return its file.
@@ -118,30 +120,15 @@ class SampleSession:
         return file
 
 
-HOOK_EVENT_NAMES: Final = {
-    "stop": "Stop",
-    "pre-compact": "PreCompact",
-    "session-end": "SessionEnd",
-    "prompt": "UserPromptSubmit",
-}
-GEMINI_EVENT_NAMES: Final = {
-    "stop": "AfterAgent",
-    "pre-compact": "PreCompress",
-    "session-end": "SessionEnd",
-    "prompt": "BeforeAgent",
-}
-
-
-def _hook_input(
-    event: str, marker: Marker, file: Path, names: Mapping[str, str] = HOOK_EVENT_NAMES
-) -> dict[str, Any]:
+def _hook_input(hooks: Sequence[Hook], event: str, marker: Marker, file: Path) -> dict[str, Any]:
     """Hook input of Claude Code, Codex and Gemini CLI."""
     prompting = event == "prompt"
+    (name,) = (hook.theirs for hook in hooks if hook.ours == event)
     event_fields = {
         "session_id": marker.asking if prompting else marker.session,
         "transcript_path": "" if prompting else str(file),
         "cwd": str(marker.project),
-        "hook_event_name": names[event],
+        "hook_event_name": name,
     }
     return event_fields | ({"prompt": marker.question} if prompting else {})
 
@@ -250,7 +237,7 @@ SAMPLES: Final[Mapping[str, SampleSession]] = {
         path=lambda marker: f"projects/-scrubjay-doctor/{marker.session}.jsonl",
         lines=_claude_code_transcript,
         variables=lambda folder: {"CLAUDE_CONFIG_DIR": str(folder)},
-        said=_hook_input,
+        hook_input=partial(_hook_input, claude_code.HOOKS),
     ),
     "codex": SampleSession(
         path=lambda marker: (
@@ -259,33 +246,32 @@ SAMPLES: Final[Mapping[str, SampleSession]] = {
         ),
         lines=_codex_transcript,
         variables=lambda folder: {"CODEX_HOME": str(folder)},
-        said=_hook_input,
+        hook_input=partial(_hook_input, codex.HOOKS),
     ),
     "gemini": SampleSession(
         path=lambda marker: f".gemini/tmp/scrubjay-doctor/chats/session-{marker.session}.jsonl",
         lines=_gemini_transcript,
         variables=lambda folder: {"GEMINI_CLI_HOME": str(folder)},
-        said=partial(_hook_input, names=GEMINI_EVENT_NAMES),
+        hook_input=partial(_hook_input, gemini.HOOKS),
     ),
     "opencode": SampleSession(
         path=lambda marker: f"opencode/{marker.session}.json",
         lines=_opencode_transcript,
         variables=lambda folder: {"XDG_DATA_HOME": str(folder)},
         # Its plugin names no file: where the words are, only a look at the folder tells.
-        said=lambda event, marker, file: _plugin_input(event, marker, None),
+        hook_input=lambda event, marker, file: _plugin_input(event, marker, None),
     ),
     "openclaw": SampleSession(
         path=lambda marker: f"agents/main/sessions/{marker.session}.jsonl",
         lines=_openclaw_transcript,
         variables=lambda folder: {"OPENCLAW_STATE_DIR": str(folder)},
-        said=_plugin_input,
+        hook_input=_plugin_input,
     ),
 }
 """The agents whose own hooks can be shown a conversation. Of another one only what its tools find is proven."""
 
 
 SESSION_PATTERN: Final = re.compile(rf"{RESERVED_NAME}-([0-9a-f]{{12}})")
-STATUSES: Final = ("active", "superseded", "archived")
 
 
 def marker_folder(installation: Installation) -> Path:
@@ -580,16 +566,14 @@ class _Proof:
             return self._put()
         file = sample.write(marker)
         env = {**self._env, **sample.variables(marker.folder)}
-        if env.get("XDG_DATA_HOME") != self._env.get(
-            "XDG_DATA_HOME"
-        ):  # scrubjay's own folder is below it too
+        if "XDG_DATA_HOME" in sample.variables(marker.folder):  # scrubjay's own folder is below it too
             env["SCRUBJAY_STORE"] = self._installation.settings.store
         started = time.monotonic()
         try:
             command = self._commands.hooks[self._event]
             run_hook(
                 command,
-                sample.said(self._event, marker, file),
+                sample.hook_input(self._event, marker, file),
                 env,
                 self._installation.seconds,
                 str(marker.project),
@@ -672,7 +656,7 @@ class _Proof:
         command = self._commands.hooks.get("prompt")
         if command is None or self._sample is None or "prompt" not in self._wanted:
             return None
-        event = self._sample.said("prompt", self._marker, self._marker.folder)
+        event = self._sample.hook_input("prompt", self._marker, self._marker.folder)
         for env in (*[self._env] * MAX_TRIES, self._env | PATIENT_ENVIRONMENT):
             try:
                 output = run_hook(command, event, env, self._installation.seconds, str(self._marker.project))
@@ -746,10 +730,10 @@ class _Proof:
             file_contains(path, word) for path in (file, file.with_name(f"{file.name}-wal"))
         )
 
-    def _failed(self, step: str, why: str, fix: str = "") -> Check:
+    def _failed(self, step: str, why: str) -> Check:
         entries = checks.last_log_entries(self._installation.home.data, "warning", 1, self._began)
         if entries:
             why += f"; the log says: {entries[0].get('event')} {entries[0].get('error', '')}".rstrip()
         return check_problem(
-            self._about(step), why, fix or f"scrubjay install {self._agent.name}, then check the log"
+            self._about(step), why, f"scrubjay install {self._agent.name}, then check the log"
         )

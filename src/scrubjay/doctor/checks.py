@@ -307,7 +307,7 @@ def _visible_tenants(store: Store, own: str) -> list[str]:
 
 
 def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
-    """Return how to restore texts: from the backup, else from existing files."""
+    """Return the steps that restore texts: from the backup, else from existing files."""
     found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
     steps = [
         f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
