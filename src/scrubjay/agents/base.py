@@ -198,9 +198,9 @@ class Agent(ABC):
             InputError: A file is malformed or unreadable; the message names file, line and column.
         """
         twice = self.merges_hooks and options.project and self.installed(home).get("hooks")
-        hooked = options.hooks and not twice
+        unwanted = "hooks" if twice or not options.hooks else ""
         parts = self.parts(home, options)
-        return _edit_files((each, each.put if hooked or each.name != "hooks" else each.cut) for each in parts)
+        return _edit_files((part, part.cut if part.name == unwanted else part.put) for part in parts)
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         """Return its files without any part of scrubjay, everything else unchanged.
@@ -208,7 +208,7 @@ class Agent(ABC):
         Raises:
             InputError: As in `install`.
         """
-        return _edit_files((each, each.cut) for each in self.parts(home, options))
+        return _edit_files((part, part.cut) for part in self.parts(home, options))
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
         """Return sentences that say what will be read and stored of the person's work, and from where.
@@ -226,19 +226,16 @@ class Agent(ABC):
         Without ``hooks`` for an agent that scrubjay has none for. ``plugin`` is there, and true, where the agent has
         scrubjay's plugin enabled, and alone where nothing else is installed.
         """
-        parts = self.parts(home, Options())
-        there = [(each.name, each.there(read_if_exists(each.path))) for each in parts]
-        found = {
-            name: all(is_there for _, is_there in those)
-            for name in PARTS
-            if (those := [each for each in there if each[0] == name])
-        }
+        found: dict[str, bool] = {}
+        for part in sorted(self.parts(home, Options()), key=lambda part: PARTS.index(part.name)):
+            found[part.name] = found.get(part.name, True) and part.there(read_if_exists(part.path))
         if self.has_plugin(home):
             return {**(found if any(found.values()) else {}), "plugin": True}
         return found
 
     def hook_file(self, home: Home, options: Options) -> Path:
-        return next(each.path for each in self.parts(home, options) if each.name == "hooks")
+        """Return the file of its hooks; only for an agent that has one."""
+        return next(part.path for part in self.parts(home, options) if part.name == "hooks")
 
     def _ignored_file(self, home: Home, options: Options) -> tuple[str, ...]:
         """A comment or trailing comma is enough; Claude Code 2.1.197 says nothing, codex-cli 0.169.0 warns."""
@@ -250,6 +247,7 @@ class Agent(ABC):
 
 
 def _edit_files(edits: Iterable[tuple[Part, Edit]]) -> list[Change]:
+    """Edit each part's file as the parts before it left the file."""
     changes: dict[Path, Change] = {}
     for part, edit in edits:
         if part.path not in changes:

@@ -44,7 +44,7 @@ class McpClient(Agent):
         title: As its makers write it.
         program: Its program on PATH.
         servers: Key of its MCP servers.
-        lies_in: Returns its folder.
+        own_folder: Returns its folder.
         config: Returns the file of its servers.
         instructions: Returns the file of instructions.
         text: Returns the whole file of instructions, where it is ours alone; None for a block in the person's own.
@@ -58,7 +58,7 @@ class McpClient(Agent):
     title: str
     program: str
     servers: str
-    lies_in: Callable[[Home], Path]
+    own_folder: Callable[[Home], Path]
     config: Callable[[Home], Path]
     instructions: Callable[[Home], Path]
     text: Callable[[], str] | None = None
@@ -68,7 +68,7 @@ class McpClient(Agent):
     limit: int = 0
 
     def folder(self, home: Home) -> Path:
-        return self.lies_in(home)
+        return self.own_folder(home)
 
     def parts(self, home: Home, options: Options) -> list[Part]:
         config, instructions = self._places(home, options)
@@ -126,7 +126,7 @@ VSCODE: Final = McpClient(
     "VS Code",
     "code",
     "servers",
-    lies_in=_vscode_data,
+    own_folder=_vscode_data,
     config=lambda home: _vscode_data(home) / "mcp.json",
     instructions=lambda home: home.root / ".copilot" / "instructions" / "scrubjay.instructions.md",
     text=_vscode_text,
@@ -138,7 +138,7 @@ CLINE: Final = McpClient(
     "Cline",
     "cline",
     "mcpServers",
-    lies_in=lambda home: home.root / ".cline",
+    own_folder=lambda home: home.root / ".cline",
     config=lambda home: home.folder(
         "CLINE_MCP_SETTINGS_PATH", ".cline", "data", "settings", "cline_mcp_settings.json"
     ),
@@ -150,7 +150,7 @@ ZED: Final = McpClient(
     "Zed",
     "zed",
     "context_servers",
-    lies_in=_zed,
+    own_folder=_zed,
     config=lambda home: _zed(home) / "settings.json",
     instructions=lambda home: _zed(home) / "AGENTS.md",
 )
@@ -159,7 +159,7 @@ WINDSURF: Final = McpClient(
     "Windsurf",
     "windsurf",
     "mcpServers",
-    lies_in=_windsurf,
+    own_folder=_windsurf,
     config=lambda home: _windsurf(home) / "mcp_config.json",
     instructions=lambda home: _windsurf(home) / "memories" / "global_rules.md",
     limit=WINDSURF_CHARACTERS,
@@ -169,7 +169,7 @@ HERMES: Final = McpClient(
     "Hermes",
     "hermes",
     "mcp_servers",
-    lies_in=_hermes,
+    own_folder=_hermes,
     config=lambda home: _hermes(home) / "config.yaml",
     instructions=lambda home: _hermes(home) / "skills" / SERVER_NAME / "SKILL.md",
     text=base.skill,

@@ -174,20 +174,14 @@ def _openclaw_transcript(marker: Marker) -> list[dict[str, Any]]:
     message = {"role": "user", "content": [{"type": "text", "text": marker.text}]}
     return [
         {
-            "type": "session",
-            "version": 3,
-            "id": marker.session,
-            "timestamp": marker.at,
+            "type": "session", "version": 3, "id": marker.session, "timestamp": marker.at,
             "cwd": str(marker.project),
         },
         {
-            "type": "message",
-            "id": marker.word[-8:],
-            "parentId": None,
-            "timestamp": marker.at,
+            "type": "message", "id": marker.word[-8:], "parentId": None, "timestamp": marker.at,
             "message": message,
         },
-    ]
+    ]  # fmt: skip
 
 
 def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
@@ -217,19 +211,6 @@ def _start_input(marker: Marker) -> dict[str, Any]:
         "session_id": session, "conversation_id": session, "session": session, "source": "startup",
         "cwd": folder, "workspace_roots": [folder], "folder": folder, "hook_event_name": "SessionStart",
     }  # fmt: skip
-
-
-def generic_transcript(marker: Marker) -> list[dict[str, Any]]:
-    """A conversation in the generic format, which no agent's hook reads."""
-    return [
-        {
-            "role": "user",
-            "content": marker.text,
-            "session": marker.session,
-            "time": marker.at,
-            "cwd": str(marker.project),
-        }
-    ]
 
 
 SAMPLES: Final[Mapping[str, SampleSession]] = {
@@ -600,9 +581,13 @@ class _Proof:
     def _put(self) -> Check:
         """Ingest the marker without the agent, so that its tools can be proven all the same."""
         file = self._marker.folder / "talk.jsonl"
+        line = {
+            "role": "user", "content": self._marker.text, "session": self._marker.session, "time": self._marker.at,
+            "cwd": str(self._marker.project),
+        }  # fmt: skip
         file.write_text(
-            "".join(f"{json.dumps(line)}\n" for line in generic_transcript(self._marker)), encoding="utf-8"
-        )
+            f"{json.dumps(line)}\n", encoding="utf-8"
+        )  # the generic format, which no agent's hook reads
         self._memory.sync(self._marker.folder)
         if not self._taken(file):
             return self._failed("capture", "a conversation ingested by the doctor itself was not stored")
