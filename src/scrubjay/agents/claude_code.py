@@ -27,8 +27,6 @@ HOOKS: Final = (
 
 
 class ClaudeCode(Agent):
-    """Claude Code."""
-
     name = "claude-code"
     title = "Claude Code"
     program = "claude"

@@ -33,8 +33,6 @@ HOOKS: Final = (
 
 
 class Codex(Agent):
-    """Codex."""
-
     name = "codex"
     title = "Codex"
     program = "codex"

@@ -24,8 +24,6 @@ RULE_HEADER: Final = "---\ndescription: How to use the memory\nalwaysApply: true
 
 
 class Cursor(Agent):
-    """Cursor."""
-
     name = "cursor"
     title = "Cursor"
     program = "cursor"

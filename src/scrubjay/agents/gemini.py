@@ -29,8 +29,6 @@ HOOKS: Final = (
 
 
 class Gemini(Agent):
-    """Gemini CLI."""
-
     name = "gemini"
     title = "Gemini CLI"
     program = "gemini"

@@ -100,7 +100,7 @@ def parse_spans(text: str) -> Node | None:
 
 def skip_blanks(text: str, at: int) -> int:
     """Return the position after whitespace and comments at ``at``."""
-    while found := _BLANK.match(text, at):
+    for found in blanks(text, at):
         at = found.end()
     return at
 

@@ -27,8 +27,6 @@ COMMAND_LINE: Final = 'const COMMAND = ["scrubjay"];'
 
 
 class OpenCode(Agent):
-    """OpenCode."""
-
     name = "opencode"
     title = "OpenCode"
     program = "opencode"

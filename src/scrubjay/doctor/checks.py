@@ -610,9 +610,9 @@ def _is_unowned(path: Path, *, remove: bool) -> bool:
 
 
 def _check_jobs(installation: Installation) -> Iterator[Check]:
-    errands = JobQueue(str(installation.home.data), settings_fingerprint(installation.home.env))
-    folder = Path(errands.folder)
-    if not folder.is_dir() or not errands.waiting() or errands.busy():
+    jobs = JobQueue(str(installation.home.data), settings_fingerprint(installation.home.env))
+    folder = Path(jobs.folder)
+    if not folder.is_dir() or not jobs.waiting() or jobs.busy():
         return
     oldest = min(
         (path.stat().st_mtime for path in folder.iterdir() if path.name != "lock"), default=time.time()
