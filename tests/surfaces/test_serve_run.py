@@ -86,3 +86,27 @@ def test_host_and_port_may_be_given_as_options_and_not_beside_an_address(
     said = cli("serve", "127.0.0.1:1", "--port", "2")
     assert said.code == 2
     assert "The address is given twice" in said.err
+
+
+@pytest.mark.parametrize("command", [("serve", "127.0.0.1:0"), ("worker",), ("mcp",), ("watch",), ("proxy",)])
+def test_a_store_in_a_folder_that_is_not_there_is_refused_and_not_made(
+    cli, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    store = tmp_path / "nope" / "memory.db"
+    said = cli(*command, "--store", store)
+    assert said.code == 2
+    assert (
+        said.err == f"error: There is no folder {store.parent} for the store memory.db. "
+        "Nothing was started or created.\nhint: check --store, or create the folder\n"
+    )
+    assert not store.parent.exists()
+
+
+def test_a_server_names_its_store_and_makes_one_where_the_folder_is_there(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    store = tmp_path / "new.db"
+    command = [*COMMAND, "127.0.0.1:0", "--readers", "0", "--store", str(store)]
+    with started(command, environ, r"Serving at \S+; store (\S+); press") as named:
+        assert named == str(store)
+    assert store.exists()

@@ -92,6 +92,18 @@ class Call:
                 hint=f"check --store, or create one: scrubjay sync DIR --store {self.store}",
             )
 
+    def folder_must_exist(self) -> None:
+        """Refuse a ``--store`` in a missing folder: whoever starts a server has mistyped it more likely."""
+        from scrubjay.errors import NotFoundError
+        from scrubjay.storage.urls import store_file
+
+        path = store_file(self.store) if self.store is not None else None
+        if path is not None and not path.parent.exists():
+            raise NotFoundError(
+                f"There is no folder {path.parent} for the store {path.name}. Nothing was started or created.",
+                hint="check --store, or create the folder",
+            )
+
 
 def _common_options() -> list[click.Parameter]:
     return [

@@ -35,6 +35,7 @@ NO_TLS_WARNING = "Tokens and memories are sent unencrypted: put a TLS proxy in f
 
 
 def run_http(
+    call: Call,
     settings: Settings,
     address: str,
     application: Callable[..., ASGIApp],
@@ -48,6 +49,7 @@ def run_http(
     """Serve until interrupted; local clients may connect without a token.
 
     Args:
+        call: The command line.
         settings: The owner of the process, and the store.
         address: ``HOST:PORT``.
         application: Makes the ASGI application from a session, ``tokens`` and ``tokenless``.
@@ -68,6 +70,7 @@ def run_http(
             "--require-token and --open exclude each other. Nothing was started.",
             hint="give one of them",
         )
+    call.folder_must_exist()
     where, tokens = Address.parse(address), TokenStore(tokens_path())
     if not where.loopback:
         write_error(NO_TLS_WARNING)
@@ -89,7 +92,9 @@ def run_http(
             if open_:
                 write_error(f"warning: {OPEN_SERVER_WARNING.format(url=url, user=settings.user)}.")
                 stack.enter_context(register_open_server(data_dir(), url))
-            write_error(ready_message.format(url=url) + "; press Ctrl-C to stop.")
+            write_error(
+                f"{ready_message.format(url=url)}; store {_store_name(settings)}; press Ctrl-C to stop."
+            )
 
         run_server(
             settings,
@@ -100,6 +105,16 @@ def run_http(
             readers=readers,
             root_path=root_path,
         )
+
+
+def _store_name(settings: Settings) -> str:
+    from scrubjay.storage.postgres.connection import hide_password
+    from scrubjay.storage.urls import store_file
+
+    kept_nowhere = settings.store.startswith("memory:")
+    return single_line(
+        str(store_file(settings.store) or (settings.store if kept_nowhere else hide_password(settings.store)))
+    )
 
 
 def _check_issuer(settings: Settings) -> None:
@@ -197,6 +212,7 @@ def serve(
     if settings.store.startswith("memory:"):  # nobody else can read it
         readers = 0
     run_http(
+        call,
         settings,
         address or _join_address(host or DEFAULT_HOST, DEFAULT_PORT if port is None else port),
         create_app,
@@ -251,8 +267,11 @@ def worker(call: Call) -> None:
         for problem in enriched.problems:
             write_error(f"warning: {strip_control(problem.message)}")
 
+    call.folder_must_exist()
     with call.open(new=True) as memory, stop_on_signal() as stop:
-        write_error("Enriching and embedding as memories come; press Ctrl-C to stop.")
+        write_error(
+            f"Enriching and embedding as memories come; store {_store_name(settings)}; press Ctrl-C to stop."
+        )
         job = EmbeddingJob(data, settings.store)
         log = settings.log.open(data)
 
@@ -292,11 +311,13 @@ def mcp(call: Call, http: str | None, require_token: bool, open_: bool) -> None:
             raise InputError(f"{option} needs --http: over standard input the client is you.")
         from scrubjay.server.mcp.stdio import serve_stdio
 
+        call.folder_must_exist()
         serve_stdio(call.settings, environment(call.store, call.user))
         return
     from scrubjay.server.mcp.http import MCP_PATH, create_mcp_app
 
     run_http(
+        call,
         call.settings,
         http,
         create_mcp_app,
@@ -328,6 +349,7 @@ def proxy(
     found = settings.proxy
     found = replace(found, openai=openai or found.openai, anthropic=anthropic or found.anthropic)
     run_http(
+        call,
         replace(settings, proxy=found),
         address,
         create_proxy_app,

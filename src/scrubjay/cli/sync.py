@@ -366,6 +366,7 @@ def watch(call: Call) -> None:
 
     env = environment(call.store, call.user)
     log = call.settings.log.open(data_folder(env))
+    call.folder_must_exist()
     with (
         call.open(new=True) as memory,
         stop_on_signal() as stop,
