@@ -9,6 +9,7 @@ ScrubjayError            anything scrubjay raises on purpose
 ├─ SourceError           a file or folder cannot be read: fix it, sync again (exit 3)
 ├─ StoreError            the store cannot do it now                          (exit 4)
 │  ├─ StoreReadOnlyError its file or folder is read-only: it can still be read
+│  ├─ StoreFullError     its disk is full: free some space, try again
 │  ├─ StoreUnreachableError its database server does not answer: start it, try again
 │  ├─ StoreBusyError     another process holds the write lock: try again
 │  ├─ StoreDamagedError  the file is not a sound store: restore the last backup
@@ -71,6 +72,10 @@ class StoreError(ScrubjayError):
 
 class StoreReadOnlyError(StoreError):
     """The store's file or folder is read-only; it can still be read."""
+
+
+class StoreFullError(StoreError):
+    """The disk that holds the store is full; it can still be read."""
 
 
 class StoreUnreachableError(StoreError):

@@ -1489,6 +1489,11 @@ def tenant_counts(memory: Memory, tenants: Iterable[str]) -> TenantCounts:
     return tenant_counts(memory._workspace.store, tenants)
 
 
+def check_writable(memory: Memory) -> None:
+    """Raise `StoreError` if the store takes no writes now, as on a full disk."""
+    memory._workspace.store.check_writable()
+
+
 def store_totals(memory: Memory, tenants: Iterable[str]) -> StoreTotals:
     """Return sums over all users: of these tenants, and of all others that the store may name."""
     from scrubjay.services.inspection import store_totals

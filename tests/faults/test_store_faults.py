@@ -17,8 +17,11 @@ from pathlib import Path
 
 import apsw
 import pytest
+from disk import Fault, faulty
+from starlette.testclient import TestClient
 
 from scrubjay import Memory
+from scrubjay.api.auth import Principal
 from scrubjay.config.settings import Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import (
@@ -44,6 +47,7 @@ from store_contract.samples import (
     write_changes,
 )
 from store_contract.sqlite_check import disagreements
+from surfaces.http_here import SCOPES, asking, bearer, held, refused
 
 ANN = Scope("t", "ann")
 MINE = "user:ann"
@@ -110,6 +114,49 @@ def test_a_full_disk_is_told_and_the_earlier_state_answers(
     assert disagreements(path) == []
     with store.reader(ANN) as reader:
         assert reader.counts().memories == 41
+
+
+@pytest.fixture
+def environ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    names = {
+        "XDG_CONFIG_HOME": tmp_path / "config",
+        "XDG_DATA_HOME": tmp_path / "data",
+        "SCRUBJAY_STORE": tmp_path / "memories.db",
+    }
+    for name, value in names.items():
+        monkeypatch.setenv(name, str(value))
+    return {name: str(value) for name, value in names.items()}
+
+
+def test_a_server_on_a_full_disk_says_so_to_everybody_and_in_its_log(environ: dict[str, str]) -> None:
+    writer = bearer(held(environ), "writer", Principal("default", "bo", scopes=SCOPES["write"]))
+    with faulty() as disk, asking(environ) as client:
+        assert client.post("/v1/memories", json={"content": "Before."}).status_code == 201
+        disk.fault = Fault("write", 0, full=True, lasting=True)
+        said = client.post("/v1/memories", json={"content": "During."}, headers=writer)
+        assert (
+            refused(said, 503) == "The disk that holds the store is full. Nothing of this write was stored."
+        )
+        disk.fault = None
+    (line,) = (Path(environ["XDG_DATA_HOME"]) / "scrubjay" / "log").read_text().splitlines()
+    assert '"error": "StoreFullError"' in line
+
+
+def written(client: TestClient) -> tuple[int, str]:
+    """Return what is answered to a load balancer and to Prometheus."""
+    lines = client.get("/metrics").raise_for_status().text.splitlines()
+    (value,) = [line for line in lines if line.startswith("scrubjay_store_writable ")]
+    return client.get("/readyz").status_code, value.rpartition(" ")[2]
+
+
+def test_a_server_that_cannot_write_is_not_ready_until_it_can(environ: dict[str, str]) -> None:
+    with asking(environ) as client:
+        assert client.post("/v1/memories", json={"content": "Before."}).status_code == 201
+        assert written(client) == (200, "1.0")
+        with no_file_larger_than(1_000):
+            assert written(client) == (503, "0.0")
+            assert "File too large" in refused(client.get("/readyz"), 503)
+        assert written(client) == (200, "1.0")
 
 
 def test_a_full_disk_during_a_rebuild_leaves_the_current_generation(store: SQLiteStore, path: Path) -> None:
@@ -373,6 +420,21 @@ def test_a_read_only_file_is_read_and_refuses_writes() -> None:
         path.chmod(0o600)
         with closing(SQLiteStore(path)) as opened:
             write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
+
+
+def test_a_server_of_a_read_only_store_is_not_ready_and_says_why(environ: dict[str, str]) -> None:
+    with asking(environ) as client:  # imports what a guest may not read
+        assert written(client) == (200, "1.0")
+    with guest() as folder, pytest.MonkeyPatch.context() as patch:
+        for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+            patch.setenv(name, str(folder / name))
+        patch.setenv("SCRUBJAY_STORE", str(folder / "memories.db"))
+        made_in(folder).chmod(0o444)
+        with asking({"XDG_CONFIG_HOME": str(folder)}) as client:
+            assert written(client) == (503, "0.0")
+            assert "its folder is read-only. Nothing was written." in refused(client.get("/readyz"), 503)
+            (folder / "memories.db").chmod(0o600)
+            assert written(client) == (200, "1.0")
 
 
 def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:

@@ -78,6 +78,9 @@ class Failing:
         with self._store.tenant_reader(tenant) as whole:
             yield whole
 
+    def check_writable(self) -> None:
+        self._store.check_writable()
+
     def row_security_warning(self) -> str:
         return self._store.row_security_warning()
 

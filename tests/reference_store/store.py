@@ -204,6 +204,9 @@ class ReferenceStore(NoTenantIndex):
         """Return 0: nothing is on disk."""
         return 0
 
+    def check_writable(self) -> None:
+        """Memory is always writable."""
+
     def row_security_warning(self) -> str:
         """Return nothing: whoever is in this process reaches all of it."""
         return ""

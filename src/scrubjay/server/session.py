@@ -34,6 +34,7 @@ from scrubjay.errors import (
     StoreBusyError,
     StoreDamagedError,
     StoreError,
+    StoreFullError,
     StoreReadOnlyError,
     StoreUnreachableError,
     StoreVersionError,
@@ -275,6 +276,7 @@ _PLACE: Final = re.compile(r"(?<![\w/:])/\w|\w:\\|(sqlite|postgres|postgresql):/
 """A path or a store's URL in a message."""
 PUBLIC_MESSAGES: Final[tuple[tuple[type[StoreError], str], ...]] = (
     (StoreDamagedError, "The store is damaged or is not a store. Nothing was written."),
+    (StoreFullError, "The disk that holds the store is full. Nothing of this write was stored."),
     (StoreReadOnlyError, "The store is read-only. Nothing was written."),
     (StoreUnreachableError, "The store cannot be reached. Nothing more was written."),
     (StoreBusyError, "The store is locked by another program. Nothing was written."),
@@ -398,7 +400,7 @@ class Session:
             )
 
     async def ready(self) -> None:
-        """Return once the store is readable; bypasses the queue, and concurrent calls share one probe.
+        """Return once the store takes reads and writes; bypasses the queue, and concurrent calls share one probe.
 
         Raises:
             StoreError: It is not, or the worker processes crash.
@@ -411,7 +413,11 @@ class Session:
         probe.result()
 
     def _check_ready(self) -> None:
-        self._store.of(self.owner).models()
+        from scrubjay.memory import check_writable
+
+        memory = self._store.of(self.owner)
+        memory.models()
+        check_writable(memory)
         if self._workers is not None and self._workers_crash:
             try:
                 self._workers.warm()[0].result()

@@ -690,6 +690,15 @@ class Store(Protocol):
         """Return the bytes that the store takes on disk, 0 where it has no file."""
         ...
 
+    def check_writable(self) -> None:
+        """Raise the error that a write would end with now, as far as that can be told without changing the store.
+
+        Raises:
+            StoreReadOnlyError: It is read-only.
+            StoreFullError: Its disk is full.
+        """
+        ...
+
     def row_security_warning(self) -> str:
         """Return why row-level security between tenants, if this kind of store has it, is not in force, or nothing."""
         ...

@@ -16,7 +16,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from scrubjay.errors import StoreBusyError, StoreError
-from scrubjay.memory import store_totals
+from scrubjay.memory import check_writable, store_totals
 from scrubjay.models.dates import SECOND
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
@@ -26,6 +26,7 @@ from scrubjay.tracing import set_route
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from scrubjay.memory import Memory
     from scrubjay.models.reports import StoreStatus
     from scrubjay.services.inspection import StoreTotals
 
@@ -46,7 +47,7 @@ async def healthz() -> dict[str, str]:
 @router.head("/readyz", include_in_schema=False)
 @router.get("/readyz", responses={200: describe_response(_STATE, "Ready."), 503: _BAD})
 async def readyz(session: SessionDep) -> dict[str, str]:
-    """Report whether the store is readable; 503 if not."""
+    """Report whether the store takes reads and writes; 503 if not, as when its disk is full or it is read-only."""
     await session.ready()
     return {"status": "ready"}
 
@@ -125,7 +126,8 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
         status = await session.read(who, lambda memory: memory.status())
         tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
         totals = await session.read(who, lambda memory: store_totals(memory, tenants)) if operator else None
-        parts.append(store_gauges(status, totals))
+        writable = await session.read(who, is_writable)
+        parts.append(store_gauges(status, totals, writable))
     except StoreBusyError:
         if not operator:
             raise
@@ -171,7 +173,15 @@ def worker_gauges(looked: float | None) -> CollectorRegistry:
     return registry
 
 
-def store_gauges(status: StoreStatus, totals: StoreTotals | None) -> CollectorRegistry:
+def is_writable(memory: Memory) -> bool:
+    try:
+        check_writable(memory)
+    except StoreError:
+        return False
+    return True
+
+
+def store_gauges(status: StoreStatus, totals: StoreTotals | None, writable: bool) -> CollectorRegistry:
     """``totals``: sums over all users, which replace the caller's; None for the caller's own memories."""
     registry = CollectorRegistry()
 
@@ -179,6 +189,7 @@ def store_gauges(status: StoreStatus, totals: StoreTotals | None) -> CollectorRe
         return Gauge(f"scrubjay_{name}", about, labels, registry=registry)
 
     Gauge(*STORE_UP, registry=registry).set(1)
+    gauge("store_writable", "Whether the store takes writes now.").set(writable)
     tiers = gauge("memories", "Memories by tier.", "tier")
     for tier, count in (status.tiers if totals is None else totals.tiers).items():
         tiers.labels(tier).set(count)

@@ -14,7 +14,14 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
-from scrubjay.errors import InputError, StoreBusyError, StoreError, StoreUnreachableError
+from scrubjay.errors import (
+    InputError,
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreUnreachableError,
+)
 
 if TYPE_CHECKING:
     import psycopg
@@ -160,11 +167,13 @@ def translate_errors(url: str) -> Iterator[None]:
             hint="try again in a moment",
         ) from error
     except errors.DiskFull as error:
-        raise StoreError(
+        raise StoreFullError(
             f"The disk of {hide_password(url)} is full. Nothing of this write was stored.",
             hint="free some space there",
         ) from error
-    except (errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction) as error:
+    except errors.ReadOnlySqlTransaction as error:
+        raise read_only_error(url) from error
+    except errors.InsufficientPrivilege as error:
         raise StoreError(
             f"{hide_password(url)} does not allow it ({_one_line(error)}). Nothing was written.",
             hint=f"give this user its rights in the schema {SCHEMA}: docs/deployment.md",
@@ -185,6 +194,14 @@ def translate_errors(url: str) -> Iterator[None]:
             f"{hide_password(url)} failed ({_one_line(error)}). Nothing was written.",
             hint="see the server's log",
         ) from error
+
+
+def read_only_error(url: str) -> StoreReadOnlyError:
+    """Return the error of a database that takes no writes."""
+    return StoreReadOnlyError(
+        f"{hide_password(url)} is read-only. Nothing was written.",
+        hint="is it a standby, or is default_transaction_read_only on? Name the primary server in the URL",
+    )
 
 
 def _is_disconnected(error: psycopg.Error) -> bool:

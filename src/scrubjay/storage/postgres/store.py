@@ -23,6 +23,7 @@ from scrubjay.storage.postgres.connection import (
     ConnectionPool,
     connect,
     hide_password,
+    read_only_error,
     require_driver,
     translate_errors,
 )
@@ -384,6 +385,14 @@ class PostgresStore:
         if row is None:
             raise StoreError(f"{self.url} does not tell its size.")
         return int(row[0])
+
+    def check_writable(self) -> None:
+        with self._pool.transaction(READ_ONLY) as db:
+            row = db.execute(
+                "SELECT pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean"
+            ).fetchone()
+        if row is not None and row[0]:
+            raise read_only_error(self.url)
 
     def row_security_warning(self) -> str:
         with self._pool.transaction(READ_ONLY) as db:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -15,7 +17,14 @@ from urllib.parse import quote
 
 import apsw
 
-from scrubjay.errors import InputError, StoreBusyError, StoreDamagedError, StoreError, StoreReadOnlyError
+from scrubjay.errors import (
+    InputError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
 from scrubjay.frozen import frozen
 from scrubjay.storage.sqlite.schema import migrate, schema_version
 
@@ -258,15 +267,12 @@ def translate_errors(path: Path) -> Iterator[None]:
             hint=RESTORE_HINT,
         ) from error
     except apsw.FullError as error:
-        raise StoreError(
+        raise StoreFullError(
             f"The disk that holds {path} is full. Nothing of this write was stored.",
             hint="free some space, run it again",
         ) from error
     except apsw.ReadOnlyError as error:
-        raise StoreReadOnlyError(
-            f"{path} or its folder is read-only. Nothing was written.",
-            hint="check their owner and mode: the file needs 0600",
-        ) from error
+        raise _read_only_error(path) from error
     except (apsw.CantOpenError, apsw.IOError) as error:
         raise StoreError(
             f"{path} cannot be read or written ({error}). Nothing was written.",
@@ -276,6 +282,35 @@ def translate_errors(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{path} failed ({type(error).__name__}: {error}). Nothing was written.",
             hint="run it again; if it fails again, `scrubjay doctor` checks the store",
+        ) from error
+
+
+def _read_only_error(path: Path) -> StoreReadOnlyError:
+    return StoreReadOnlyError(
+        f"{path} or its folder is read-only. Nothing was written.",
+        hint="check their owner and mode: the file needs 0600",
+    )
+
+
+PROBE_BYTES: Final = 64 * 1024
+"""Room on the disk that the smallest write may need."""
+
+
+def check_disk(path: Path) -> None:
+    """Raise `StoreError` if a file beside the store cannot be written, or the store is read-only."""
+    if not os.access(path, os.W_OK):
+        raise _read_only_error(path)
+    try:
+        with tempfile.TemporaryFile(dir=path.parent) as probe:
+            probe.write(bytes(PROBE_BYTES))
+            probe.flush()
+    except OSError as error:
+        if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            raise _read_only_error(path) from error
+        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
+        raise kind(
+            f"Nothing can be written beside {path} ({error.strerror}).",
+            hint="check the disk and its free space",
         ) from error
 
 

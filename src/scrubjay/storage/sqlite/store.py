@@ -17,6 +17,7 @@ from scrubjay.storage.sqlite.blobs import VectorFiles
 from scrubjay.storage.sqlite.connection import (
     BUSY_MS,
     EncryptionKey,
+    check_disk,
     connect,
     sqlite_url,
     translate_corruption,
@@ -297,6 +298,10 @@ class SQLiteStore(NoTenantIndex):
     def size(self) -> int:
         files = (self._path, self._path.with_name(self._path.name + "-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
+
+    def check_writable(self) -> None:
+        self._check_file()
+        check_disk(self._path)
 
     def row_security_warning(self) -> str:
         return ""
