@@ -75,6 +75,10 @@ def test_a_missing_folder_is_no_news_and_its_memories_answer(memory: Memory, roo
     memory.sync()
     root.rename(root.with_name("moved"))
     assert found(memory, '"kettle"') == (["The kettle is blue."], ())
+    for _ in range(2):
+        assert [one.outdated for one in memory.search('"kettle"').results] == ["gone"]
+    root.with_name("moved").rename(root)
+    assert [one.outdated for one in memory.search('"kettle"').results] == [""]
 
 
 def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(

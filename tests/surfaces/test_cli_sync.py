@@ -152,8 +152,14 @@ def test_a_source_whose_folder_is_gone_says_so_and_keeps_its_memories(cli, notes
     cli("sync", notes)
     notes.rename(tmp_path / "elsewhere")
     assert "(missing)" in cli("sources").out
-    cli("sync")
+    for path in ((), (notes,)):
+        said = cli("sync", *path)
+        assert (said.code, "Nothing was removed." in said.err) == (3, True)
+        assert cli("sync", *path, "--json").code == 3
     assert cli("status", "--json").json["memories"] == 4
+    assert "file gone since" in cli("search", "kettle mast boat").out
+    (tmp_path / "elsewhere").rename(notes)
+    assert cli("sync").code == 0
 
 
 def test_status_tells_what_is_stored(cli, notes, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from scrubjay.cli.output import (
 )
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.daemon.embedding import start_embedding
-from scrubjay.errors import NotFoundError
+from scrubjay.errors import NotFoundError, SourceError
 from scrubjay.ingest.scanner import NOTE_INCLUDE
 from scrubjay.models.reports import FileError, ModelStatus, Progress, SourceStatus, SyncReport
 from scrubjay.text.display import single_line
@@ -231,9 +231,9 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
 
     If DIR is the root of a git repository, its commits become memories too.
 
-    Files that cannot be read are reported and skipped. Once the summary is printed, everything can be searched.
-    Concepts, links, categories, facts and the larger models' embeddings follow; you may interrupt that with Ctrl-C,
-    and it continues in the background or with the next sync.
+    Files that cannot be read are reported and skipped; a missing folder also ends the command with exit code 3. Once
+    the summary is printed, everything can be searched. Concepts, links, categories, facts and the larger models'
+    embeddings follow; you may interrupt that with Ctrl-C, and it continues in the background or with the next sync.
     """
     settings = call.settings
     on_terminal = sys.stdout.isatty() and not call.json
@@ -260,8 +260,12 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
             write_error(f"\nStopped. {note}")
             raise
         follow = start_embedding(settings, environment(call.store, call.user), memory)
+        failed = {problem.path for problem in done.problems}
+        missing = failed and any(not each.present and each.root in failed for each in memory.sources())
     if not call.json:
         pending_embedding(done.waiting, pace.rate, follow=follow)
+    if missing:
+        raise click.exceptions.Exit(SourceError.exit_code)
 
 
 def _enrich(

@@ -694,13 +694,15 @@ FILE_CHANGED: Final = "changed"
 FILE_GONE: Final = "gone"
 
 
-def outdated_memories(reader: Reader, records: Iterable[Record], *, strict: bool = False) -> dict[str, str]:
+def outdated_memories(
+    reader: Reader, records: Iterable[Record], *, strict: bool = False, missing_roots: bool = False
+) -> dict[str, str]:
     """Return the memories whose file is gone, or no longer contains their text, with `FILE_GONE` or `FILE_CHANGED`.
 
     With ``strict`` those are all passages of a file that is not as it was read.
 
-    Only the files of these memories are looked at. As in a sync, a root that is missing or empty says nothing about its
-    files, and turns stay when their log is gone.
+    Only the files of these memories are looked at. As in a sync, a root that is empty, or missing unless
+    ``missing_roots``, says nothing about its files, and turns stay when their log is gone.
     """
     sources = {source.id: source for source in reader.sources() if repository_of(source) is None}
     by_file: dict[str, dict[str, list[Record]]] = {}
@@ -711,7 +713,7 @@ def outdated_memories(reader: Reader, records: Iterable[Record], *, strict: bool
     for source, memories in by_file.items():
         root = sources[source].root
         notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
-        if notes and _has_entries(root):
+        if notes and (_has_entries(root) or (missing_roots and not os.path.exists(root))):
             for note in notes:
                 found |= _outdated_passages(root, note, memories[note.path], strict=strict)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -249,6 +250,7 @@ class SearchView:
         reader: The view of the store.
         embedders: The models that rank, base first.
         stale: Files that were not checked or not ingested, a sentence each.
+        rootless: Whether the folder of a source is missing.
         failed: Models that failed, or that are missed, a sentence each.
         skipped: Other models that a cold process does not load, a sentence each.
         now: UTC microseconds, after changed files were ingested.
@@ -258,6 +260,7 @@ class SearchView:
     reader: Reader
     embedders: list[AnyEmbedder]
     stale: tuple[str, ...]
+    rootless: bool
     failed: tuple[str, ...]
     skipped: tuple[str, ...]
     now: int
@@ -268,13 +271,16 @@ class SearchView:
         return [one.model.name for one in self.embedders]
 
     def mark_outdated(self, results: Sequence[Result]) -> tuple[Result, ...]:
-        """Mark the results whose file is gone or newer, if some files were not ingested; leave out those of others."""
-        if not (self.stale and results):
+        """Mark the results whose file is gone or newer, if some files were not ingested or a folder is missing.
+
+        Those of others are left out.
+        """
+        if not (results and (self.stale or self.rootless)):
             return tuple(results)
         from scrubjay.ingest.scanner import outdated_memories
 
         records = self.reader.get([one.id for one in results]).values()
-        found = outdated_memories(self.reader, records)
+        found = outdated_memories(self.reader, records, missing_roots=self.rootless)
         hidden = outdated_shared(self.workspace, self.reader, records)
         return tuple(replace(one, outdated=found.get(one.id, "")) for one in results if one.id not in hidden)
 
@@ -300,6 +306,13 @@ def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> No
 
     with suppress(StoreBusyError, StoreReadOnlyError):  # it stays pending, and its scores are predicted
         embed_few(workspace, embedders)
+
+
+def _lacks_folder(workspace: Workspace, reader: Reader) -> bool:
+    """Return whether the folder of a source is missing; those of a database may be on another machine."""
+    if not workspace.checks_files or workspace.store.url.startswith(("postgres:", "postgresql:")):
+        return False
+    return not all(os.path.exists(source.root) for source in reader.sources())
 
 
 @contextmanager
@@ -330,7 +343,16 @@ def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) ->
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("models")
         failed = (*failed, *models.missed(states))
-        yield SearchView(reader, embedders, stale, failed, models.skipped(states), now_micros(), workspace)
+        yield SearchView(
+            reader,
+            embedders,
+            stale,
+            _lacks_folder(workspace, reader),
+            failed,
+            models.skipped(states),
+            now_micros(),
+            workspace,
+        )
 
 
 def search_request(
