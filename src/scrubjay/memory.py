@@ -488,6 +488,8 @@ class Memory:
     ) -> EmbedReport:
         """Compute the pending embeddings of backfilled models; it can be interrupted at any time and continues later.
 
+        Only the memories that this user sees are embedded and counted; others' need a call of `seen_by` each.
+
         Raises:
             ProviderError: A model failed; what was embedded before is stored.
         """

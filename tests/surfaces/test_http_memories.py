@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from http_here import asking, bearer, good, held, refused
+from http_here import SCOPES, asking, bearer, good, held, refused
 from starlette.testclient import TestClient
 
-from scrubjay.api.auth import Principal
+from scrubjay.api.auth import Principal, TokenStore
 
 
 def added(client: TestClient, content: str, **fields: object) -> str:
@@ -122,6 +122,21 @@ def test_memories_are_archived_restored_judged_and_forgotten(client: TestClient)
     for path in (f"/v1/memories/{one}/archive", f"/v1/memories/{one}/restore"):
         refused(client.post(path), 404)
     refused(client.delete(f"/v1/memories/{one}"), 404)
+
+
+def test_forgetting_everything_of_a_user_needs_a_yes_and_leaves_what_others_stored(
+    client: TestClient, tokens: TokenStore
+) -> None:
+    bo = bearer(tokens, "bo", Principal("default", "bo", scopes=SCOPES["write"]))
+    mine = added(client, "The kayak leaks.")
+    theirs = good(client.post("/v1/memories", json={"content": "The mast is high."}, headers=bo), 201)["id"]
+    path = "/v1/forget/everything"
+    for body in ({}, {"yes": False}):
+        assert refused(client.post(path, json=body, headers=bo), 422).endswith("Nothing was forgotten.")
+    reader = bearer(tokens, "reader", Principal("default", "bo", scopes=SCOPES["read"]))
+    refused(client.post(path, json={"yes": True}, headers=reader), 403)
+    assert good(client.post(path, json={"yes": True}, headers=bo))["ids"] == [theirs]
+    assert [one["id"] for one in good(client.get("/v1/memories"))["memories"]] == [mine]
 
 
 def test_links_are_put_and_taken_away(client: TestClient) -> None:

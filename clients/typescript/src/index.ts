@@ -126,6 +126,11 @@ export class Memory {
     return data(this.http.POST("/v1/forget", { body: { ids } }));
   }
 
+  /** Deletes everything that the token's user ever stored; only with `yes`. */
+  forgetEverything(confirmed: Schemas["Confirmed"]) {
+    return data(this.http.POST("/v1/forget/everything", { body: confirmed }));
+  }
+
   /** Records that memories were used, useful or wrong. */
   feedback(ids: string[], verdict: Verdict) {
     return data(this.http.POST("/v1/feedback", { body: { ids, verdict } }));

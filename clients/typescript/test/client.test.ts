@@ -37,6 +37,10 @@ test("a memory is added, found, read, changed, rated and forgotten", async () =>
   const forgotten = await memory.forget([added.id]);
   assert.ok(forgotten.ids.includes(added.id));
   assert.deepEqual((await memory.get([added.id])).unknown, [added.id]);
+
+  const again = await memory.add("The launch is on 7 May.");
+  await assert.rejects(memory.forgetEverything({ yes: false }), /Nothing was forgotten/);
+  assert.deepEqual((await memory.forgetEverything({ yes: true })).ids, [again.id]);
 });
 
 test("many memories are added together, listed by page, archived and restored", async () => {

@@ -221,7 +221,7 @@ class IndexReport:
 
 @frozen
 class EmbedReport:
-    """Result of a backfill: memories embedded, memories still pending, and wall time."""
+    """Result of a backfill: memories embedded, memories that this user sees and that still wait, and wall time."""
 
     embedded: int
     waiting: int

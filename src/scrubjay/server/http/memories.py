@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from scrubjay.api import serializers
 from scrubjay.api.tools import MAX_INTEGER
-from scrubjay.errors import ForbiddenError, NotFoundError
+from scrubjay.errors import ForbiddenError, InputError, NotFoundError
 from scrubjay.memory import Memory
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.lifecycle import VERDICTS, Event, NewMemory
@@ -291,6 +291,14 @@ class Named(RequestModel, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1b
     ids: Annotated[Ids, Field(description="Ids, or their shortest unique beginnings.")]
 
 
+class Confirmed(RequestModel, json_schema_extra={"examples": [{"yes": True}]}):
+    """Confirms what cannot be undone."""
+
+    yes: Annotated[
+        bool, Field(description="Confirms it, as --yes does; without it nothing is forgotten.")
+    ] = False
+
+
 class Judged(Named, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}):
     """Feedback on memories."""
 
@@ -347,6 +355,17 @@ async def restore(named: Named, who: WritePrincipal, session: SessionDep) -> Res
 async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete memories permanently; the response lists files that still contain their text."""
     return await plain_json(session.write(who, lambda memory: memory.forget(named.ids)))
+
+
+@router.post(
+    "/forget/everything",
+    responses=describe_responses(model_of(ForgetReport), about="The removed memories."),
+)
+async def forget_everything(confirmed: Confirmed, who: WritePrincipal, session: SessionDep) -> Response:
+    """Delete everything that the caller ever stored, also shared memories, with sources, links and the user's name."""
+    if not confirmed.yes:
+        raise InputError("Confirmation needed. Nothing was forgotten.", hint='send {"yes": true}')
+    return await plain_json(session.write(who, lambda memory: memory.forget_everything()))
 
 
 @router.post("/feedback", responses=_CHANGED)
