@@ -119,7 +119,7 @@ def test_a_stopped_resident_leaves_no_socket_and_no_process(warm: Machine) -> No
     assert warm.run("resident", "stop").out.startswith(b"Stopped")
     warm.wait(lambda: gone(pid))
     assert not warm.socket.exists()
-    assert warm.run("resident", "stop").out == b"The daemon is not running.\n"
+    assert warm.run("resident", "stop").out == b"The resident daemon was not running.\n"
 
 
 def test_a_resident_that_is_told_to_terminate_leaves_no_socket(warm: Machine) -> None:

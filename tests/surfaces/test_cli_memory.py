@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -159,6 +160,34 @@ def test_forget_removes_for_good_and_names_where_the_words_still_stand(cli, note
     cli("sync")
     assert "Bornholm" not in str(cli("search", "Bornholm", "--json").json["results"])
     assert cli("forget", best["id"], "--yes").code == 2
+
+
+def test_places_where_forgotten_texts_remain_are_told_once_a_file(cli, tmp_path: Path) -> None:
+    talk = tmp_path / "talk.jsonl"
+    texts = (
+        "The kayak leaks at the stern.",
+        "The sauna is warm on Fridays.",
+        "The mast is twelve metres high.",
+    )
+    talk.write_text("".join(json.dumps({"role": "user", "content": text}) + "\n" for text in texts))
+    cli("sync", talk)
+    found = cli("search", "kayak sauna mast", "--min-relevance", "0", "--json").json
+    ids = [each["id"] for each in found["results"]]
+    assert len(ids) == 3
+    said = cli("forget", *ids, "--yes")
+    assert f"The text remains in {talk}, at 3 places in lines 1-3.\n" in said.out
+    assert said.out.count("The text remains") == 1
+    again = cli("sync", talk)
+    assert ("forgotten" in again.out, "can be ingested" in again.err) == (True, False)
+
+
+def test_redactions_tell_which_text_an_allow_entry_must_hold(cli, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "gate.md").write_text("# Gate\n\nThe gate code: 4471#\n")
+    cli("sync", tmp_path / "notes")
+    said = cli("redactions")
+    assert "gate.md:3" in said.out
+    assert "copy all the text that stands at […]" in said.err
 
 
 def test_forget_takes_six_digits_or_more_and_does_what_it_can(cli) -> None:

@@ -304,8 +304,9 @@ def redactions(call: Call) -> None:
         write("Nothing was redacted.")
         return
     write_error(
-        f'hint: to keep a word that is no secret, write allow = ["word"] under [redaction] into {config_path()} and run'
-        " scrubjay sync; a memory without a file has to be added again"
+        "hint: to keep one that is no secret, open its file at the line shown, copy all the text that stands at […], "
+        f'write allow = ["that text"] under [redaction] into {config_path()} and run scrubjay sync; a memory without '
+        "a file has to be added again"
     )
 
 

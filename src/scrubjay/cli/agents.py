@@ -429,7 +429,7 @@ def stop_daemon(call: Call) -> None:
     if call.print_json({"stopped": found is not None}):
         return
     if found is None:
-        write("The daemon is not running.")
+        write("The resident daemon was not running.")
     elif found["host"] == "resident":
         write(f"Stopped (process {found['pid']}).")
     else:

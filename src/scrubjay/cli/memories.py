@@ -253,12 +253,24 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
         number = format_count(len(done.reactivated), "superseded memory")
         verb = "are" if done.reactivated[1:] else "is"
         write(f"{number} {verb} active again: {', '.join(done.reactivated)}.")
-    for place in done.still:
-        write(f"The text remains in {single_line(place)}.")
+    write_remains(done.still)
     if done.still:
         write("It comes back when its passage there is edited, unless you delete it from the file.")
     if done.unknown:
         write_error(missing)
+
+
+def write_remains(places: Sequence[str]) -> None:
+    """Print where forgotten text remains, a line for each file."""
+    by_file: dict[str, list[str]] = {}
+    for place in places:
+        path, _, lines = place.rpartition(":")
+        by_file.setdefault(path, []).append(lines)
+    for path, found in sorted(by_file.items()):
+        numbers = [int(number) for lines in found for number in lines.split("-")]
+        where = f"{path}:{found[0]}" if len(found) == 1 else f"{path}, at {len(found):,} places in lines "
+        extent = "" if len(found) == 1 else f"{min(numbers)}-{max(numbers)}"
+        write(f"The text remains in {single_line(where + extent)}.")
 
 
 def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:

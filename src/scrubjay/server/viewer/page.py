@@ -141,7 +141,7 @@ def speaker(role: str | None) -> str:
 
 KINDS: Final[Mapping[str, tuple[str, str]]] = {
     "observation": ("passage or turn", "passages and turns"),
-    "facet": ("trait of a person", "traits of people"),
+    "facet": ("trait of a person or thing", "traits of people and things"),
     "semantic": ("fact", "facts"),
     "lesson": ("lesson", "lessons"),
     "procedural": ("procedure", "procedures"),
