@@ -355,6 +355,13 @@ def test_an_agent_that_was_asked_for_and_is_not_installed_is_a_problem(case: Ins
         list(run_checks(case, ["nobody"]))
 
 
+def test_a_store_with_memories_of_others_alone_is_not_called_empty(case: Installation) -> None:
+    with case.memory() as memory:
+        memory.seen_by("somebody").add("The kayak leaks.")
+    found = one(run_checks(case), "memories")
+    assert found.found.startswith(f"none of {case.settings.user} yet in ")
+
+
 def test_errors_of_the_last_day_are_counted_by_what_they_were(case: Installation) -> None:
     assert one(run_checks(case), "log").state == OK
     stamp = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())

@@ -35,8 +35,9 @@ from scrubjay.api.oauth import (
     MAX_KEYS_SECONDS,
     InvalidTokenError,
     OAuthVerifier,
+    check_issuer,
 )
-from scrubjay.config.settings import OAuthSettings
+from scrubjay.config.settings import OAuthSettings, Settings
 from scrubjay.errors import ProviderError
 
 
@@ -125,6 +126,17 @@ async def authorized(url: str, storage: InMemory, mode: str = "auto") -> AsyncIt
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
+@pytest.mark.parametrize(
+    ("issuer", "cause"),
+    [("http://127.0.0.1:1", "Connection refused"), ("https://nobody.invalid", "not known|resolution")],
+)
+def test_an_issuer_that_cannot_be_reached_is_reported_with_the_cause(issuer: str, cause: str) -> None:
+    settings = Settings(oauth=OAuthSettings(issuer=issuer, resource="https://me.example"))
+    with pytest.raises(ProviderError, match=cause) as told:
+        check_issuer(settings)
+    assert "SSL_CERT_FILE" in told.value.hint
+
+
 def test_the_official_client_finds_the_issuer_and_works_as_the_person_who_agreed(
     environ, issuer: Issuer, address: str, resource: str, mode: str
 ) -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 import pytest
 from http_server import COMMAND, started
 
+from scrubjay.errors import StoreError
+from scrubjay.server.run import Address
+
 EARLY = """
 import signal, sys
 from pathlib import Path
@@ -100,6 +103,12 @@ def test_a_store_in_a_folder_that_is_not_there_is_refused_and_not_made(
         "Nothing was started or created.\nhint: check --store, or create the folder\n"
     )
     assert not store.parent.exists()
+
+
+def test_an_address_of_another_machine_gets_a_hint_of_its_own() -> None:
+    with pytest.raises(StoreError) as told:
+        Address("192.0.2.1", 0).bind()
+    assert told.value.hint.startswith("name an address of this machine")
 
 
 def test_a_server_names_its_store_and_makes_one_where_the_folder_is_there(

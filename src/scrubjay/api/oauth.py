@@ -292,14 +292,23 @@ async def _fetch_keys(issuer: str) -> list[dict[str, Any]]:
             found = await _fetch_json(client, str(address))
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
         raise ProviderError(
-            f"The issuer {issuer} cannot be reached ({type(error).__name__}). No access token can be checked.",
-            hint="check [oauth] issuer, and that this machine reaches it",
+            f"The issuer {issuer} cannot be reached ({_cause(error)}). No access token can be checked.",
+            hint="check [oauth] issuer, that this machine reaches it, and trusts its certificate (SSL_CERT_FILE)",
         ) from error
     listed = found.get("keys") if found is not None else None
     keys = [key for key in listed if _is_usable(key)] if isinstance(listed, list) else []
     if not keys:
         raise ProviderError(f"The issuer {issuer} has no key to verify tokens. No access token is accepted.")
     return keys
+
+
+def _cause(error: BaseException) -> str:
+    """Return what the system said, which an HTTP client may keep in an error's causes."""
+    causes = [error]
+    while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
+        causes.append(cause)
+    found = next((one for one in reversed(causes) if isinstance(one, OSError) and one.strerror), error)
+    return getattr(found, "strerror", None) or str(found) or type(error).__name__
 
 
 def _is_usable(key: object) -> bool:

@@ -167,8 +167,14 @@ def _check_disk_space(installation: Installation) -> Check:
     if free < LOW_FREE_BYTES:
         return check_warning("disk", found, "free some space")
     if not os.access(folder, os.W_OK):
-        return check_problem("disk", f"{folder} is not writable", f"sudo chown $USER {folder}")
+        return _check_unwritable(folder)
     return check_ok("disk", found)
+
+
+def _check_unwritable(folder: Path) -> Check:
+    if sys.platform != "win32" and os.statvfs(folder).f_flag & os.ST_RDONLY:
+        return check_problem("disk", f"{folder} is on a read-only file system", f"findmnt --target {folder}")
+    return check_problem("disk", f"{folder} is not writable", f"sudo chown $USER {folder}")
 
 
 MAX_PENDING: Final = 500
@@ -197,7 +203,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
         if found.memories
         else check_warning(
             "memories",
-            f"none yet in {found.store}",
+            f"none of {installation.settings.user} yet in {found.store}",
             "scrubjay sync DIR, or install an agent: scrubjay install --list",
         )
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import signal
@@ -95,7 +96,9 @@ class Address:
             listener.close()
             raise StoreError(
                 f"Cannot listen on {self.host}:{self.port}: {error.strerror}. Nothing was started.",
-                hint="use another port, or 0 for any free one",
+                hint="name an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all"
+                if error.errno == errno.EADDRNOTAVAIL
+                else "use another port, or 0 for any free one",
             ) from error
         return listener
 

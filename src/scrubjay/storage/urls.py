@@ -82,4 +82,5 @@ def store_key(url: str) -> EncryptionKey | None:
         )
     from scrubjay.storage.sqlite.connection import read_key
 
-    return read_key(Path(options[0][1]).expanduser())
+    file = store_file(url)
+    return read_key(Path(options[0][1]).expanduser(), new=file is None or not file.exists())

@@ -112,7 +112,9 @@ def connect(url: str) -> Database:
         raise StoreUnreachableError(
             f"{hide_password(url)} cannot be reached ({_message_without_password(url, str(error))}). "
             f"Nothing more was written.",
-            hint="check that the server runs, and the URL's host, port, user and database",
+            hint="check the password: PGPASSWORD, or the file that PGPASSFILE names"
+            if "password authentication failed" in str(error)
+            else "check that the server runs, and the URL's host, port, user and database",
         ) from None
     _register_text_adapters(db)
     with translate_errors(url):

@@ -81,6 +81,9 @@ MAX_KEY_FILE: Final = 1_024
 PLAIN_HEADER: Final = b"SQLite format 3\0"
 """First bytes of a file that is not encrypted."""
 INSTALL_HINT: Final = "pip uninstall --yes apsw && pip install --force-reinstall apsw-sqlite3mc"
+RESTORE_KEY_HINT: Final = (
+    "restore the copy of the store's key, or name the file that holds it; a new key opens nothing"
+)
 MAKE_KEY_HINT: Final = "make one: `(umask 077; openssl rand -hex 32 > FILE)`"
 
 
@@ -92,8 +95,8 @@ class EncryptionKey:
     digits: str = field(repr=False)
 
 
-def read_key(file: Path) -> EncryptionKey:
-    """Read a key: 64 hexadecimal digits, in a file that nobody else may read.
+def read_key(file: Path, *, new: bool = True) -> EncryptionKey:
+    """Read a key: 64 hexadecimal digits, in a file that nobody else may read; of a ``new`` store or an existing one.
 
     Raises:
         InputError: It is missing or no key, or others may read it.
@@ -104,7 +107,8 @@ def read_key(file: Path) -> EncryptionKey:
             mode, digits = os.fstat(opened.fileno()).st_mode, opened.read(MAX_KEY_FILE).strip()
     except OSError as error:
         raise InputError(
-            f"The key {file} cannot be read ({error.strerror}). Nothing was written.", hint=MAKE_KEY_HINT
+            f"The key {file} cannot be read ({error.strerror}). Nothing was written.",
+            hint=MAKE_KEY_HINT if new else RESTORE_KEY_HINT,
         ) from error
     if not re.fullmatch(rb"[0-9A-Fa-f]{%d}" % KEY_DIGITS, digits):
         raise InputError(
