@@ -610,7 +610,11 @@ class RetentionSettings:
     """[retention]: how long and how much is kept."""
 
     days: tuple[str, ...] = option(
-        (), "Days that memories of a tier are kept, such as `observation=365`.", kind="list", shown="for ever"
+        (),
+        "Days after its last activity that a memory of a tier is kept, such as `observation=365`; passages of files "
+        "are kept.",
+        kind="list",
+        shown="for ever",
     )
     most: int = integer(
         0, "Maximum active memories of your own, without passages of files; 0 for no limit.", 0, 1_000_000_000
