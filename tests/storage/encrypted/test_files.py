@@ -217,10 +217,10 @@ def run(home: Path, *arguments: str, store: str = "memory://") -> subprocess.Com
 
 
 def test_a_lost_key_of_an_existing_store_is_to_be_restored_and_that_of_a_new_one_made(
-    tmp_path: Path, key_file: Path
+    tmp_path: Path,
 ) -> None:
     path = tmp_path / "memories.db"
-    opened(path, key_file).close()
+    path.write_bytes(b"encrypted")
     for store, hint in ((path, "restore the copy of the store's key"), (tmp_path / "new.db", "openssl rand")):
         with pytest.raises(InputError, match="cannot be read") as error:
             open_store(url(store, tmp_path / "nokey"))
