@@ -682,7 +682,7 @@ class Memory:
                 categories=categories, since=since, until=until, statuses=statuses,
             ),
             fusion=fusion, weights=weights, preset=preset, channels=channels, models=models, stages=stages,
-            rerank=rerank, deep=deep, reach=ExpansionOptions(links, hierarchy, depth, alpha, threshold),
+            rerank=rerank, deep=deep, expansion=ExpansionOptions(links, hierarchy, depth, alpha, threshold),
             explain=explain, snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance,
             here=here, confidence_floor=confidence_floor, by=by, neighbours=neighbours,
         )  # fmt: skip
@@ -787,7 +787,7 @@ class Memory:
             fusion="auto",
             deep=deep,
             explain=True,
-            reach=NO_EXPANSION,
+            expansion=NO_EXPANSION,
         )
         request = search_request(workspace, thread_question(workspace, query), options)
         request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation

@@ -106,13 +106,13 @@ def test_no_tier_takes_more_than_its_places() -> None:
     assert found[-1] == one
 
 
-def test_a_pool_refuses_what_is_no_tier_and_what_is_out_of_range() -> None:
-    for pool in (
+def test_tier_options_refuse_what_is_no_tier_and_what_is_out_of_range() -> None:
+    for options in (
         TierOptions(weights={"fact": 1.0}),
         TierOptions(weights={"lesson": -1.0}),
     ):
         with pytest.raises(InputError):
-            build_request("x", pool=pool)
+            build_request("x", tier_options=options)
 
 
 def ids(memory: Memory, query: str = "kettle", **options: Any) -> list[str]:

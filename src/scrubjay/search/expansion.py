@@ -170,7 +170,7 @@ def descend_categories(
     ranked: Sequence[Candidate],
     cache: ScoreCache,
     categories: CategoryScores,
-    reach: ExpansionOptions,
+    expansion: ExpansionOptions,
     limit: int,
     least: float,
 ) -> list[Candidate]:
@@ -189,7 +189,7 @@ def descend_categories(
     queue: list[tuple[float, str, int]] = []
 
     def push(category: str, score: float, depth: int) -> None:
-        if depth <= reach.depth and score > 0 and score >= GATE_SHARE * least:
+        if depth <= expansion.depth and score > 0 and score >= GATE_SHARE * least:
             heapq.heappush(queue, (-score, category, depth))
 
     def first_results() -> list[tuple[float, str]]:
@@ -208,16 +208,16 @@ def descend_categories(
             continue
         visited.add(category)
         for child in children.get(category, ()):
-            push(child, reach.alpha * scores[child] + (1 - reach.alpha) * -minus, depth + 1)
+            push(child, expansion.alpha * scores[child] + (1 - expansion.alpha) * -minus, depth + 1)
         edges = cache.reader.edges([category], ["belongs"], inward=True, limit=MAX_MEMBERS)
         members = sorted({*ranked_members.get(category, ()), *(edge.src for edge in edges)})
         own |= cache.get(memory for memory in members if memory not in own)
         path = " > ".join(one.name for one in category_path(by_id[category], by_id))
         for memory in members:
-            if memory not in own or -minus <= own[memory].score or reach.alpha >= 1:
+            if memory not in own or -minus <= own[memory].score or expansion.alpha >= 1:
                 continue
             gain = -minus - own[memory].score
-            lifted = own[memory].plus(Contribution(f"category {path}", -minus, gain, 1 - reach.alpha))
+            lifted = own[memory].plus(Contribution(f"category {path}", -minus, gain, 1 - expansion.alpha))
             if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
                 found[memory] = lifted
         before, first = first, first_results()

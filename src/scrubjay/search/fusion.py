@@ -546,39 +546,39 @@ PROJECT_WEIGHT: Final = 0.3
 _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 
-def add_tier_features(rows: ScoreTable, pool: TierOptions) -> None:
+def add_tier_features(rows: ScoreTable, options: TierOptions) -> None:
     """Add tier weight, certainty and project."""
     for memory, head, parts in rows:
         tier = tier_of(memory)
-        weight = pool.weights.get(tier, 1.0)
+        weight = options.weights.get(tier, 1.0)
         if weight not in (0.0, 1.0):
             parts.append(("tier", weight, math.log2(weight), TIER_WEIGHT))
         if head is not None and tier in DISTILLED_TIERS and head.confidence > CERTAIN_ABOVE:
             parts.append(("sure", head.confidence, 1.0, CERTAINTY_WEIGHT))
-        if head is not None and pool.here is not None and head.project == pool.here:
+        if head is not None and options.here is not None and head.project == options.here:
             parts.append(("project", 1.0, 1.0, PROJECT_WEIGHT))
 
 
 def pool_tiers(
     ranked: Sequence[RowOrCandidate],
     heads: Mapping[str, RankingMetadata],
-    pool: TierOptions | None,
+    options: TierOptions | None,
     most: int = MAX_PER_TIER,
 ) -> tuple[list[RowOrCandidate], int]:
     """Leave out unpinned memories below the confidence floor, of tiers with weight 0, and over ``most`` a tier.
 
     Returns the others, and how many were below the floor.
     """
-    if pool is None:
+    if options is None:
         return list(ranked), 0
     pooled: list[RowOrCandidate] = []
     counted: Counter[str] = Counter()
     unsure = 0
     for one in ranked:
         head, tier = heads.get(one.id), tier_of(one.id)
-        if pool.weights.get(tier, 1.0) == 0.0:
+        if options.weights.get(tier, 1.0) == 0.0:
             continue
-        if head is not None and head.confidence < pool.floor and not head.pinned:
+        if head is not None and head.confidence < options.floor and not head.pinned:
             unsure += 1
             continue
         counted[tier] += 1

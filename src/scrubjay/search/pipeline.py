@@ -173,7 +173,7 @@ def retrieve(reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRe
         plan = replace(plan, where=replace(plan.where, statuses=("active", "archived")))
     channels = retrieve_candidates(plan, reader, embedders)
     categories = None
-    if plan.reach.hierarchy and "hierarchy" in plan.stages and channels.rankings:
+    if plan.expansion.hierarchy and "hierarchy" in plan.stages and channels.rankings:
         from scrubjay.search.expansion import score_categories
 
         categories = score_categories(plan, channels.rankings, reader, embedders)
@@ -201,8 +201,8 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
     )
     counts_age = request.by == "memory" and not selection.abstained
     notes = plan.notes + state.channels.notes
-    if selection.unsure and plan.pool is not None:
-        floor = f"{plan.pool.floor:g}"
+    if selection.unsure and plan.tier_options is not None:
+        floor = f"{plan.tier_options.floor:g}"
         notes += (f"{selection.unsure:,} found with a confidence below {floor} were left out.",)
     built = results.build_results(
         leads, records, reader.sources(), plan, terms, selection.features, request, details
@@ -284,7 +284,7 @@ def _score(selection: Selection, state: RetrievalState) -> None:
             rows, heads, selection.paths = expand_by_graph(reader, plan, state.channels, rows, heads, score)
         else:
             rows = fusion.best_first(rows)
-        rows, selection.unsure = fusion.pool_tiers(rows, heads, plan.pool, most)
+        rows, selection.unsure = fusion.pool_tiers(rows, heads, plan.tier_options, most)
         selection.candidates = fusion.to_candidates(rows)
         annotate({"scrubjay.candidates": len(selection.candidates)})
         return
@@ -292,27 +292,27 @@ def _score(selection: Selection, state: RetrievalState) -> None:
         rankings, selection.paths = (*rankings, graph), graph.paths
         ids, most = fusion.candidate_ids(rankings), max(most, len(graph.hits))
     fused, heads = _fuse_by_weights(reader, plan, rankings, ids)
-    selection.candidates, selection.unsure = fusion.pool_tiers(fused, heads, plan.pool, most)
+    selection.candidates, selection.unsure = fusion.pool_tiers(fused, heads, plan.tier_options, most)
 
 
 @traced("scrubjay.search.expand")
 def _expand(selection: Selection, state: RetrievalState) -> None:
     """Add memories reached by categories and links, apply the threshold, and collapse facts into their turns."""
-    plan, reach, candidates = state.plan, state.plan.reach, selection.candidates
+    plan, expansion, candidates = state.plan, state.plan.expansion, selection.candidates
     best = candidates[0].score if candidates else 0.0
-    least = MIN_SHARE * best if reach.threshold is None else reach.threshold
+    least = MIN_SHARE * best if expansion.threshold is None else expansion.threshold
     if state.categories is not None and best > 0:
         from scrubjay.search.expansion import ScoreCache, descend_categories
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
-        candidates = descend_categories(candidates, cache, state.categories, reach, plan.limit, least)
-    if reach.links and "links" in plan.stages and best > 0:
+        candidates = descend_categories(candidates, cache, state.categories, expansion, plan.limit, least)
+    if expansion.links and "links" in plan.stages and best > 0:
         from scrubjay.search.expansion import ScoreCache, follow_links
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
-        candidates = follow_links(candidates, cache, reach.links, plan.limit, least)
-    if reach.threshold is not None:
-        candidates = [one for one in candidates if one.score >= reach.threshold]
+        candidates = follow_links(candidates, cache, expansion.links, plan.limit, least)
+    if expansion.threshold is not None:
+        candidates = [one for one in candidates if one.score >= expansion.threshold]
     if plan.fusion == "auto" and "fold" in plan.stages:
         facts = [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
         candidates, selection.collapsed = collapse_facts(candidates, evidence_by_memory(state.reader, facts))
@@ -505,10 +505,10 @@ def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]
     if plan.fusion == "auto":
         rows, heads = score_rows(state, ids)
         return fusion.to_candidates(
-            fusion.pool_tiers(fusion.best_first(rows), heads, plan.pool, sys.maxsize)[0]
+            fusion.pool_tiers(fusion.best_first(rows), heads, plan.tier_options, sys.maxsize)[0]
         )
     fused, heads = _fuse_by_weights(state.reader, plan, rankings, ids)
-    return fusion.pool_tiers(fused, heads, plan.pool, sys.maxsize)[0]
+    return fusion.pool_tiers(fused, heads, plan.tier_options, sys.maxsize)[0]
 
 
 def _fuse_by_weights(
@@ -524,7 +524,7 @@ def _fuse_by_weights(
         fused = fusion.fuse_raw(rankings, ids, weights, plan.query.text, texts, plan.trigram_weight)
     else:
         fused = fusion.fuse_scores(rankings, ids, weights)
-    return fusion.best_first(fused), reader.ranking_metadata(ids) if plan.pool is not None else {}
+    return fusion.best_first(fused), reader.ranking_metadata(ids) if plan.tier_options is not None else {}
 
 
 def score_rows(
@@ -557,6 +557,6 @@ def score_rows(
         fusion.add_decay(rows, state.request.now)
     if "dated" in stages and plan.question.times:
         fusion.add_date_feature(rows, plan.question.times)
-    if plan.pool is not None:
-        fusion.add_tier_features(rows, plan.pool)
+    if plan.tier_options is not None:
+        fusion.add_tier_features(rows, plan.tier_options)
     return rows, heads

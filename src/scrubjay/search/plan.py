@@ -60,12 +60,12 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
                 raise InputError(f"Weight {weight} of {channel} is not between 0 and 1000.")
         fusion = "weighted" if fusion == "auto" else fusion
         weights = {channel: request.weights.get(channel, 0.0) for channel in CHANNELS}
-    if request.reach.threshold is not None and fusion != "raw":
+    if request.expansion.threshold is not None and fusion != "raw":
         raise InputError(
             f"A threshold requires fusion raw; the scores of fusion {fusion} have no fixed unit.",
             hint="use fusion raw or preset router",
         )
-    if request.reach.hierarchy and fusion == "rrf":
+    if request.expansion.hierarchy and fusion == "rrf":
         raise InputError(
             "Hierarchical retrieval needs scores; fusion rrf has only ranks.",
             hint="use auto, weighted or raw",
@@ -93,7 +93,7 @@ class QueryPlan:
         as_of: UTC microseconds to answer as of; None for now.
         as_asked: Whether the caller set that time, not the query's words.
         true_at: UTC microseconds at which results must be true; None where the caller chose statuses.
-        pool: None without stage ``tiers``.
+        tier_options: None without stage ``tiers``.
     """
 
     query: ParsedQuery
@@ -107,9 +107,9 @@ class QueryPlan:
     models: tuple[str, ...] | None
     stages: tuple[str, ...]
     notes: tuple[str, ...]
-    reach: ExpansionOptions = field(default_factory=ExpansionOptions)
+    expansion: ExpansionOptions = field(default_factory=ExpansionOptions)
     question: QueryMeaning = NO_MEANING
-    pool: TierOptions | None = None
+    tier_options: TierOptions | None = None
     as_of: int | None = None
     as_asked: bool = False
     true_at: int | None = None
@@ -161,8 +161,8 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     notes += question.notes
     as_of = question.as_of if request.as_of is None else request.as_of
     where = resolve_filters(request.where, reader)
-    if request.pool.tiers and not where.tiers:
-        where = replace(where, tiers=request.pool.tiers)
+    if request.tier_options.tiers and not where.tiers:
+        where = replace(where, tiers=request.tier_options.tiers)
     # Words name nothing of such a time: what lies in it is found by the models.
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
     if question.time_only and by_time and where.since is None and where.until is None:
@@ -197,8 +197,8 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         as_of=as_of,
         as_asked=request.as_of is not None,
         true_at=request.now if as_of is None and where.statuses == DEFAULT_STATUSES else as_of,
-        pool=request.pool if "tiers" in request.stages else None,
-        reach=request.reach,
+        tier_options=request.tier_options if "tiers" in request.stages else None,
+        expansion=request.expansion,
     )
 
 

@@ -269,7 +269,7 @@ class SearchOptions:
         tool_help="slower, better order",
         help="Rerank with a cross-encoder, unless another reranker is set; takes up to 1.5 seconds.",
     )
-    reach: ExpansionOptions = ExpansionOptions()
+    expansion: ExpansionOptions = ExpansionOptions()
     clock: Clock = DEFAULT_CLOCK
     here: str | None = option(
         None,
@@ -372,7 +372,7 @@ class TierOptions:
     here: str | None = None
 
 
-DEFAULT_POOL: Final = TierOptions()
+DEFAULT_TIERS: Final = TierOptions()
 
 
 @frozen
@@ -417,7 +417,7 @@ class SearchRequest(SearchOptions):
     zone: tzinfo | None = None
     as_of: int | None = None
     min_relevance: float | None = 0.0
-    pool: TierOptions = DEFAULT_POOL
+    tier_options: TierOptions = DEFAULT_TIERS
     caps: ResultCaps = NO_CAPS
 
 
@@ -426,7 +426,7 @@ def build_request(
     options: SearchOptions = DEFAULT_OPTIONS,
     *,
     multiplier: int = 4,
-    pool: TierOptions = DEFAULT_POOL,
+    tier_options: TierOptions = DEFAULT_TIERS,
     caps: ResultCaps = NO_CAPS,
     variety: bool = True,
 ) -> SearchRequest:
@@ -442,8 +442,8 @@ def build_request(
     options = _rename_stages(options)
     check_options(options)
     filters, clock = options.filters, options.clock
-    _check_choices("Tier", (*pool.tiers, *pool.weights), TIERS)
-    for tier, weight in pool.weights.items():
+    _check_choices("Tier", (*tier_options.tiers, *tier_options.weights), TIERS)
+    for tier, weight in tier_options.weights.items():
         if not 0 <= weight <= MAX_WEIGHT:
             raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
     zone = load_zone(clock.tz)
@@ -481,7 +481,7 @@ def build_request(
         now=now,
         zone=zone,
         as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
-        pool=pool,
+        tier_options=tier_options,
         caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
     )
 

@@ -365,16 +365,16 @@ def search_request(
     default_weights = recall.weights if options.preset is None and not options.fusion else None
     fusion, weights = options.fusion or default_fusion, options.weights or default_weights
     expands = fusion == "auto" and weights is None and options.preset is None
-    filters, reach, clock = options.filters, options.reach, options.clock
+    filters, expansion, clock = options.filters, options.expansion, options.clock
     options = replace(
         options,
         filters=replace(filters, projects=resolve_projects(workspace, filters.projects)),
         fusion=fusion,
         weights=weights,
-        reach=replace(
-            reach,
-            links=(recall.links if expands else 0) if reach.links is None else reach.links,
-            hierarchy=(expands and recall.hierarchy) if reach.hierarchy is None else reach.hierarchy,
+        expansion=replace(
+            expansion,
+            links=(recall.links if expands else 0) if expansion.links is None else expansion.links,
+            hierarchy=(expands and recall.hierarchy) if expansion.hierarchy is None else expansion.hierarchy,
         ),
         clock=replace(clock, tz=clock.tz or recall.tz),
     )
@@ -385,7 +385,7 @@ def search_request(
         query,
         options,
         multiplier=recall.candidates,
-        pool=TierOptions(
+        tier_options=TierOptions(
             tiers=("observation",) if recall.tiers == "observations" else (),
             weights=recall.tier_weights or {},
             floor=options.confidence_floor,
