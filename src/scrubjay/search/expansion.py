@@ -60,9 +60,7 @@ class ScoreCache:
         if new:
             allowed = filter_records(self.reader, self._where, self.reader.get(new))
             self._known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
-            self._known |= (
-                {one.id: one for one in self._score(allowed) if one.id in allowed} if allowed else {}
-            )
+            self._known |= {one.id: one for one in self._score(allowed) if one.id in allowed}
         return {memory: one for memory in wanted if (one := self._known[memory]) is not None}
 
 

@@ -1,13 +1,15 @@
 """Search pipeline: retrieve, score, expand, order, select, abstain, build results.
 
 `retrieve` plans the query and runs the channels. `answer` scores the candidates (`_score`), expands them by graph,
-categories and links (`_expand`), orders them (`_order`: reranking, turns among passages), selects (`_select`: validity,
-duplicates, diversity), decides whether to abstain (`_abstain`) and builds the results. The stages by the names of
-docs/ranking.md, of `--explain` and of the switches in `request.STAGES`:
+categories and links (`_expand`), orders them (`_order`: turns among passages, reranking), selects (`_select`: validity,
+duplicates, diversity), decides whether to abstain (`_abstain`), places newer memories first (`_answer_by_successor`,
+`_choose_newer`, `_place_newer`) and builds the results. The stages in their order, as in docs/ranking.md:
 
-plan > fallback > channels > weigh > fuse > evidence > session > neighbours > decay > dated > tiers > graph
+plan > prune > fallback > channels > weigh > fuse > evidence > session > neighbours > decay > dated > tiers > graph
 > hierarchy > links > fold > match > rerank > valid > verify > deduplicate > mmr > caps > abstain > recency
 > assemble
+
+Those of `request.STAGES` can be left out by name; ``graph`` is a channel (`request.CHANNELS`); the others always run.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from scrubjay.search.graph import expand_by_graph, graph_ranking
 from scrubjay.search.plan import QueryPlan, build_plan
 from scrubjay.search.query import without_quotes
 from scrubjay.search.request import SearchRequest
+from scrubjay.search.turns import order_turns
 from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.tracing import annotate, traced
 
@@ -76,6 +79,11 @@ class RetrievalState:
     channels: ChannelResults
     archived: frozenset[str]
     categories: CategoryScores | None = None
+
+    @property
+    def at(self) -> int:
+        """UTC microseconds of the time that is asked about."""
+        return self.request.now if self.plan.true_at is None else self.plan.true_at
 
 
 @dataclass(slots=True)
@@ -243,8 +251,16 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
         depth = min(depth * DEPTH_FACTOR, MAX_DEPTH)
         state = replace(state, channels=state.channels.with_depth(depth))
     _abstain(selection, state)
-    _answer_by_successor(selection, state)
-    _join_newer(selection, state)
+    prefers_newer = "recency" in state.plan.stages and state.plan.timeless and not by_session
+    if prefers_newer:
+        _answer_by_successor(selection, state)
+    first = [group.lead.id for group in selection.groups[: max(state.plan.limit, relevance.FIRST_RESULTS)]]
+    superseded = validity.superseded_statements(
+        state.reader, {memory: selection.records[memory] for memory in first}, state.at
+    )
+    selection.newer = {memory: tuple(one.later.id for one in own) for memory, own in superseded.items()}
+    if prefers_newer and (newer := _choose_newer(selection, state, superseded)):
+        _place_newer(selection, state, newer)
     return selection
 
 
@@ -326,9 +342,7 @@ def _order(selection: Selection, state: RetrievalState, reranker: RerankOptions 
     if plan.fusion != "auto":
         return
     if "match" in plan.stages and state.request.by != "session" and not plan.question.time_only:
-        selection.candidates, selection.features = relevance.order_turns(
-            selection.candidates, plan, channels, reader
-        )
+        selection.candidates, selection.features = order_turns(selection.candidates, plan, channels, reader)
     if reranker is not None and "rerank" in plan.stages:
         from scrubjay.search.rerank import add_rerank_parts, rerank_scores
 
@@ -395,8 +409,7 @@ def _find_newer(
     ids = [group.lead.id for group in groups]
     new = {memory: selection.records[memory] for memory in ids if memory not in selection.linked}
     if new:
-        at = state.request.now if state.plan.true_at is None else state.plan.true_at
-        found = validity.find_newer(state.reader, new, at)
+        found = validity.find_newer(state.reader, new, state.at)
         selection.linked |= {memory: found.get(memory, ()) for memory in new}
     return {memory: selection.linked[memory] for memory in ids if selection.linked[memory]}
 
@@ -406,101 +419,99 @@ def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
 
     "I moved to Lisbon" shares no word with "where do I live?", but it superseded "I live in Porto".
     """
-    plan, reader, terms = state.plan, state.reader, state.channels.terms
-    if "recency" not in plan.stages or not plan.timeless or not allows_archived(plan):
-        return
-    if terms is None or state.request.by == "session" or state.request.min_relevance is not None:
-        return
-    where = replace(plan.where, statuses=("superseded",))
-    if not reader.latest(where, 1):
-        return
-    old = [hit.id for hit in reader.words(plan.groups, where).top(relevance.FIRST_RESULTS)]
-    features = relevance.relevance_features(plan, terms, state.channels.rankings, dict.fromkeys(old, False))
     first = selection.groups[: relevance.FIRST_RESULTS]
     best = max((selection.features[one.lead.id].relevance for one in first), default=0.0)
-    likelier = {memory: own for memory, own in features.items() if own.sufficient and own.relevance > best}
+    likelier = _likelier_superseded(state, best)
     if not likelier:
         return
-    at = state.request.now if plan.true_at is None else plan.true_at
-    held = validity.successors(reader, sorted(likelier), at)
+    held = validity.successors(state.reader, sorted(likelier), state.at)
     records = {one.id: one for later in held.values() for one in later}
-    scored = score_memories(state, filter_records(reader, plan.where, records))
-    turns = {one.id: records[one.id].turn is not None for one in scored}
-    evidence = {one: [memory for memory, later in held.items() if records[one] in later] for one in turns}
-    own = relevance.relevance_features(plan, terms, state.channels.rankings, turns)
-    own = {**relevance.propagate_relevance({**likelier, **own}, evidence)}
-    lead = sorted(
-        (one for one in scored if own[one.id].relevance > best),
-        key=lambda one: (-own[one.id].relevance, one.id),
-    )
-    if not lead:
+    scored = score_memories(state, filter_records(state.reader, state.plan.where, records))
+    evidence = {one.id: [old for old, later in held.items() if records[one.id] in later] for one in scored}
+    features = relevance.propagate_relevance({**likelier, **_features(state, scored, records)}, evidence)
+    better = [one for one in scored if features[one.id].relevance > best]
+    if not better:
         return
-    selection.features = {**selection.features, **own}
+    better.sort(key=lambda one: (-features[one.id].relevance, one.id))
+    placed = {one.id for one in better}
+    others = [group for group in selection.groups if group.lead.id not in placed]
+    selection.groups = [*map(results.ResultGroup, better), *others]
+    selection.features = {**selection.features, **features}
     selection.records = {**selection.records, **records}
-    shown = {one.id for one in lead}
-    others = [group for group in selection.groups if group.lead.id not in shown]
-    selection.groups = [*(results.ResultGroup(one) for one in lead), *others]
     selection.abstained, selection.nearest = "", []
 
 
-def _join_newer(selection: Selection, state: RetrievalState) -> None:
-    """Note which memories supersede statements of the results, and place each before the one that answers by it.
+def _likelier_superseded(state: RetrievalState, best: float) -> dict[str, relevance.RelevanceFeatures]:
+    """Return the superseded memories that are likely to answer, and more so than ``best``."""
+    plan, reader, channels = state.plan, state.reader, state.channels
+    if channels.terms is None or state.request.min_relevance is not None or not allows_archived(plan):
+        return {}
+    where = replace(plan.where, statuses=("superseded",))
+    if not reader.latest(where, 1):
+        return {}
+    old = [hit.id for hit in reader.words(plan.groups, where).top(relevance.FIRST_RESULTS)]
+    found = relevance.relevance_features(plan, channels.terms, channels.rankings, dict.fromkeys(old, False))
+    return {memory: own for memory, own in found.items() if own.sufficient and own.relevance > best}
 
-    A memory answers by a statement that holds all its words of the query. A later memory joins the results where they
-    lack it and it passes the caller's filters. So does the last that may have changed a result which is likely to
-    answer: "I moved to Oldenburg" shares no word with "where do I live?".
+
+def _choose_newer(
+    selection: Selection, state: RetrievalState, superseded: Mapping[str, Sequence[validity.Supersession]]
+) -> dict[str, list[Record]]:
+    """Return, by result, the later memories to place before it.
+
+    These are, where it answers by a superseded statement, which holds all its words of the query, the later memory; and
+    where it is likely to answer, the last that may have changed it: "I moved to Oldenburg" shares no word with "where
+    do I live?".
     """
-    plan, reader, records = state.plan, state.reader, selection.records
-    first = selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]
-    at = state.request.now if plan.true_at is None else plan.true_at
-    found = validity.superseded_statements(reader, {one.lead.id: records[one.lead.id] for one in first}, at)
-    selection.newer = {memory: tuple(one.later.id for one in own) for memory, own in found.items()}
-    if "recency" not in plan.stages or not plan.timeless or state.request.by == "session":
-        return
-    likely = {memory for memory, own in selection.features.items() if own.relevance >= WEAK_RELEVANCE}
-    likely &= {group.lead.id for group in first[: relevance.FIRST_RESULTS]}
-    newer = {memory: ids for memory, ids in _find_newer(selection, state, first).items() if memory in likely}
-    changed = validity.last_changes(reader, newer, at)
-    if not found and not changed:
-        return
-    shown = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
-    shown |= {copy: lead for lead, own in selection.copies.items() if lead in shown for copy in own}
-    terms = state.channels.terms
-    joined: dict[str, list[str]] = {}
-    missing: dict[str, Record] = {}
-    for memory, own in found.items():
-        held, *stated = relevance.terms_held(terms, [memory, *(one.statement.id for one in own)])
-        later = [one.later for one, words in zip(own, stated, strict=True) if words >= held]
-        missing |= {one.id: one for one in later if one.id not in shown}
-        joined[memory] = [shown.get(one.id, one.id) for one in later]
-    for memory, last in changed.items():
-        missing |= {} if last.id in shown else {last.id: last}
-        joined[memory] = [*joined.get(memory, ()), shown.get(last.id, last.id)]
-    allowed = filter_records(reader, plan.where, missing)
-    unquoted = replace(plan.query, phrases=())
-    allowed = [
-        one.id for one in validity.match_phrases([Candidate(one, ()) for one in allowed], missing, unquoted)
-    ]
-    added = score_memories(state, allowed) if allowed else []
-    turns = {one.id: missing[one.id].turn is not None for one in added}
-    selection.features = {
-        **selection.features,
-        **relevance.relevance_features(plan, terms, state.channels.rankings, turns),
-    }
-    selection.records = {**records, **{one.id: missing[one.id] for one in added}}
-    groups = [*selection.groups, *(results.ResultGroup(one) for one in added)]
-    leads = {group.lead.id for group in groups}
+    found: dict[str, list[Record]] = {}
+    for memory, own in superseded.items():
+        held, *stated = relevance.terms_held(
+            state.channels.terms, [memory, *(one.statement.id for one in own)]
+        )
+        found[memory] = [one.later for one, words in zip(own, stated, strict=True) if words >= held]
+    first = selection.groups[: max(state.plan.limit, relevance.FIRST_RESULTS)]
+    newer = _find_newer(selection, state, first)
+    leads = [group.lead.id for group in first[: relevance.FIRST_RESULTS]]
+    likely = [memory for memory in leads if selection.features[memory].relevance >= WEAK_RELEVANCE]
+    newer = {memory: newer[memory] for memory in likely if memory in newer}
+    for memory, last in validity.last_changes(state.reader, newer, state.at).items():
+        found.setdefault(memory, []).append(last)
+    return found
+
+
+def _place_newer(selection: Selection, state: RetrievalState, newer: Mapping[str, Sequence[Record]]) -> None:
+    """Place later memories before the results that they change.
+
+    Those that the results lack join them where they pass the caller's filters.
+    """
+    leads = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
+    leads |= {copy: one for one, own in selection.copies.items() if one in leads for copy in own}
+    missing = {one.id: one for later in newer.values() for one in later if one.id not in leads}
+    passing = [Candidate(one, ()) for one in filter_records(state.reader, state.plan.where, missing)]
+    passing = validity.match_phrases(passing, missing, replace(state.plan.query, phrases=()))
+    added = score_memories(state, [one.id for one in passing])
+    groups = [*selection.groups, *map(results.ResultGroup, added)]
+    placed = {group.lead.id for group in groups}
     selection.joined = {
-        memory: tuple(one for one in later if one in leads and one != memory)
-        for memory, later in joined.items()
+        memory: tuple(one for one in (leads.get(one.id, one.id) for one in later) if one in placed - {memory})
+        for memory, later in newer.items()
     }
+    selection.features = {**selection.features, **_features(state, added, missing)}
+    selection.records = {**selection.records, **missing}
     selection.groups = validity.newest_first(groups, selection.joined)
+
+
+def _features(
+    state: RetrievalState, candidates: Sequence[Candidate], records: Mapping[str, Record]
+) -> dict[str, relevance.RelevanceFeatures]:
+    turns = {one.id: records[one.id].turn is not None for one in candidates}
+    return relevance.relevance_features(state.plan, state.channels.terms, state.channels.rankings, turns)
 
 
 def score_memories(state: RetrievalState, ids: Sequence[str]) -> list[Candidate]:
     """Score any memories, found by the channels or not, best first; those that may not answer are left out."""
     plan, rankings = state.plan, state.channels.rankings
-    if not rankings:
+    if not rankings or not ids:
         return []
     if plan.fusion == "auto":
         rows, heads = score_rows(state, ids)
