@@ -13,7 +13,8 @@ import pytest
 from scrubjay.config.settings import ProxySettings
 from scrubjay.errors import InputError, ProviderError
 from scrubjay.llm.http import Endpoint, post_json
-from scrubjay.server.proxy.app import ADAPTERS, Upstream
+from scrubjay.server.proxy.app import ADAPTERS
+from scrubjay.server.proxy.upstream import Upstream
 
 KEY = "k-3f9a7c"
 

@@ -32,7 +32,7 @@ from starlette.responses import RedirectResponse
 from scrubjay.api.auth import TOKEN_PREFIX, Principal, Token, TokenStore
 from scrubjay.api.oauth import InvalidTokenError, OAuthVerifier, is_jwt
 from scrubjay.errors import ForbiddenError, InputError, ProviderError, ScrubjayError
-from scrubjay.server.middleware import ErrorFormat, route_path, send_error
+from scrubjay.server.middleware import PRINCIPAL_KEY, ErrorFormat, route_path, send_error
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -328,8 +328,6 @@ def _login_key(number: str) -> str:
     return hashlib.sha256(number.encode()).hexdigest()
 
 
-PRINCIPAL_KEY: Final = "scrubjay.principal"
-"""Key of a request's scope with its principal."""
 TOKEN_HASH_KEY: Final = "scrubjay.token"
 """Key of a request's scope with the hash of its token; missing if it needed none."""
 OAUTH_KEY: Final = "scrubjay.oauth"
@@ -383,7 +381,7 @@ class AuthMiddleware:
         self._public_paths = frozenset(path for path in public if not path.endswith("/"))
         self._public_prefixes = tuple(path for path in public if path.endswith("/"))
         self._foreign = tuple(foreign)
-        self._error_formats = [(prefix, form) for prefix, form in foreign.items() if form is not None]
+        self._error_formats = foreign
         self._login_path = login_path
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -501,6 +499,5 @@ class AuthMiddleware:
             self._foreign
         ):  # Authorization has the key of the model's service
             error.hint = error.hint.replace("Authorization: Bearer TOKEN", "x-scrubjay-token: TOKEN")
-        error_format = next((form for prefix, form in self._error_formats if path.startswith(prefix)), None)
         challenge = self._challenge(status, error, secret)
-        await send_error(status, error, scope, receive, send, challenge, error_format)
+        await send_error(status, error, scope, receive, send, challenge, self._error_formats)

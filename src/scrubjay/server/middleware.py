@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from scrubjay.api.auth import Principal
 
 
+PRINCIPAL_KEY: Final = "scrubjay.principal"
+"""Key of a request's scope with its principal."""
 _VALID_PREFIX: Final = re.compile(r"(/[\w.~-]+)+")
 
 
@@ -260,15 +262,14 @@ class BodyLimitMiddleware:
     async def _refuse(
         self, error: ScrubjayError, more_body: bool, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        path, formats = route_path(scope), self._error_formats.items()
-        error_format = next((form for prefix, form in formats if path.startswith(prefix)), None)
+        formats = self._error_formats
         if isinstance(error, BodyTimeoutError):
-            await send_error(408, error, scope, receive, send, CLOSE_HEADERS, error_format)
+            await send_error(408, error, scope, receive, send, CLOSE_HEADERS, formats)
             return
         status, headers = 413, CLOSE_HEADERS
         if isinstance(error, StoreBusyError):
             status, headers = 503, {**CLOSE_HEADERS, "retry-after": "1"}
-        await send_error(status, error, scope, receive, _keep_open(send), headers, error_format)
+        await send_error(status, error, scope, receive, _keep_open(send), headers, formats)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._timeout):
                 await _discard(receive, more_body)
@@ -405,8 +406,6 @@ def client_key(scope: Scope) -> Hashable:
     >>> client_key({"client": ("2001:db8::7", 80)}) == client_key({"client": ("2001:db8::8", 443)})
     True
     """
-    from scrubjay.server.auth import PRINCIPAL_KEY  # a cycle: auth uses send_error
-
     who: Principal | None = scope.get(PRINCIPAL_KEY)
     if who is not None:
         return who.tenant, who.user
@@ -474,12 +473,14 @@ async def send_error(
     receive: Receive,
     send: Send,
     headers: Mapping[str, str] | None = None,
-    error_format: ErrorFormat | None = None,
+    formats: Mapping[str, ErrorFormat | None] = {},
 ) -> None:
-    """Answer a request with an error as JSON, in our form by default."""
+    """Answer a request with an error as JSON, in the form of its path's prefix, or else in ours."""
     from starlette.responses import Response
 
     body: Mapping[str, Any] = serializers.error_fields(error)
+    path = route_path(scope)
+    error_format = next((form for prefix, form in formats.items() if path.startswith(prefix)), None)
     if error_format is not None:
         body = error_format(status, f"{error} {error.hint}".strip())
     response = Response(json.dumps(body), status, headers, media_type="application/json")

@@ -13,10 +13,11 @@ from scrubjay.api.auth import DEFAULT_SCOPES
 from scrubjay.api.oauth import oauth_verifier
 from scrubjay.api.tools import TOOLS
 from scrubjay.errors import ForbiddenError, StoreBusyError
-from scrubjay.server.auth import OAUTH_KEY, PRINCIPAL_KEY, TOKEN_HASH_KEY, AuthMiddleware
+from scrubjay.server.auth import OAUTH_KEY, TOKEN_HASH_KEY, AuthMiddleware
 from scrubjay.server.mcp.server import build_server
 from scrubjay.server.middleware import (
     MAX_MESSAGE_BYTES,
+    PRINCIPAL_KEY,
     BodyLimit,
     BodyLimitMiddleware,
     client_key,

@@ -27,7 +27,8 @@ from scrubjay.memory import Memory
 from scrubjay.models.dates import now_micros
 from scrubjay.models.reports import OK, WARNING, AuditReport, Check, Redaction, StoreStatus
 from scrubjay.models.views import Conflict
-from scrubjay.server.auth import PRINCIPAL_KEY, LoginStore, has_stale_cookie
+from scrubjay.server.auth import LoginStore, has_stale_cookie
+from scrubjay.server.middleware import PRINCIPAL_KEY
 from scrubjay.server.requests import (
     ReadPrincipal,
     SessionDep,

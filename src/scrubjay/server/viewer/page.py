@@ -28,8 +28,8 @@ from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import Record
 from scrubjay.models.results import WEAK_RELEVANCE, record_citation
 from scrubjay.models.views import TimelinePage
-from scrubjay.server.auth import PRINCIPAL_KEY, SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
-from scrubjay.server.middleware import route_path
+from scrubjay.server.auth import SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
+from scrubjay.server.middleware import PRINCIPAL_KEY, route_path
 from scrubjay.server.requests import http_status, is_owner, log_error
 from scrubjay.server.viewer.markdown import plain_text, split_front_matter
 from scrubjay.text.display import excerpt
