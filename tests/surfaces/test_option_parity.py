@@ -76,7 +76,7 @@ def test_python_takes_what_is_declared_of_the_same_kind_and_default(method: str)
     taken = {name: (one.annotation, one.default) for name, one in parameters.items()}
     moment = {"Moment": "str | datetime | None"}
     assert taken == {
-        name: (moment.get(one.kind, one.kind), one.default) for name, one in DECLARED[method].items()
+        name: (moment.get(one.annotation, one.annotation), one.default) for name, one in DECLARED[method].items()
     }
 
 
@@ -202,13 +202,12 @@ def bounds(schema: Any) -> tuple[int, int] | None:
 
 def odd_value(one: Option) -> Any:
     """Return a value that is not the default."""
-    kind = one.kind.removesuffix(" | None")
     usual = {"int": 3, "float": 0.25, "bool": not one.default, "Moment": "2026", "float | str": 0.25}
-    if kind.startswith("Sequence"):
+    if one.several:
         return (one.choices[-1:]) or ("one",)
-    if kind.startswith("Mapping"):
+    if one.kind.startswith("Mapping"):
         return {"bm25": 0.5}
-    return usual.get(kind, one.choices[-1] if one.choices else "one")
+    return usual.get(one.kind, one.choices[-1] if one.choices else "one")
 
 
 def flattened(options: Any) -> Iterator[tuple[str, Any]]:

@@ -153,9 +153,8 @@ _SEARCH_ARGUMENTS: Final = {one.tool: one for one in options_of(SearchOptions) i
 
 def _argument_schema(one: Option) -> Mapping[str, Any]:
     """Return the schema of an option's argument; a list whose argument has another name takes one of them."""
-    several = one.kind.startswith("Sequence") and one.tool == one.name
-    kinds = {"bool": BOOLEAN, "int | None": INTEGER}
-    schema = STRINGS if several else kinds.get(one.kind, STRING)
+    kinds = {"bool": BOOLEAN, "int": INTEGER}
+    schema = STRINGS if one.several and one.tool == one.name else kinds.get(one.kind, STRING)
     return {**schema, "description": one.tool_help} if one.tool_help else schema
 
 

@@ -54,20 +54,17 @@ def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> 
 
 
 def _click_option(one: Option) -> Callable[[F], F]:
-    kind = one.kind.removesuffix(" | None")
     shown: dict[str, Any] = {"metavar": one.metavar, "default": one.flag_default}
-    if kind == "bool":
+    if one.kind == "bool":
         shown = {"default": one.default, "is_flag": True}
-    elif kind == "int" and one.bounds:
+    elif one.kind == "int" and one.bounds:
         shown["type"] = click.IntRange(*one.bounds)
-    elif kind == "float":
+    elif one.kind == "float":
         shown["type"] = float
     elif one.metavar is None:
-        shown["multiple"] = kind.startswith("Sequence")
+        shown["multiple"] = one.several
         shown["type"] = click.Choice(one.choices) if one.choices else None
-    usual = one.setting
-    if kind.startswith("Sequence") and one.default:
-        usual = ", ".join(one.default)
+    usual = ", ".join(one.default) if one.several and one.default else one.setting
     words = f"{one.help}  [default: {usual}]" if usual else one.help
     return click.option(*one.flags, one.name, help=words, **shown)
 

@@ -1,23 +1,24 @@
 """Search request: every option of a search, declared once, and the validated request that the stages read.
 
 Command line, HTTP forms, the model's tool and the daemon take their options from the declarations here. A new option
-is a field of `SearchOptions`, a parameter of `Memory.search`, and the stage that reads it: every step of the pipeline
-has it as `RetrievalState.request`. A filter on stored fields is a `RecordFilter` too, with a mask in
-`storage/table.py`.
+is a field of `SearchOptions`, a parameter of `Memory.search`, and, where a stage reads it, a field of `SearchRequest`:
+every step of the pipeline has that as `RetrievalState.request`. A filter on stored fields is a `RecordFilter` too, with
+a mask in `storage/table.py`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, field, fields, is_dataclass, replace
+from dataclasses import KW_ONLY, Field, field, fields, is_dataclass, replace
 from datetime import date, datetime, tzinfo
+from functools import cache
 from typing import Any, Final, TypeVar
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import load_zone, local_micros, now_micros, parse_when, to_local
-from scrubjay.models.records import STATUSES, TIERS, EventTime, RecordFilter
+from scrubjay.models.records import NO_FILTER, STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
 
 MAX_LINK_HOPS: Final = 5
@@ -67,7 +68,7 @@ class Option:
 
     Attributes:
         name: Name in Python, in HTTP and for the daemon.
-        kind: Its annotation, such as ``int | None``.
+        annotation: Its annotation, such as ``int | None``.
         default: The default; None often takes a setting.
         help: One sentence, for the command line.
         flags: Flags of the command line, in click's notation; empty for none.
@@ -83,7 +84,7 @@ class Option:
     """
 
     name: str = ""
-    kind: str = ""
+    annotation: str = ""
     default: Any = None
     help: str = ""
     flags: tuple[str, ...] = ()
@@ -97,6 +98,16 @@ class Option:
     tool: str = ""
     tool_help: str = ""
 
+    @property
+    def kind(self) -> str:
+        """Its annotation without None, such as ``int``."""
+        return self.annotation.removesuffix(" | None")
+
+    @property
+    def several(self) -> bool:
+        """Whether it is a list."""
+        return self.annotation.startswith("Sequence")
+
 
 def option(default: T, *flags: str, **shown: Any) -> T:
     """Declare a field as an option; ``shown`` are the fields of `Option`."""
@@ -104,13 +115,19 @@ def option(default: T, *flags: str, **shown: Any) -> T:
     return declared
 
 
+@cache
+def _declared(item: Field[Any]) -> Option:
+    """Return the option that a field declares."""
+    declared: Option = item.metadata["option"]
+    return replace(declared, name=item.name, annotation=str(item.type), default=item.default)
+
+
 def options_of(kind: type) -> tuple[Option, ...]:
     """Return the declared options of a class in order, those of its groups in the groups' places."""
     found: list[Option] = []
     for item in fields(kind):
         if "option" in item.metadata:
-            declared = item.metadata["option"]
-            found.append(replace(declared, name=item.name, kind=str(item.type), default=item.default))
+            found.append(_declared(item))
         elif is_dataclass(item.default):
             group: Any = item.default
             found += [replace(one, default=getattr(group, one.name)) for one in options_of(type(group))]
@@ -190,7 +207,7 @@ class Clock:
 
 @frozen
 class ExpansionOptions:
-    """How far a search expands from its hits.
+    """Expansion of a search from its hits.
 
     Attributes:
         links: Hops over links; 0 for none, None for the setting.
@@ -230,7 +247,7 @@ NO_EXPANSION: Final = ExpansionOptions(links=0, hierarchy=False)
 class SearchOptions:
     """Every option of `Memory.search`, as the caller gives it and in the order of ``scrubjay search --help``.
 
-    A stage reads an option from `SearchRequest`, which is these options with defaults and texts resolved.
+    A stage reads an option from `SearchRequest`, where defaults and texts are resolved.
     """
 
     _: KW_ONLY
@@ -357,7 +374,7 @@ class ThreadOptions:
 
 @frozen
 class TierOptions:
-    """How memories of all tiers compete.
+    """Preferences between memories of all tiers.
 
     Attributes:
         tiers: Tiers to search where a caller names none; empty for all.
@@ -387,8 +404,8 @@ NO_CAPS: Final = ResultCaps()
 
 
 @frozen
-class SearchRequest(SearchOptions):
-    """A validated search: the options with their defaults, and what was parsed from them.
+class SearchRequest:
+    """A validated search, as the stages read it; fields without a line here are those of `SearchOptions`.
 
     Attributes:
         where: Filters; sources are ids or paths, categories ids or names, as given.
@@ -404,14 +421,20 @@ class SearchRequest(SearchOptions):
 
     query: str
     _: KW_ONLY
-    where: RecordFilter = field(default_factory=RecordFilter)
+    where: RecordFilter = NO_FILTER
+    preset: str | None = None
     fusion: str = "auto"
+    weights: Mapping[str, float] | None = None
+    expansion: ExpansionOptions = NO_EXPANSION
+    by: str = "memory"
+    neighbours: int = 0
     channels: tuple[str, ...] = CHANNELS
     models: tuple[str, ...] | None = None
     stages: tuple[str, ...] = STAGES
     limit: int = 6
     multiplier: int = 4
     snippet: int = 700
+    explain: bool = False
     now: int = field(default_factory=now_micros)
     rewritten: str = ""
     zone: tzinfo | None = None
@@ -465,7 +488,7 @@ def build_request(
         sessions=tuple(filters.sessions),
         categories=tuple(filters.categories),
     )
-    values = {one.name: getattr(options, one.name) for one in fields(options)}
+    values: dict[str, Any] = {one.name: getattr(options, one.name, None) for one in fields(SearchRequest)}
     values = {name: value for name, value in values.items() if value is not None}
     for name in ("channels", "models", "stages"):
         if name in values:
@@ -549,16 +572,16 @@ def check_options(options: object) -> None:
         InputError: An option has a value it cannot have.
     """
     for item in fields(options):  # type: ignore[arg-type]
-        value, declared = getattr(options, item.name), item.metadata.get("option")
-        if declared is None:
+        value = getattr(options, item.name)
+        if "option" not in item.metadata:
             if is_dataclass(value):
                 check_options(value)
         elif value is not None:
-            listed = str(item.type).startswith("Sequence")
-            if listed and isinstance(value, str):
+            declared = _declared(item)
+            if declared.several and isinstance(value, str):
                 raise InputError(f"{item.name} is {value!r}, one text; give a list of them.")
             if declared.noun:
-                _check_choices(declared.noun, value if listed else (value,), declared.choices)
+                _check_choices(declared.noun, value if declared.several else (value,), declared.choices)
             elif declared.bounds is not None and not declared.choices:
                 least, most = declared.bounds
                 if not least <= value <= most:

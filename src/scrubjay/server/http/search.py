@@ -77,22 +77,21 @@ def declared_fields(
 
 def _form_field(one: Option) -> tuple[Any, Any]:
     """Return the type and the default of an option's field."""
-    kind = one.kind.removesuffix(" | None")
     least, most = one.bounds or (None, None)
     enum: dict[str, Any] = {"enum": list(one.choices)}
     annotation: Any
-    if kind.startswith("Sequence") and one.default is None:
+    if one.several and one.default is None:
         examples: dict[str, Any] = {"examples": [list(one.choices)]}
         annotation = Annotated[Strings, Field(json_schema_extra=examples)] if one.choices else Strings
-    elif kind.startswith("Sequence"):
+    elif one.several:
         item: Any = Project if one.project else str
         item = Annotated[item, Field(json_schema_extra=enum)] if one.choices else item
         annotation = Annotated[list[item], Field(max_length=MAX_ITEMS)]
-    elif kind.startswith(("int", "float")):
-        number: Any = int if kind == "int" else float
+    elif one.kind.startswith(("int", "float")):
+        number: Any = int if one.kind == "int" else float
         annotation = Annotated[number, Field(ge=least, le=most)]
         annotation = annotation | Literal[one.choices] if one.choices else annotation
-    elif kind == "bool":
+    elif one.kind == "bool":
         annotation = bool
     else:
         annotation = Project if one.project else str
