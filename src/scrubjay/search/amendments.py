@@ -30,13 +30,13 @@ DECIDES: Final = re.compile(
     rf"|\bso:|\b(?:so|also|then)\W+(?:we|I|it'?s|the)\b|{_CJK}",
     re.IGNORECASE,
 )
-"""What a decision, a rule or its reason is told by."""
+"""Words of a decision, a rule or its reason."""
 REASON: Final = re.compile(
     r"\b(?:because|since|otherwise|so that|the reason|that'?s why|due to|therefore|weil|denn|sonst|damit|parce que|car"
     r"|sinon|porque|ya que)\b|因为|所以",
     re.IGNORECASE,
 )
-"""What a reason is told by."""
+"""Words of a reason."""
 _DATE: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
 _DATE_LINES: Final = 300
 """Characters of a note within which its date stands."""

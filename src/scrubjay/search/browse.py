@@ -63,7 +63,7 @@ MAX_IDS = 20
 
 @dataclass(frozen=True, slots=True)
 class FetchWindow:
-    """How much to fetch: neighbours on either side, the character range of the joined text, and evidence."""
+    """Extent of a fetch: neighbours on either side, the character range of the joined text, and evidence."""
 
     neighbours: int = 0
     limit: int = 20_000
@@ -177,7 +177,7 @@ def several_ids(wanted: str, found: Sequence[str]) -> NotFoundError:
 
 @dataclass(frozen=True, slots=True)
 class ShortReference:
-    """How a memory is named in few words: its short id and its file's path, relative to its source."""
+    """Short name of a memory: its short id and its file's path, relative to its source."""
 
     id: str
     path: str = ""

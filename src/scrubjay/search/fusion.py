@@ -535,14 +535,14 @@ def date_proximity(at: int, time: QueryTime) -> float:
 MAX_PER_TIER: Final = 50
 """Most candidates of one tier, or the results wanted if more: no tier takes all places in later stages."""
 TIER_WEIGHT: Final = 0.5
-"""What a tier gains if its weight is doubled, and loses if halved: logarithmic, so it means the same at any score."""
+"""Gain of a tier if its weight is doubled, and loss if halved: logarithmic, so it means the same at any score."""
 CERTAINTY_WEIGHT: Final = 0.15
-"""What a certain crystal or fact gains over the pieces it was distilled from: as much as age takes at most."""
+"""Gain of a certain crystal or fact over the pieces it was distilled from: as much as age takes at most."""
 CERTAIN_ABOVE: Final = 0.85
 """Confidence above which it is certain: three independent sources (two give .85), or a person's word."""
 DISTILLED_TIERS: Final = frozenset(("crystal", "semantic"))
 PROJECT_WEIGHT: Final = 0.3
-"""What a memory of the caller's project gains: as much as a person's turn over an assistant's."""
+"""Gain of a memory of the caller's project: as much as a person's turn over an assistant's."""
 _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
 
 

@@ -185,7 +185,7 @@ def _title_name(title: str) -> str:
 
 
 GRAPH_WEIGHT: Final = 2.0
-"""What a certain and rare path adds to a passage. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets of questions
+"""Added to a passage by a certain and rare path. MuSiQue and HotpotQA rise from 1 on; beyond 2.5 sets of questions
 with one answer fall (bench/LOG.md). Turns get nothing: BEAM loses .05 of R@5 by names that recur, and they have
 neighbours."""
 MAX_CLOSING: Final = 0.9

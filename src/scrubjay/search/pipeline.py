@@ -276,11 +276,11 @@ def newest_first(
         equivalents = validity.newer_equivalents(
             best, records, selection.features, plan, state.channels.terms
         )
-        groups = validity.newest_first(groups, equivalents)
-    groups = validity.newest_first(groups, newer)
+        groups = validity.place_ahead(groups, equivalents)
+    groups = validity.place_ahead(groups, newer)
     if "decay" in plan.stages and fused:
         better = validity.better_than_wrong(groups, records, selection.features)
-        groups = validity.newest_first(groups, better)
+        groups = validity.place_ahead(groups, better)
     for memory, later in selection.newer.items():
         newer[memory] = tuple(dict.fromkeys((*later, *newer.get(memory, ()))))
     return groups, newer
@@ -415,7 +415,7 @@ def _find_newer(
 
 
 def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
-    """Where a superseded statement is likelier to answer than anything active, put first the one that holds now.
+    """Put first the statement that holds now, where one that it superseded is likelier to answer than anything active.
 
     "I moved to Lisbon" shares no word with "where do I live?", but it superseded "I live in Porto".
     """
@@ -498,7 +498,7 @@ def _place_newer(selection: Selection, state: RetrievalState, newer: Mapping[str
     }
     selection.features = {**selection.features, **_features(state, added, missing)}
     selection.records = {**selection.records, **missing}
-    selection.groups = validity.newest_first(groups, selection.joined)
+    selection.groups = validity.place_ahead(groups, selection.joined)
 
 
 def _features(

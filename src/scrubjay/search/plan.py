@@ -83,7 +83,7 @@ MAX_POSTINGS: Final = 400_000
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What the channels look up, and how their rankings are fused.
+    """A query as the channels look it up, and the fusion of their rankings.
 
     Attributes:
         groups: The query's words, rarest first where some were dropped, else in its order.

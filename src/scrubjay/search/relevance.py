@@ -146,7 +146,7 @@ class RelevanceFeatures:
 
     @cached_property
     def relevance(self) -> float:
-        """How likely it is to answer, 0 to 1, to four digits: the figure shown is the figure compared."""
+        """Probability that it answers, 0 to 1, to four digits: the figure shown is the figure compared."""
         weights = calibration()[self.family]["weights"]
         total = math.fsum(weight * FEATURES[name](self) for name, weight in weights.items())
         own = self.answering / (1.0 + math.exp(-max(-30.0, min(30.0, total))))

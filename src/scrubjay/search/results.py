@@ -143,7 +143,7 @@ SESSION_LABEL_LENGTH = 12
 
 @dataclass(frozen=True, slots=True)
 class ResultDetails:
-    """What is shown with results.
+    """Details that are shown with results.
 
     Attributes:
         evidence: Derived memory to the memories that it was derived from.

@@ -165,14 +165,13 @@ class ThreadGraph:
         by_id = {one.id: one for one in chosen}
         sources = {source.id: source for source in self.reader.sources()}
         superseding = self._neighbours(list(by_id), "supersedes", (True,))
-        at = self.state.request.now if plan.true_at is None else plan.true_at
         own = {memory: self._records[memory] for memory in by_id}
-        for memory, changes in superseded_statements(self.reader, own, at).items():
+        for memory, changes in superseded_statements(self.reader, own, self.state.at).items():
             later = {one.later.id for one in changes}
             superseding[memory] = tuple(sorted({*superseding.get(memory, ()), *later}))
         contradicting = self._neighbours(list(by_id), "contradicts", (False, True))
         entries = []
-        for place in chronological_order({memory: self._records[memory] for memory in by_id}):
+        for place in chronological_order(own):
             one, record = by_id[place.id], self._records[place.id]
             result = seeds.get(place.id)
             if result is None or one.path:

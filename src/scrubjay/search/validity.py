@@ -325,8 +325,8 @@ def _holding(fact: str, facts: Mapping[str, Record], successors: Mapping[str, Se
     return found
 
 
-def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str]]) -> list[ResultGroup]:
-    """Return groups in their order, but none before one whose memory is newer than its own."""
+def place_ahead(groups: Sequence[ResultGroup], ahead: Mapping[str, Sequence[str]]) -> list[ResultGroup]:
+    """Return groups in their order, but none before those that belong ahead of it, by memory."""
     by_id = {group.lead.id: group for group in groups}
     order: dict[str, ResultGroup] = {}
     reached: set[str] = set()
@@ -334,7 +334,7 @@ def newest_first(groups: Sequence[ResultGroup], newer: Mapping[str, Sequence[str
         waiting = [memory]
         while waiting:
             reached.add(waiting[-1])
-            later = (one for one in newer.get(waiting[-1], ()) if one in by_id and one not in reached)
+            later = (one for one in ahead.get(waiting[-1], ()) if one in by_id and one not in reached)
             if (late := next(later, None)) is not None:
                 waiting.append(late)
             else:

@@ -336,7 +336,7 @@ CHALLENGE: Final = 'Bearer error="invalid_token"'
 
 
 class Credential(NamedTuple):
-    """What a valid token stands for, and the hash that MCP sessions are bound to."""
+    """The principal of a valid token, and the hash that MCP sessions are bound to."""
 
     principal: Principal
     hash: str

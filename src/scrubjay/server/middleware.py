@@ -190,7 +190,7 @@ class BodyTimeoutError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class BodyLimit:
-    """How the body of a request is read.
+    """Limits of the body of a request.
 
     Attributes:
         max_bytes: None for no limit, only with ``streamed``.

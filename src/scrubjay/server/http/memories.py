@@ -121,7 +121,7 @@ class Change(RequestModel, json_schema_extra={"examples": [{"content": "The laun
 
 @document_fields(Memory.get)
 class GetOptions(RequestModel, strict=False):
-    """How much to return of a memory and its neighbours."""
+    """Extent of a memory and its neighbours to return."""
 
     neighbours: Annotated[int, Field(ge=0, le=100)] = 0
     limit: PositiveInt = 20_000

@@ -213,7 +213,7 @@ ModelName = Annotated[str, Path(description="Its name.", examples=["bge"])]
 class Sync(
     RequestModel, json_schema_extra={"examples": [{"path": "/srv/notes", "description": "the crew's notes"}]}
 ):
-    """What to sync."""
+    """A source to sync, and its options."""
 
     path: str | None = None
     only: str | None = None
@@ -242,7 +242,7 @@ class Rebuild(RequestModel):
 
 @document_fields(Memory.consolidate)
 class Consolidate(RequestModel, json_schema_extra={"examples": [{"if_due": "4h"}]}):
-    """What to consolidate and archive."""
+    """Options of a consolidation."""
 
     if_due: str | None = None
     after_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
@@ -253,7 +253,7 @@ class Consolidate(RequestModel, json_schema_extra={"examples": [{"if_due": "4h"}
 
 @document_fields(Memory.audit)
 class Look(RequestModel, json_schema_extra={"examples": [{"fix": ["junk"], "dry_run": True}]}):
-    """What to audit and fix."""
+    """Options of an audit and its fixes."""
 
     fix: Strings = []
     limit: Count = 20
@@ -263,7 +263,7 @@ class Look(RequestModel, json_schema_extra={"examples": [{"fix": ["junk"], "dry_
 
 @document_fields(Memory.retain)
 class Retain(RequestModel):
-    """How to apply the retention settings."""
+    """Options of a run of the retention settings."""
 
     dry_run: bool = False
     now: OptionalDate = None
@@ -429,7 +429,7 @@ UPLOAD_FORMATS: Final = tuple(each for each in IMPORT_FORMATS if each not in FOL
 
 @document_fields(Memory.import_)
 class ImportQuery(RequestModel, strict=False):
-    """What to import and how."""
+    """Options of an import."""
 
     format: Annotated[
         str, enum(UPLOAD_FORMATS, "Format of the file; `auto` detects it. See docs/conversations.md.")

@@ -44,7 +44,7 @@ class PendingRequests:
         self._pending: set[int | str] = set()
         self._settled: anyio.Event | None = None
         self._envelope: Mapping[str, Any] | None = None
-        """What each request must carry: of a client of revision 2026-07-28 that of its first, of others nothing."""
+        """Parameters of a request in place of a refused one: _meta of the first in revision 2026-07-28, else none."""
 
     def read(self, line: str) -> str:
         """Record the request in a line; return the line, or a request that is refused in place of an invalid one."""

@@ -67,7 +67,7 @@ _MARKS: Final = (
     (re.compile(r"(?<![\w*])\*(?=\S)([^*\n]*?\S)\*(?![\w*])"), r"\1"),
     (re.compile(r"\n{2,}"), "\n"),
 )
-"""What is left out of a text that is shown in a few lines, and what takes its place."""
+"""Patterns of marks that a text shown in a few lines lacks, and their replacements."""
 
 
 def plain_text(text: str) -> str:
@@ -191,7 +191,7 @@ class _Renderer(RendererHTML):
 
 
 def _wiki_reference(found: re.Match[str]) -> str:
-    """Return what a link between notes says; ``found`` is in escaped text."""
+    """Return the label of a link between notes, as HTML; ``found`` is in escaped text."""
     return f'<span class="reference" title="{found[1]}">{found[2] or found[1]}</span>'
 
 

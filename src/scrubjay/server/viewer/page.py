@@ -165,7 +165,7 @@ def iso_time(micros: int | None) -> str:
 
 
 def page_of(items: Sequence[Item], number: int, size: int) -> dict[str, Any]:
-    """Return what a template shows of one page of a list."""
+    """Return the entries of one page of a list, for a template."""
     end = number * size
     return {"entries": items[end - size : end], "number": number, "more": len(items) > end}
 
