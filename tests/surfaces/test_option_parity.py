@@ -76,7 +76,8 @@ def test_python_takes_what_is_declared_of_the_same_kind_and_default(method: str)
     taken = {name: (one.annotation, one.default) for name, one in parameters.items()}
     moment = {"Moment": "str | datetime | None"}
     assert taken == {
-        name: (moment.get(one.annotation, one.annotation), one.default) for name, one in DECLARED[method].items()
+        name: (moment.get(one.annotation, one.annotation), one.default)
+        for name, one in DECLARED[method].items()
     }
 
 

@@ -459,9 +459,9 @@ def _choose_newer(
 ) -> dict[str, list[Record]]:
     """Return, by result, the later memories to place before it.
 
-    These are, where it answers by a superseded statement, which holds all its words of the query, the later memory; and
-    where it is likely to answer, the last that may have changed it: "I moved to Oldenburg" shares no word with "where
-    do I live?".
+    Those are the memories that supersede a statement by which it answers: one that holds all its words of the query. Of
+    a result that is likely to answer it is also the last memory that may have changed it: "I moved to Oldenburg" shares
+    no word with "where do I live?".
     """
     found: dict[str, list[Record]] = {}
     for memory, own in superseded.items():
