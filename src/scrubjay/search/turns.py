@@ -59,6 +59,7 @@ def order_turns(
     features |= question_features(features, shares, records)
     stating = place_turns(stating, passages, features)
     answers = [*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]]
+    answers = [one for one in answers if features[one.id].plausible]
     questions = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
     return best_first([*passages, *stating, *questions]), features
 

@@ -91,7 +91,8 @@ MAX_QUESTION_WORD: Final = 6
 """Characters of the longest of these, with the one before it."""
 
 _NOT_KNOWING: Final = re.compile(
-    r"\b(?:(?:do|does|did|could)(?:n't| not)|can(?:'t| ?not))\s+(?:\w+\s+)?(?:know|have|see|find|tell|say)\b"
+    r"\b(?:do|does|did|can|could)(?:n't| not)\s+(?:\w+\s+)?(?:know|have|see|find|tell|say)\b"
+    r"|\b(?:i|we) can(?:'t| ?not)\s+(?:\w+\s+)?(?:know|see|find|tell|say)\b"
     r"|\bnot (?:sure|certain|known)\b|\bno idea\b|\b(?:weiß|kenne|finde|sehe|habe) (?:ich |es |das |da )*(?:nicht|kein)"
     r"|\bkeine ahnung\b|不知道|不清楚|找不到|没有找到|わかりません|分かりません",
     re.I,
@@ -171,7 +172,7 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
 def admits_not_knowing(reply: str) -> bool:
     """Return whether a reply says that it has no answer.
 
-    >>> [admits_not_knowing(text) for text in ("I don't have the price list.", "I can't say.", "It is 80 euros.")]
+    >>> [admits_not_knowing(text) for text in ("I don't have the list.", "So I can't say.", "They can't see them.")]
     [True, True, False]
     """
     return bool(_NOT_KNOWING.search(reply.replace("’", "'")))
