@@ -196,8 +196,6 @@ def stated_text(new: NewMemory) -> str:
 
 def checked_text(value: object, field: str) -> str:
     if not isinstance(value, str):
-        raise InputError(
-            f"{field} must be a text, not of the type {type(value).__name__}. Nothing was written."
-        )
+        raise InputError(f"{field} is not a text: its type is {type(value).__name__}. Nothing was written.")
     # Lone surrogates can be neither stored nor printed.
     return value.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
