@@ -21,7 +21,6 @@ from scrubjay.search.context import (
     LATER_HOLDS,
     NOTHING_FOUND,
     OUTDATED,
-    WEAK_MATCHES,
     ContextRequest,
     citations_of,
     fast_embedder,
@@ -33,7 +32,7 @@ from scrubjay.search.context import (
     token_counter,
 )
 from scrubjay.search.pipeline import RetrievalState, Selection, retrieve, select_answers
-from scrubjay.search.relevance import all_weak, term_weights, terms_held
+from scrubjay.search.relevance import term_weights, terms_held
 from scrubjay.storage.interface import Reader
 
 if TYPE_CHECKING:
@@ -121,9 +120,7 @@ def build_briefing(
     items, more, _ = injectable_items(reader, [("relevant", one) for one in told.values()], state, request)
     omitted = [*omitted, *(one for one in more if one not in omitted)]
     items = items[: MAX_MEMORIES if first else MAX_LATER]
-    shown = [selection.features[one] for item in items if (one := item.record.id) in selection.features]
-    weak = WEAK_MATCHES if all_weak(shown) else ""
-    notice = f"{weak}\n{LATER_HOLDS if len(items) > 1 else ''}".strip()
+    notice = LATER_HOLDS if len(items) > 1 else ""
     placed, unplaced = fit_tokens(items, request.budget, base, notice)
     text = render_block(placed, notice)
     return Context(
