@@ -355,8 +355,9 @@ def test_an_agent_that_was_asked_for_and_is_not_installed_is_a_problem(case: Ins
         list(run_checks(case, ["nobody"]))
 
 
-def test_a_store_with_memories_of_others_alone_is_not_called_empty(case: Installation) -> None:
-    with case.memory() as memory:
+def test_a_store_with_memories_of_others_alone_is_not_called_empty(make: Make) -> None:
+    case = make()
+    with Memory.open(settings=case.settings) as memory:
         memory.seen_by("somebody").add("The kayak leaks.")
     found = one(run_checks(case), "memories")
     assert found.found.startswith(f"none of {case.settings.user} yet in ")

@@ -178,7 +178,7 @@ def test_places_where_forgotten_texts_remain_are_told_once_a_file(cli, tmp_path:
     assert f"The text remains in {talk}, at 3 places in lines 1-3.\n" in said.out
     assert said.out.count("The text remains") == 1
     again = cli("sync", talk)
-    assert ("forgotten" in again.out, "can be ingested" in again.err) == (True, False)
+    assert "can be ingested" not in again.err
 
 
 def test_redactions_tell_which_text_an_allow_entry_must_hold(cli, tmp_path: Path) -> None:
