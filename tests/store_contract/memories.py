@@ -495,3 +495,4 @@ class ChangesContract:
         with store.reader(ann) as reader:
             assert reader.counts().memories == 1
         assert store.size() >= 0
+        store.check_writable()

@@ -304,9 +304,9 @@ def redactions(call: Call) -> None:
         write("Nothing was redacted.")
         return
     write_error(
-        "hint: to keep one that is no secret, open its file at the line shown, copy all the text that stands at […], "
-        f'write allow = ["that text"] under [redaction] into {config_path()} and run scrubjay sync; a memory without '
-        "a file has to be added again"
+        f'hint: to keep one that is no secret, write allow = ["word"] under [redaction] into {config_path()} and run'
+        " scrubjay sync; the word is all the text that stands at […] in the file. A memory without a file has to be"
+        " added again"
     )
 
 
