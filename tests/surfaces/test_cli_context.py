@@ -54,3 +54,19 @@ def test_a_memory_that_feedback_marked_wrong_says_so_in_its_line(cli) -> None:
     cli("feedback", "wrong", added["id"])
     out = cli("context", "when do we deploy?").out
     assert f"marked wrong, {added['id']}] Deploy on Mondays only." in out
+
+
+def test_pinned_memories_are_shown_for_a_project_without_memories(cli) -> None:
+    cli("add", "Never deploy on Fridays.", "--pin")
+    for asked in (("--session-start",), ("when do we deploy?",)):
+        said = cli("context", *asked, "--project", "newproj")
+        assert (said.code, "Never deploy on Fridays." in said.out) == (0, True)
+        assert "No memory belongs to a project 'newproj'." in said.err
+
+
+def test_an_empty_context_is_built_again_for_the_only_project_that_a_name_ends(cli) -> None:
+    cli("add", "Deploys happen on Mondays.", "--project", "acme/harbour", "--tier", "lesson")
+    assert "Mondays" in cli("context", "--project", "harbour").out
+    said = cli("context", "--project", "harbor")
+    assert said.code == 2
+    assert "There is no project 'harbor'. Projects: acme/harbour." in said.err

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrubjay.memory import Memory
-    from scrubjay.models.results import Answer, Explanation, ReachedMemory, Result, ThreadEntry
+    from scrubjay.models.results import Answer, Context, Explanation, ReachedMemory, Result, ThreadEntry
 
 
 F = TypeVar("F", bound=Callable[..., object])
@@ -170,7 +170,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
 
 
 def _with_whole_names(
-    memory: Memory, ask: Callable[..., T], text: str, arguments: Mapping[str, Any], found: T
+    memory: Memory, ask: Callable[..., T], text: str | None, arguments: Mapping[str, Any], found: T
 ) -> T:
     """Return what is found when filters name whole values; ``found`` if they do already.
 
@@ -388,13 +388,16 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
         raise InputError("--session-start takes no question.", hint="omit one of them")
     text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
     arguments = {name: value for name, value in options.items() if value not in (None, ())}
+    named = {f"{name}s": [arguments.pop(name)] for name in ("project", "agent") if name in arguments}
     with call.open(cold=True) as memory:
-        from scrubjay.memory import find_filter_values
 
-        find_filter_values(
-            memory, {f"{name}s": [arguments[name]] for name in ("project", "agent") if name in arguments}
-        )
-        found = memory.context(text, **arguments)
+        def ask(query: str | None, **filters: list[str]) -> Context:
+            one_each = {name.removesuffix("s"): value for name, (value,) in filters.items()}
+            return memory.context(query, **(arguments | one_each))
+
+        found = ask(text, **named)
+        if not found.text:
+            found = _with_whole_names(memory, ask, text, named, found)
     if call.print_json(found):
         return
     if found.text:
