@@ -518,11 +518,14 @@ def decide_verdict(pair: ComparedPair, features: PairFeatures, chances: VerdictP
 
 
 def _is_paraphrase(pair: ComparedPair, features: PairFeatures, chance: float) -> bool:
-    """Return whether a statement that the rules take for an update with more details says the same in other words."""
+    """Return whether a statement that the rules take for an update says the same in other words."""
     d = pair.difference
     doubtful = features["well or ill"] or (d.added and len(shared_words(d)) < MIN_SHARED_WORDS)
     return (
-        pair.rule == "more details"
+        (
+            pair.rule in ("more details", "came true")
+            or (pair.rule == "another value" and not (d.dropped and d.added))
+        )
         and pair.reason in ("", "bounded")
         and features["new shared"] >= COVERED_SHARE
         and chance >= (CERTAIN_CHANCE if doubtful else PARAPHRASE_CHANCE)

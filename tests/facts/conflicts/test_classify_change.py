@@ -54,6 +54,19 @@ def test_a_verdict_names_the_rule_that_decided() -> None:
     assert classify_change("The gym is open.", "The gym is not open.").rule == "denied"
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Between the two quotes we picked the one from Nordvik.", "We went by Nordvik's quote."),
+        ("Write commit messages in English.", "From now on commit messages are in English."),
+        ("The wedding will be in Kraków.", "It's settled, the wedding is in Kraków."),
+        ("I'll be on parental leave from April to July.", "Lea is on parental leave."),
+    ],
+)
+def test_a_paraphrase_is_no_update(old: str, new: str) -> None:
+    assert classify_change(old, new).verdict == "new"
+
+
 @given(text | words)
 @settings(max_examples=150, deadline=None)
 def test_a_statement_repeated_changes_nothing(statement: str) -> None:
