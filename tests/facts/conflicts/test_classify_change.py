@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.facts.conflicts import VERDICTS, classify_change
+from scrubjay.facts.conflicts import VERDICTS, classify_change, compare_texts
 
 PAIRS = [
     tuple(part.strip() for part in line.split(" | "))
@@ -52,6 +52,66 @@ def test_the_pairs_that_likeness_alone_gets_wrong_are_decided(old: str, new: str
 def test_a_verdict_names_the_rule_that_decided() -> None:
     assert classify_change("The gym opens at 6.", "The gym opens at 7.").rule == "another number"
     assert classify_change("The gym is open.", "The gym is not open.").rule == "denied"
+    assert compare_texts("The gym is open.", "Gym: open").rule == "the same words"
+
+
+def is_taken_for_the_same(old: str, new: str) -> bool:
+    """Return whether the rules see no difference, or a change that they see is not marked."""
+    proposed = compare_texts(old, new).verdict
+    return proposed == "duplicate" or (proposed != "new" and classify_change(old, new).verdict == "new")
+
+
+NEVER_THE_SAME = [
+    ("{} takes 5 minutes.", "{} takes 6 minutes."),
+    ("{} takes 5 minutes.", "{} takes 5 hours."),
+    ("{} takes five minutes.", "{} takes 50 minutes."),
+    ("{} is on 4 May 2026.", "{} is on 5 May 2026."),
+    ("{} is on 4 May 2026.", "{} is on 4 May 2027."),
+    ("{} is on Monday.", "{} is on Tuesday."),
+    ("{} starts at 5pm.", "{} starts at 5am."),
+    ("{} is in May.", "{} is on 4 May."),
+    ("{} costs $20.", "{} costs €20."),
+    ("{} is at -4 degrees.", "{} is at 4 degrees."),
+    ("{} runs from 9 to 5.", "{} runs from 5 to 9."),
+    ("{} works.", "{} does not work."),
+    ("{} works.", "{} hardly works."),
+    ("{} can be seen.", "{} cannot be seen."),
+    ("{} is made with milk.", "{} is made without milk."),
+    ("{} is known to everyone.", "{} is known to nobody."),
+    ("{} is possible.", "{} is impossible."),
+    ("{} is not impossible.", "{} is impossible."),
+    ("{} uses steam, not diesel.", "{} uses diesel, not steam."),
+    ("{} is open and the bar is closed.", "{} is closed and the bar is open."),
+]
+
+
+@pytest.mark.parametrize("thing", ["The ferry", "My sister's sauna", "Grandpa Joe", "It", "nginx"])
+@pytest.mark.parametrize(("old", "new"), NEVER_THE_SAME)
+def test_another_number_date_or_denial_is_never_the_same(thing: str, old: str, new: str) -> None:
+    assert not is_taken_for_the_same(old.format(thing), new.format(thing))
+    assert not is_taken_for_the_same(new.format(thing), old.format(thing)) or "in May" in old
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Die Bahn fährt am Montag.", "Die Bahn fährt am Dienstag."),
+        ("Die Bahn fährt.", "Die Bahn fährt nicht."),
+        ("Wir haben zwei Katzen.", "Wir haben drei Katzen."),
+        ("Wir haben einen Hund.", "Wir haben keinen Hund."),
+        ("Le train part à 8h10.", "Le train part à 8h40."),
+        ("Elle mange du poisson.", "Elle ne mange jamais de poisson."),
+        ("El piso cuesta mil euros.", "El piso cuesta dos mil euros."),
+        ("Mi hermano fuma.", "Mi hermano no fuma."),
+        ("O voo é em março.", "O voo é em abril."),
+        ("Eu bebo leite.", "Eu não bebo leite."),
+        ("La riunione è alle tre.", "La riunione è alle quattro."),
+        ("Il gatto esce.", "Il gatto non esce mai."),
+    ],
+)
+def test_other_languages_are_not_taken_for_the_same_where_they_deny_or_count(old: str, new: str) -> None:
+    assert not is_taken_for_the_same(old, new)
+    assert not is_taken_for_the_same(new, old)
 
 
 @pytest.mark.parametrize(
@@ -79,6 +139,14 @@ def test_any_two_texts_have_a_verdict(old: str, new: str) -> None:
     assert classify_change(old, new).verdict in VERDICTS
 
 
+@given(words, st.integers(2, 10**6), st.integers(2, 10**6))
+@settings(max_examples=100, deadline=None)
+def test_another_count_is_never_the_same(around: str, one: int, other: int) -> None:
+    if one != other:
+        old, new = f"{around} exactly {one} parcels", f"{around} exactly {other} parcels"
+        assert compare_texts(old, new).verdict != "duplicate"
+
+
 @pytest.mark.parametrize(
     "unit", ["a ", "not ", "\0", "1 ", "x", "A, ", "a-", "1.2.3.", "'", "$ ", "9", "5pm ", "\u0301", "न"]
 )
@@ -88,3 +156,8 @@ def test_a_line_of_ten_thousand_characters_is_decided_in_bounded_time(unit: str)
     assert classify_change(line, line + "b").verdict in VERDICTS
     assert classify_change(line, "foo").verdict in VERDICTS
     assert time.process_time() - began < PATIENCE
+
+
+def test_texts_that_differ_beyond_what_is_read_are_not_the_same() -> None:
+    long = "the cellar holds wine and cheese " * 100
+    assert compare_texts(long + "and ham", long + "and beer").verdict != "duplicate"
