@@ -13,6 +13,7 @@ from scrubjay.storage.sqlite.store import SQLiteStore
 from store_contract.contract import StoreCase, StoreContract
 from store_contract.generations import RebuildsContract, TenantReaderContract
 from store_contract.scopes import ScopesContract
+from store_contract.search import SearchContract
 
 
 class TestInMemory(StoreContract):
@@ -36,8 +37,8 @@ class TestPostgres(StoreContract):
         return PostgresStore(self._url, secret)
 
 
-class TestPostgresOwner(ScopesContract, TenantReaderContract, RebuildsContract, StoreCase):
-    """As the owner, for whom row-level security does nothing: the parts about who sees and changes which rows."""
+class TestPostgresOwner(SearchContract, ScopesContract, TenantReaderContract, RebuildsContract, StoreCase):
+    """As the owner, the usual private set-up: row-level security does nothing for it, so it hides no fault."""
 
     @pytest.fixture(autouse=True)
     def _server(self, postgres_url: str) -> None:
