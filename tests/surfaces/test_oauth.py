@@ -125,7 +125,6 @@ async def authorized(url: str, storage: InMemory, mode: str = "auto") -> AsyncIt
         yield client
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize(
     ("issuer", "cause"),
     [("http://127.0.0.1:1", "Connection refused"), ("https://nobody.invalid", "not known|resolution")],
@@ -137,6 +136,7 @@ def test_an_issuer_that_cannot_be_reached_is_reported_with_the_cause(issuer: str
     assert "SSL_CERT_FILE" in told.value.hint
 
 
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_finds_the_issuer_and_works_as_the_person_who_agreed(
     environ, issuer: Issuer, address: str, resource: str, mode: str
 ) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import hashlib
 import json
 import logging
+import os
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -307,8 +308,11 @@ def _cause(error: BaseException) -> str:
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
-    found = next((one for one in reversed(causes) if isinstance(one, OSError) and one.strerror), error)
-    return getattr(found, "strerror", None) or str(found) or type(error).__name__
+    for one in reversed(causes):
+        if isinstance(one, OSError) and one.errno and one.strerror:
+            # asyncio replaces the system's words, but not its number
+            return os.strerror(one.errno) if one.strerror.startswith("Connect call failed") else one.strerror
+    return str(error) or type(error).__name__
 
 
 def _is_usable(key: object) -> bool:
