@@ -422,19 +422,25 @@ def test_a_read_only_file_is_read_and_refuses_writes() -> None:
             write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
 
 
-def test_a_server_of_a_read_only_store_is_not_ready_and_says_why(environ: dict[str, str]) -> None:
+def test_a_server_of_a_read_only_store_is_ready_for_searches_and_says_so(environ: dict[str, str]) -> None:
     with asking(environ) as client:  # imports what a guest may not read
         assert written(client) == (200, "1.0")
     with guest() as folder, pytest.MonkeyPatch.context() as patch:
         for name in ("XDG_CONFIG_HOME", "XDG_DATA_HOME"):
             patch.setenv(name, str(folder / name))
         patch.setenv("SCRUBJAY_STORE", str(folder / "memories.db"))
-        made_in(folder).chmod(0o444)
+        path = made_in(folder)
         with asking({"XDG_CONFIG_HOME": str(folder)}) as client:
-            assert written(client) == (503, "0.0")
-            assert "its folder is read-only. Nothing was written." in refused(client.get("/readyz"), 503)
-            (folder / "memories.db").chmod(0o600)
+            assert client.post("/v1/memories", json={"content": "A jay sings."}).status_code == 201
+        path.chmod(0o444)
+        with asking({"XDG_CONFIG_HOME": str(folder)}) as client:
+            assert written(client) == (200, "0.0")
+            assert client.get("/readyz").json() == {"status": "read-only"}
+            assert client.post("/v1/search", json={"query": "jay"}).json()["results"]
+            assert "is read-only" in refused(client.post("/v1/memories", json={"content": "New."}), 503)
+            path.chmod(0o600)
             assert written(client) == (200, "1.0")
+            assert client.get("/readyz").json() == {"status": "ready"}
 
 
 def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:

@@ -316,7 +316,7 @@ class Session:
         self._long_runs = ThreadLane("long", 1)
         self._embeds = ThreadLane("embed", 1)
         self._prober = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-probe")
-        self._probe: Future[Any] | None = None
+        self._probe: Future[str] | None = None
         self._queue = FairQueue(settings.server.most_waiting)
         self._queries = Lane(QUERIES_PER_WORKER * workers.count if workers is not None else 0)
         self._stopping = threading.Event()
@@ -399,31 +399,38 @@ class Session:
                 sys.executable,
             )
 
-    async def ready(self) -> None:
-        """Return once the store takes reads and writes; bypasses the queue, and concurrent calls share one probe.
+    async def ready(self) -> str:
+        """Return "ready", or "read-only" if the store answers searches alone.
+
+        Bypasses the queue; concurrent calls share one probe.
 
         Raises:
-            StoreError: It is not, or the worker processes crash.
+            StoreError: The store cannot be read or its disk is full, or the worker processes crash.
         """
         if self._probe is None or self._probe.done():
             self._probe = self._prober.submit(self._check_ready)
         probe = asyncio.wrap_future(self._probe)
         probe.add_done_callback(_consume_exception)  # the caller may be gone
         await asyncio.wait([probe])
-        probe.result()
+        return probe.result()
 
-    def _check_ready(self) -> None:
+    def _check_ready(self) -> str:
         from scrubjay.memory import check_writable
 
         memory = self._store.of(self.owner)
         memory.models()
-        check_writable(memory)
+        state = "ready"
+        try:
+            check_writable(memory)
+        except StoreReadOnlyError:
+            state = "read-only"
         if self._workers is not None and self._workers_crash:
             try:
                 self._workers.warm()[0].result()
             except BrokenProcessPool as error:
                 raise StoreError("The reader processes crash. Searches are not answered.") from error
             self._workers_crash = False
+        return state
 
     def public_error(self, error: ScrubjayError, who: Principal | None) -> ScrubjayError:
         """Return an error as a client may see it: only an admin learns where the store is.

@@ -45,11 +45,13 @@ async def healthz() -> dict[str, str]:
 
 
 @router.head("/readyz", include_in_schema=False)
-@router.get("/readyz", responses={200: describe_response(_STATE, "Ready."), 503: _BAD})
+@router.get(
+    "/readyz",
+    responses={200: describe_response(_STATE, "Ready; `read-only` if the store takes no writes."), 503: _BAD},
+)
 async def readyz(session: SessionDep) -> dict[str, str]:
-    """Report whether the store takes reads and writes; 503 if not, as when its disk is full or it is read-only."""
-    await session.ready()
-    return {"status": "ready"}
+    """Report whether the store answers; 503 if it cannot be read or its disk is full."""
+    return {"status": await session.ready()}
 
 
 BUCKETS: Final = (0.002, 0.005, 0.01, 0.015, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
