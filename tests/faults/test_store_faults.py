@@ -472,7 +472,9 @@ def test_a_store_in_a_read_only_folder_is_read_and_refuses_writes() -> None:
             write_changes(opened, ANN, PutMemory(sample_memory("jay new", MINE)))
 
 
-def test_a_search_in_a_read_only_folder_answers_and_says_what_it_could_not_read_in() -> None:
+def test_a_search_in_a_read_only_folder_answers_and_says_what_it_could_not_read_in(path: Path) -> None:
+    with Memory.open(path, user="ann", settings=Settings(), embedders=[HashEmbedder(64)]) as opened:
+        opened.add("We sailed to Bornholm.")  # loads what a guest may not read
     with guest() as folder:
         path, notes = folder / "kept" / "memories.db", folder / "notes"
         notes.mkdir()
