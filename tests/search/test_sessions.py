@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from recall_values import candidate, record
 
@@ -83,3 +85,20 @@ def test_filters_hold_for_conversations_too(talks: Memory) -> None:
 def test_what_a_result_cannot_be_is_refused(memory: Memory, options: dict[str, object]) -> None:
     with pytest.raises(InputError):
         memory.search("heron", **options)  # type: ignore[arg-type]
+
+
+def test_a_conversation_is_as_likely_to_answer_as_the_likeliest_of_its_turns(tmp_path: Path) -> None:
+    talk = [
+        ("user", "ferry ferry ferry"),
+        ("assistant", "When you leave for Bornholm, the ferry goes at nine, but not on Sundays in winter."),
+    ]
+    asked = "when does the ferry to Bornholm leave"
+    with Memory.open(tmp_path / "memory.db") as memory:
+        for turn, (role, text) in enumerate(talk, 1):
+            memory.add(text, session="ferry", turn=turn, role=role)
+        for number in range(40):
+            memory.add(f"Something else, number {number}.", session=f"t{number}", turn=1, role="user")
+        by_turn = memory.search(asked).results
+        conversation = memory.search(asked, by="session").results[0]
+    assert by_turn[0].role == "user"
+    assert conversation.relevance == max(one.relevance or 0.0 for one in by_turn)

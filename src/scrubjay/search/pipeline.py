@@ -379,8 +379,11 @@ def _select(selection: Selection, state: RetrievalState) -> None:
 def _abstain(selection: Selection, state: RetrievalState) -> None:
     """Estimate the relevance of the first groups and keep those that answer; where none does, say why."""
     plan, channels = state.plan, state.channels
-    first = [group.lead for group in selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]]
-    turns = {one.id: selection.records[one.id].turn is not None for one in first}
+    groups = selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]
+    first = [group.lead for group in groups]
+    by_session = state.request.by == "session"
+    compared = [one for group in groups for one in (group.lead, *group.others)] if by_session else first
+    turns = {one.id: selection.records[one.id].turn is not None for one in compared}
     evidence = relevance.graph_evidence(turns, selection.candidates, selection.paths)
     others = sorted({memory for referrers in evidence.values() for memory in referrers} - turns.keys())
     turns |= {
@@ -391,6 +394,10 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     computed = relevance.relevance_features(plan, channels.terms, channels.rankings, missing)
     own = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
     selection.features = relevance.propagate_relevance(own, evidence)
+    if by_session:  # a conversation is as likely to answer as the likeliest of its turns
+        for group in groups:
+            features = [selection.features[one.id] for one in (group.lead, *group.others)]
+            selection.features[group.lead.id] = max(features, key=lambda own: (own.plausible, own.relevance))
     least = state.request.min_relevance if "abstain" in plan.stages else 0.0
     answers, selection.abstained = relevance.decide_abstention(first, selection.features, least)
     if not first and plan.question.time_only:
