@@ -146,7 +146,7 @@ def _read(
         data = read_bytes(Path(source.root), state.path)
         if not is_mtime_settled(data.mtime_ns, time.time_ns()):
             data = replace(data, mtime_ns=0)
-        if stored is not None and stored.content_hash == data.content_hash:
+        if stored is not None and stored.content_hash == data.content_hash and not stored.refused_group:
             return PreparedDocument(replace(stored, mtime_ns=data.mtime_ns, size=data.size))
         file = reader.text(state.path, data)
     except SourceError as error:
@@ -265,7 +265,8 @@ def _plan(
     traits = _traits(run, source, drafted)
     refused = tally.refused.get(str(Path(source.root) / document.path))
     if refused is not None:
-        document = replace(document, content_hash=KEPT_PRIVATE_PREFIX + refused)
+        versions = replace(document.versions, extractor=KEPT_PRIVATE_PREFIX + refused)
+        document = replace(document, versions=versions)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
     planned = plan_document(

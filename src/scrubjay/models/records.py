@@ -136,7 +136,7 @@ UNFINISHED: Final = "unfinished"
 FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
 KEPT_PRIVATE_PREFIX: Final = "kept private: "
-"""What the content hash of a note begins with that names a group its owner is not in; the group follows."""
+"""Stands for the extractor of a note that names a group its owner is not in; the group follows."""
 UNCONVERTED: Final = "unconverted"
 """Extractor of a document, such as a PDF, that failed because of its content: it is not tried again unchanged."""
 
@@ -148,8 +148,7 @@ class Document:
     Attributes:
         source: Id of its source.
         path: POSIX path relative to the source's root.
-        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end,
-            `KEPT_PRIVATE_PREFIX` when it may not be seen by the group that it names.
+        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end.
         mtime_ns: Modification time when it was read.
         size: Bytes.
         cursor: Bytes read of an append-only document; 0 for one that is read whole.
@@ -180,8 +179,9 @@ class Document:
     @property
     def refused_group(self) -> str:
         """The group that a note names and its owner is not in, so that it was kept private; else an empty string."""
-        kept = self.content_hash.startswith(KEPT_PRIVATE_PREFIX)
-        return self.content_hash.removeprefix(KEPT_PRIVATE_PREFIX) if kept else ""
+        extractor = self.versions.extractor
+        kept = extractor.startswith(KEPT_PRIVATE_PREFIX)
+        return extractor.removeprefix(KEPT_PRIVATE_PREFIX) if kept else ""
 
 
 @frozen
