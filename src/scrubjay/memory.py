@@ -160,7 +160,6 @@ class Memory:
                 log=log,
                 rewriter=QueryRewriter(settings.llm, announce),
                 rerankers=RerankerRegistry(reranker),
-                learned_dir=settings.notes.learned_dir,
             )
         )
 
@@ -696,15 +695,16 @@ class Memory:
         with open_view(workspace, timer) as view:
             request = replace(request, rewritten=rewriting.text, now=view.now if now is None else request.now)
             found = run_search(view.reader, view.embedders, request, reranker)
-            found = replace(
-                found, results=view.mark_outdated(found.results), nearest=view.mark_outdated(found.nearest)
-            )
+            results, changed = view.mark_outdated(found.results)
+            nearest, changed_nearest = view.mark_outdated(found.nearest)
+            found = replace(found, results=results, nearest=nearest)
             unknown = unknown_projects(
                 workspace, view.reader, projects, {one.project for one in found.results}
             )
         timer.lap("rank")
         log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
-        partial = (*view.stale, *rewriting.partial, *view.failed, *no_reranker, *found.partial)
+        partial = (*view.stale, *(changed or changed_nearest), *rewriting.partial, *view.failed, *no_reranker)
+        partial += found.partial
         notes = (*unknown, *rewriting.notes, *view.skipped, *found.notes)
         return replace(found, partial=partial, notes=notes, took_ms=timer.ms)
 
@@ -797,7 +797,8 @@ class Memory:
         with open_view(workspace, timer) as view:
             request = request if now is not None else replace(request, now=view.now)
             found = build_thread(view.reader, view.embedders, request, bounds, reranker)
-            marked = {one.id: one for one in view.mark_outdated([knot.result for knot in found.knots])}
+            results, changed = view.mark_outdated([knot.result for knot in found.knots])
+            marked = {one.id: one for one in results}
             knots = tuple(
                 replace(knot, result=marked[knot.result.id])
                 for knot in found.knots
@@ -806,7 +807,7 @@ class Memory:
             found = replace(found, knots=knots)
         timer.lap("rank")
         log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
-        partial = (*view.stale, *view.failed, *no_reranker, *found.partial)
+        partial = (*view.stale, *changed, *view.failed, *no_reranker, *found.partial)
         return replace(found, partial=partial, took_ms=timer.ms)
 
     def page(  # noqa: D417 the filters are those of `search`

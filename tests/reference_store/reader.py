@@ -105,20 +105,24 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
     def sources(self) -> list[Source]:
         return sorted(self._sources.values(), key=lambda source: (source.root, source.id))
 
-    def shared_sources(self) -> list[Source]:
-        places = [m.record.place for m in self._visible.values()]
-        sharing = {place.source for place in places if place is not None}
-        found = [s for i, s in self._state.sources.items() if i in sharing - self._sources.keys()]
-        return sorted((s for s in found if s.share is not False), key=lambda source: (source.root, source.id))
-
-    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
-        records = [m.record for m in self._state.memories.values()]
-        keys = {
-            r.key
-            for r in records
-            if r.place is not None and r.place.source in {*sources} & self._sources.keys()
+    def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
+        places = {i: self._visible[i].record.place for i in ids if i in self._visible}
+        return {
+            i: (self._state.sources[place.source].root, self._state.documents[place.source, place.path])
+            for i, place in places.items()
+            if place is not None and place.source not in self._sources
         }
-        return sorted(k.removeprefix("group:") for k in keys - {*self._scope.keys} if k.startswith("group:"))
+
+    def hidden_groups(self, source: str) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for record in (m.record for m in self._state.memories.values()):
+            place, hidden = (
+                record.place,
+                record.key.startswith("group:") and record.key not in self._scope.keys,
+            )
+            if place is not None and place.source == source and source in self._sources and hidden:
+                found.setdefault(record.key.removeprefix("group:"), set()).add(place.path)
+        return found
 
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         if source not in self._sources:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,9 +54,6 @@ from store_contract.samples import (
     term_group,
     write_changes,
 )
-
-SHARING = {"asked": None, "open": True, "shut": False}
-"""Sources, and whether they may share."""
 
 QUESTIONS = (
     SampleQuestion((term_group("jay"), term_group("deployment")), sample_vector("jay"), FINGERPRINT),
@@ -375,42 +371,37 @@ class ScopesContract:
         with store.reader(ann) as reader:
             assert reader.counts().memories == 0
 
-    def test_a_source_is_known_to_share_while_others_see_passages_of_it(
+    def test_a_shared_passage_tells_its_file_and_a_source_the_groups_its_owner_left(
         self, store: Store, ann: Scope
     ) -> None:
-        """Others learn the source, its owner the groups; what a source may not share, or strangers have, is neither."""
+        """Others learn the file of what they see and of nothing else; the owner, in which files the groups see any."""
         alone, dev = Scope(ann.tenant, "ann"), Scope(ann.tenant, "ann", ("dev",))
         crew = Scope(ann.tenant, "cleo", ("dev", "ops"))
-        sources = [replace(sample_source(name, "user:ann"), share=share) for name, share in SHARING.items()]
-        write_changes(store, ann, PutModel(SMALL_MODEL), *map(PutSource, sources))
-        for source in sources:
-            keys = ("user:ann", "group:dev", "group:ops")
-            fresh = tuple(
-                sample_memory(key, key, name=f"{source.id} {key}", place=sample_place(source.id, "n.md", i))
+        source = sample_source("notes", "user:ann")
+        documents = {path: sample_document("notes", path) for path in ("dev.md", "ops.md")}
+        write_changes(store, ann, PutModel(SMALL_MODEL), PutSource(source))
+        for path, document in documents.items():
+            keys = ("user:ann", f"group:{path.removesuffix('.md')}")
+            fresh = [
+                sample_memory(key, key, name=f"{path} {key}", place=sample_place("notes", path, i))
                 for i, key in enumerate(keys)
-            )
-            write_changes(
-                store, alone.joined(["dev", "ops"]), PutDocument(sample_document(source.id, "n.md"), fresh)
-            )
-        for scope, shared, hidden in (
-            (alone, [], ["dev", "ops"]),
-            (dev, [], ["ops"]),
-            (crew, ["asked", "open"], []),
-            (Scope(ann.tenant, "bob"), [], []),
-            (Scope("elsewhere", "cleo", ("dev", "ops")), [], []),
+            ]
+            write_changes(store, alone.joined(["dev", "ops"]), PutDocument(document, tuple(fresh)))
+        own, shared = sample_id("dev.md user:ann"), sample_id("dev.md group:dev")
+        for scope, files, hidden in (
+            (alone, {}, {"dev": {"dev.md"}, "ops": {"ops.md"}}),
+            (dev, {}, {"ops": {"ops.md"}}),
+            (crew, {shared: (source.root, documents["dev.md"])}, {}),
+            (Scope(ann.tenant, "bob"), {}, {}),
+            (Scope("elsewhere", "cleo", ("dev", "ops")), {}, {}),
         ):
             with store.reader(scope) as reader:
-                assert [source.id for source in reader.shared_sources()] == shared
-                assert reader.hidden_groups(list(SHARING)) == hidden
-        with store.reader(crew) as reader:
-            assert {source.key for source in reader.shared_sources()} == {"user:ann"}
-            assert [source for source in sources if source.id == "asked"] == reader.shared_sources()[:1]
-        write_changes(store, ann, DropDocument("asked", "n.md"), DropSource("open"))
-        with store.reader(crew) as reader:
-            assert reader.shared_sources() == []
+                assert reader.files_of_others([own, shared, sample_id("unknown")]) == files
+                assert reader.files_of_others([]) == {}
+                assert reader.hidden_groups("notes") == hidden
+        write_changes(store, alone.joined(["dev", "ops"]), DropDocument("notes", "dev.md"))
         with store.reader(alone) as reader:
-            assert reader.hidden_groups(["asked"]) == []
-            assert reader.hidden_groups(["shut"]) == ["dev", "ops"]
+            assert reader.hidden_groups("notes") == {"ops": {"ops.md"}}
 
     def test_a_user_is_dropped_with_all_that_has_the_name(self, store: Store, ann: Scope, bob: Scope) -> None:
         """The links, names and runs of nobody else, and not what happened to the memories of others."""

@@ -26,6 +26,7 @@ from scrubjay.ingest.scanner import (
     FileState,
     ScanResult,
     compare_with_stored,
+    exclude_hidden,
     is_due,
     list_file,
     list_files,
@@ -109,6 +110,8 @@ def sync_source(
     changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
     if max_bytes is not None:
         changed = [state for state in changed if is_due(source, known.get(state.path))]
+        with run.store.reader(run.scope) as reader:
+            changed, gone = exclude_hidden(reader, source, changed, gone, known)
         changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
     if only is not None:
         gone = []

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, decode_text, is_within, read_bytes, read_file
-from scrubjay.models.records import UNCONVERTED, Document, Record, Source
+from scrubjay.models.records import UNCONVERTED, Document, Record, Source, note_documents
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
@@ -643,6 +643,29 @@ def select_inline(
     return fitting, dropped, left, room
 
 
+def exclude_hidden(
+    reader: Reader,
+    source: Source,
+    changed: list[FileState],
+    gone: list[str],
+    known: Mapping[str, Document],
+) -> tuple[list[FileState], list[str]]:
+    """Return changed files, and documents that are gone, without those that a search leaves to a sync.
+
+    They have passages of a group that the reader is not in, or they may be such a file under a new name.
+    """
+    hidden = set().union(*reader.hidden_groups(source.id).values()) if changed or gone else set()
+    stamps = {(known[path].mtime_ns, known[path].size) for path in gone if path in hidden}
+    return (
+        [
+            one
+            for one in changed
+            if one.path not in hidden and (one.path in known or (one.mtime_ns, one.size) not in stamps)
+        ],
+        [path for path in gone if path not in hidden],
+    )
+
+
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
     old = known.get(state.path)
     return max(0, state.size - old.cursor) if old is not None else state.size
@@ -695,11 +718,9 @@ FILE_GONE: Final = "gone"
 
 
 def outdated_memories(
-    reader: Reader, records: Iterable[Record], *, strict: bool = False, missing_roots: bool = False
+    reader: Reader, records: Iterable[Record], *, missing_roots: bool = False
 ) -> dict[str, str]:
     """Return the memories whose file is gone, or no longer contains their text, with `FILE_GONE` or `FILE_CHANGED`.
-
-    With ``strict`` those are all passages of a file that is not as it was read.
 
     Only the files of these memories are looked at. As in a sync, a root that is empty, or missing unless
     ``missing_roots``, says nothing about its files, and turns stay when their log is gone.
@@ -715,7 +736,26 @@ def outdated_memories(
         notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
         if notes and (_has_entries(root) or (missing_roots and not os.path.exists(root))):
             for note in notes:
-                found |= _outdated_passages(root, note, memories[note.path], strict=strict)
+                found |= _outdated_passages(root, note, memories[note.path])
+    return found
+
+
+def outdated_shared(reader: Reader, records: Iterable[Record]) -> set[str]:
+    """Return the passages of others' files that are not as they were read: they may be shared no longer.
+
+    Search, thread and context leave these out; what is read by id, path or date is not compared. Only the files of
+    these passages are looked at. A root that is missing or empty says nothing about them: it may be
+    on another machine.
+    """
+    own = {source.id for source in reader.sources()}
+    shared = {one.id: one for one in records if one.place is not None and one.place.source not in own}
+    files = reader.files_of_others(list(shared)) if shared else {}
+    notes = note_documents({memory: document for memory, (_, document) in files.items()})
+    found: set[str] = set()
+    for memory, note in notes.items():
+        root, _ = files[memory]
+        if _has_entries(root):
+            found |= _outdated_passages(root, note, [shared[memory]], strict=True).keys()
     return found
 
 
@@ -724,8 +764,9 @@ LOOKED_BYTES: Final = 1_000_000
 
 
 def _outdated_passages(
-    root: str, note: Document, passages: Sequence[Record], *, strict: bool
+    root: str, note: Document, passages: Sequence[Record], *, strict: bool = False
 ) -> dict[str, str]:
+    """With ``strict`` all passages of a file are outdated that is not as it was read."""
     place = os.path.join(root, note.path)
     try:
         mtime_ns, size = mtime_and_size(place, os.stat(place))
@@ -810,6 +851,18 @@ def check_freshness(
             if cache is not None:
                 cache.mark_unchanged(source, found, reader.state)
             continue
+        readable, removable = exclude_hidden(reader, source, stale, gone, known)
+        # No time is stored of a file that was read just after it was written.
+        if len(removable) < len(gone) or any(
+            known[one.path].mtime_ns or known[one.path].size != one.size
+            for one in set(stale).difference(readable)
+        ):
+            partial.append(
+                Notice(
+                    f"{source.root} has changed files that are shared with a group you are not in: run `scrubjay sync`."
+                )
+            )
+        stale, gone = readable, removable
         fitting, dropped, left, room = select_inline(stale, gone, known, room)
         count = len(left) + len(gone) - len(dropped)
         if count > MAX_INLINE_FILES:

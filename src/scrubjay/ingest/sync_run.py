@@ -69,11 +69,11 @@ class SyncRun:
     """One sync of some sources.
 
     The passages of a file belong to its source, and the source to the user who registered it. So a sync reads and
-    replaces all of them, also those of groups that the user has left. Which group a file is shared with from now on
-    is decided by the groups that its owner is in now.
+    replaces all of them, also those of groups that the user has left; only the sync of a search does not. Which group a
+    file is shared with from now on is decided by the groups that its owner is in now.
 
     Attributes:
-        scope: The sources' owner, with all groups that see their passages: reads and writes.
+        scope: The owner of a source, with all groups that see its passages: reads and writes.
         owner: The same with the groups of now: decides about visibility.
         stages: Stages of linking (`LinkingOptions`).
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.

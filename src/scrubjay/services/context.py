@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.scanner import has_moved, outdated_memories
+from scrubjay.ingest.scanner import has_moved, outdated_memories, outdated_shared
 from scrubjay.models.dates import load_zone, now_micros, parse_when
 from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS, STALE_STORE
 from scrubjay.models.sources import repository_of
@@ -17,11 +16,11 @@ from scrubjay.search.context import OUTDATED, ContextRequest, ContextScope, buil
 from scrubjay.search.request import SearchOptions
 from scrubjay.services.models import RewriteOutcome
 from scrubjay.services.search import (
+    SHARED_CHANGED,
     SearchView,
     StageTimer,
     log_slow_query,
     open_view,
-    outdated_shared,
     reread_files,
     search_request,
     unknown_projects,
@@ -86,7 +85,6 @@ def context(
         unprompted,
         known,
         hook,
-        None if workspace.checks_files else functools.partial(_outdated, workspace),
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:
@@ -97,26 +95,30 @@ def context(
     found, view = _build(workspace, timer, request, projects, first=first)
     outdated = [one.id for one in found.left_out if one.why == OUTDATED]
     took = timer.ms / 1000
-    if outdated and until - time.monotonic() > REREAD_FACTOR * took:
-        reread_files(workspace, outdated, MAX_HOOK_BYTES)
-        if until - time.monotonic() > took:
-            found, view = _build(workspace, timer, request, projects, first=first)
+    if (
+        outdated
+        and until - time.monotonic() > REREAD_FACTOR * took
+        and reread_files(workspace, outdated, MAX_HOOK_BYTES)
+        and until - time.monotonic() > took
+    ):
+        found, view = _build(workspace, timer, request, projects, first=first)
     log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
     partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
     return replace(found, partial=partial, took_ms=timer.ms)
 
 
-def _outdated(workspace: Workspace, reader: Reader, records: Iterable[Record]) -> set[str]:
-    records = list(records)
-    return outdated_memories(reader, records).keys() | outdated_shared(workspace, reader, records)
-
-
 def _build(
     workspace: Workspace, timer: StageTimer, request: ContextRequest, projects: Sequence[str], *, first: bool
 ) -> tuple[Context, SearchView]:
+    shared: set[str] = set()
+
+    def outdated(reader: Reader, records: Iterable[Record]) -> set[str]:
+        records = list(records)
+        shared.update(outdated_shared(reader, records))
+        return shared if workspace.checks_files else shared | outdated_memories(reader, records).keys()
+
+    request = replace(request, outdated=outdated)
     with open_view(workspace, timer, embed=not request.hook) as view:
-        if view.stale and request.outdated is None:
-            request = replace(request, outdated=functools.partial(outdated_shared, workspace))
         if request.hook and request.asking is not None:
             from scrubjay.search.briefing import build_briefing
 
@@ -127,6 +129,9 @@ def _build(
         unknown = unknown_projects(workspace, view.reader, projects, ())
     timer.lap("rank")
     found = replace(found, partial=(*unknown, *found.partial))
-    if unread or any(one.why == OUTDATED for one in found.left_out):
-        found = replace(found, partial=(*found.partial, STALE_STORE))
+    left_out = {one.id for one in found.left_out if one.why == OUTDATED}
+    notices = [SHARED_CHANGED] if left_out & shared else []
+    if unread or left_out - shared:
+        notices.append(STALE_STORE)
+    found = replace(found, partial=(*found.partial, *notices))
     return found, view

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -14,7 +14,7 @@ from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.ids import is_short_id, may_be_id
-from scrubjay.models.records import STATUSES, RecordFilter, Scope
+from scrubjay.models.records import STATUSES, RecordFilter
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
@@ -26,12 +26,12 @@ from scrubjay.search.request import (
     build_request,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
-from scrubjay.storage.quota import USER_KEY_PREFIX, used_allowances
+from scrubjay.storage.quota import used_allowances
 from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder
-    from scrubjay.models.records import Record, Source, StageVersions
+    from scrubjay.models.records import Source, StageVersions
     from scrubjay.models.reports import FetchReport
     from scrubjay.models.results import Result
     from scrubjay.storage.interface import Reader
@@ -42,9 +42,8 @@ STALE_QUOTA = Notice(
 )
 STALE_READ_ONLY = Notice("Files changed, but the store is read-only: the answer is from before.")
 STALE_BUSY = Notice("Files changed, but another process is writing: the answer is from before.")
-SHARED_UNREAD = Notice(
-    "Files that others share changed and were not read yet: their passages are left out until their owner runs "
-    "`scrubjay sync`."
+SHARED_CHANGED = Notice(
+    "Files that others share have changed: their passages are left out until their owner runs `scrubjay sync`."
 )
 STALE_VERSION = Notice(
     "The store was made by another version or with other settings: `scrubjay sync` brings it up to date."
@@ -56,7 +55,7 @@ class ChangedFiles:
     """Result of a check for changed files.
 
     Attributes:
-        changed: Sources with a few changed files, the caller's and those that others share with the caller.
+        changed: Sources with a few changed files.
         partial: What was not checked, a sentence each.
         versions: Versions of the stages that made the store.
     """
@@ -70,96 +69,33 @@ class ChangedFiles:
 def find_changed_files(
     workspace: Workspace, reader: Reader, only: Collection[str] | None = None
 ) -> ChangedFiles:
-    """Look for changed files of the sources with these ids.
-
-    By default of all sources whose passages the caller sees, if the workspace checks files.
-    """
-    if not (workspace.checks_files or only):
-        return ChangedFiles()
-    changed, partial = _compare_files(workspace, reader, only)
-    for owner, shared in _sharing_owners(workspace, reader).items():
-        with workspace.store.reader(owner) as theirs:
-            found, unread = _compare_files(
-                workspace, theirs, [one for one in shared if only is None or one in only]
-            )
-        changed += found
-        partial += (SHARED_UNREAD,) if unread else ()  # a notice of theirs names their folders
-    return ChangedFiles(changed, partial, reader.versions() if changed else None)
-
-
-def _compare_files(
-    workspace: Workspace, reader: Reader, only: Collection[str] | None
-) -> tuple[tuple[Source, ...], tuple[str, ...]]:
-    """Return the reader's sources with changed files, of some ids or of all, and what was not checked."""
-    sources = reader.sources()
+    """Look for changed files of the sources with these ids; by default of all, if the workspace checks files."""
+    sources = reader.sources() if workspace.checks_files or only else []
     if not sources:
-        return (), ()
+        return ChangedFiles()
     from scrubjay.ingest.scanner import check_freshness
     from scrubjay.models.sources import exclude_memory_notes, exclude_nested_sources
 
+    learned = workspace.settings.notes.learned_dir
     found = check_freshness(
         reader,
         [
-            exclude_memory_notes(exclude_nested_sources(source, sources), workspace.learned_dir)
+            exclude_memory_notes(exclude_nested_sources(source, sources), learned)
             for source in sources
             if only is None or source.id in only
         ],
         workspace.settings.sync.look_seconds,
         workspace.scan_cache,
     )
-    return tuple(source for source in sources if source.id in found.changed), found.partial
-
-
-def _sharing_owners(workspace: Workspace, reader: Reader) -> dict[Scope, list[str]]:
-    """Return the users who share files with the caller, each with the ids of the sources."""
-    owners: dict[Scope, list[str]] = {}
-    for source in reader.shared_sources():
-        owners.setdefault(_owner(workspace, source), []).append(source.id)
-    return owners
-
-
-def _owner(workspace: Workspace, source: Source) -> Scope:
-    """Return whom a source's files are ingested for: its owner, and the caller for a source that they see."""
-    if source.key in workspace.scope.keys:
-        return workspace.scope
-    return Scope(workspace.scope.tenant, source.key.removeprefix(USER_KEY_PREFIX))
-
-
-def outdated_shared(workspace: Workspace, reader: Reader, records: Iterable[Record]) -> set[str]:
-    """Return the memories of others' files that were changed or removed since their owner's sync.
-
-    Such a file may be shared no longer, so nobody else is shown its passages before it is read.
-    """
-    owners = _sharing_owners(workspace, reader)
-    if not owners:
-        return set()
-    from scrubjay.ingest.scanner import outdated_memories
-
-    found: set[str] = set()
-    records = list(records)
-    for owner in owners:
-        with workspace.store.reader(owner) as theirs:
-            found |= outdated_memories(theirs, records, strict=True).keys()
-    return found
+    changed = tuple(source for source in sources if source.id in found.changed)
+    return ChangedFiles(changed, found.partial, reader.versions() if changed else None)
 
 
 @traced("scrubjay.search.ingest")
 def ingest_changed_files(
     workspace: Workspace, files: ChangedFiles, max_bytes: int | None = None
 ) -> tuple[str, ...]:
-    """Ingest changed files while no view of the store is open; return what was not checked or not ingested.
-
-    Those of a shared source are ingested for its owner, whose rules and allowance they are subject to.
-    """
-    partial = files.partial
-    for owner in dict.fromkeys(_owner(workspace, source) for source in files.changed):
-        theirs = workspace if owner == workspace.scope else workspace.for_principal(owner)
-        changed = tuple(source for source in files.changed if _owner(workspace, source) == owner)
-        partial = _ingest(theirs, replace(files, changed=changed, partial=partial), max_bytes)
-    return tuple(dict.fromkeys(partial))
-
-
-def _ingest(workspace: Workspace, files: ChangedFiles, max_bytes: int | None) -> tuple[str, ...]:
+    """Ingest changed files while no view of the store is open; return what was not checked or not ingested."""
     if any(limit.used >= limit.allowed for limit in used_allowances(workspace.store, workspace.scope)):
         return (*files.partial, STALE_QUOTA)
     try:
@@ -183,13 +119,14 @@ def _ingest(workspace: Workspace, files: ChangedFiles, max_bytes: int | None) ->
     return (*files.partial, *(one.message for one in done.notices if one.hint == UNREAD_COMMITS))
 
 
-def reread_files(workspace: Workspace, memories: Sequence[str], max_bytes: int) -> None:
-    """Ingest changed files of the sources of these memories as a search does, at most ``max_bytes``."""
+def reread_files(workspace: Workspace, memories: Sequence[str], max_bytes: int) -> bool:
+    """Ingest changed files of the sources of these memories as a search does, at most ``max_bytes``; return if any."""
     with workspace.store.reader(workspace.scope) as reader:
         places = [record.place for record in reader.get(memories).values()]
         files = find_changed_files(workspace, reader, {place.source for place in places if place is not None})
     if files.changed:
         ingest_changed_files(workspace, files, max_bytes)
+    return bool(files.changed)
 
 
 MAX_LOGGED_QUERY: Final = 2_000
@@ -254,7 +191,6 @@ class SearchView:
         failed: Models that failed, or that are missed, a sentence each.
         skipped: Other models that a cold process does not load, a sentence each.
         now: UTC microseconds, after changed files were ingested.
-        workspace: Whom the view is for.
     """
 
     reader: Reader
@@ -264,25 +200,27 @@ class SearchView:
     failed: tuple[str, ...]
     skipped: tuple[str, ...]
     now: int
-    workspace: Workspace
 
     @property
     def names(self) -> list[str]:
         return [one.model.name for one in self.embedders]
 
-    def mark_outdated(self, results: Sequence[Result]) -> tuple[Result, ...]:
+    def mark_outdated(self, results: Sequence[Result]) -> tuple[tuple[Result, ...], tuple[Notice, ...]]:
         """Mark the results whose file is gone or newer, if some files were not ingested or a folder is missing.
 
-        Those of others are left out.
+        Those of others' files that are gone or newer are left out, with a sentence that says so.
         """
-        if not (results and (self.stale or self.rootless)):
-            return tuple(results)
-        from scrubjay.ingest.scanner import outdated_memories
+        if not results:
+            return (), ()
+        from scrubjay.ingest.scanner import outdated_memories, outdated_shared
 
         records = self.reader.get([one.id for one in results]).values()
-        found = outdated_memories(self.reader, records, missing_roots=self.rootless)
-        hidden = outdated_shared(self.workspace, self.reader, records)
-        return tuple(replace(one, outdated=found.get(one.id, "")) for one in results if one.id not in hidden)
+        hidden = outdated_shared(self.reader, records)
+        shown = tuple(one for one in results if one.id not in hidden)
+        if self.stale or self.rootless:
+            found = outdated_memories(self.reader, records, missing_roots=self.rootless)
+            shown = tuple(replace(one, outdated=found.get(one.id, "")) for one in shown)
+        return shown, (SHARED_CHANGED,) if hidden else ()
 
 
 def unknown_projects(
@@ -351,7 +289,6 @@ def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) ->
             failed,
             models.skipped(states),
             now_micros(),
-            workspace,
         )
 
 

@@ -440,19 +440,19 @@ def sync_each(
 ) -> SyncReport:
     """Sync sources one after the other, up to their enrichment.
 
-    ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`, for a search: whoever
-    asks, it shares files with the groups that their sources are shared with already. ``found`` are the files of the one
-    source, if they were already scanned.
+    ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`, for a search, which
+    leaves files unread that have passages of a group the caller is not in. ``found`` are the files of the one source,
+    if they were already scanned.
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
     with workspace.store.reader(workspace.scope) as reader:
         known = reader.sources()
-        scope = workspace.scope.joined(reader.hidden_groups([source.id for source in chosen]))
+        hidden = {} if inline is not None else {one.id: reader.hidden_groups(one.id) for one in chosen}
     run = SyncRun(
         workspace.store,
-        scope,
-        workspace.scope if inline is None else scope,
+        workspace.scope,
+        workspace.scope,
         workspace.store.secret(workspace.scope),
         workspace.models.writer(),
         chunk_settings(workspace),
@@ -464,16 +464,21 @@ def sync_each(
         environment(),
     )
     for source in chosen:
+        source_run = replace(run, scope=workspace.scope.joined(hidden.get(source.id, ())))
         repository = repository_of(source)
         if repository is not None:
             from scrubjay.ingest.git import Repository  # a sync of notes needs none of it
 
             most = None if inline is None else MAX_INLINE_FILES
-            pipeline.sync_history(run, source, Repository(repository, run.variables), choice, project, most)
+            pipeline.sync_history(
+                source_run, source, Repository(repository, run.variables), choice, project, most
+            )
             continue
-        own = exclude_memory_notes(exclude_nested_sources(source, known), workspace.learned_dir)
+        own = exclude_memory_notes(
+            exclude_nested_sources(source, known), workspace.settings.notes.learned_dir
+        )
         scan = found if only is None and own == source else None
-        pipeline.sync_source(run, source, own, only, inline, choice, project, scan)
+        pipeline.sync_source(source_run, source, own, only, inline, choice, project, scan)
     with workspace.store.reader(workspace.scope) as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled())

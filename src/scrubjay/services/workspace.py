@@ -23,8 +23,6 @@ from scrubjay.storage.interface import Reader, Store
 from scrubjay.tracing import enable, span
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scrubjay.entities.dictionary import DictionaryCache
     from scrubjay.log import Log
 
@@ -48,7 +46,6 @@ class Workspace:
         scan_cache: Scans of sources that this process keeps.
         rewriter: Rewrites a query that depends on what was said before it.
         borrowed: Whether the store was opened for another principal, who closes it.
-        learned_dir: Folder of learned memories of whoever opened the store, which no sync of this process reads.
     """
 
     store: Store
@@ -65,7 +62,6 @@ class Workspace:
     rerankers: RerankerRegistry = field(default_factory=RerankerRegistry)
     closed: threading.Event = field(default_factory=threading.Event)
     borrowed: bool = False
-    learned_dir: Path | None = None
 
     def for_principal(self, scope: Scope, *, may_curate: bool = False) -> Workspace:
         """Return the workspace of another principal; another user gets no day notes."""

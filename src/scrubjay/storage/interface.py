@@ -353,15 +353,12 @@ class Reader(GraphReader, HistoryReader, Protocol):
         """Return the visible sources, by root."""
         ...
 
-    def shared_sources(self) -> list[Source]:
-        """Return the sources of others that share passages with this scope, by root; cheap enough for every search.
-
-        What such a source has, documents included, only a scope of its own key may read (`Source.key`).
-        """
+    def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
+        """Return the source's root and the document of those visible passages whose source is not visible, by id."""
         ...
 
-    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
-        """Return the groups that this scope is not in and that see passages of these visible sources, sorted."""
+    def hidden_groups(self, source: str) -> dict[str, set[str]]:
+        """Return the groups that this scope is not in and that see passages of a visible source, with their paths."""
         ...
 
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:

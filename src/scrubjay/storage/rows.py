@@ -137,6 +137,14 @@ def _stage_versions(*versions: str) -> StageVersions:
     return StageVersions(*versions)
 
 
+def paths_by_group(found: Iterable[Sequence[str]]) -> dict[str, set[str]]:
+    """Return the paths of rows of a group's visibility key and a path, by group."""
+    groups: dict[str, set[str]] = {}
+    for key, path in found:
+        groups.setdefault(key.removeprefix("group:"), set()).add(path)
+    return groups
+
+
 def document_to_row(document: Document) -> tuple[Any, ...]:
     d, versions = document, document.versions
     stages = (getattr(versions, name) for name in STAGE_COLUMNS)

@@ -176,7 +176,6 @@ class SnapshotReader:
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
     _read_sources: Callable[[], list[Source]]
-    _read_shared_sources: Callable[[], list[Source]]
     _read_records: Callable[[Sequence[str]], dict[str, Record]]
     _read_page: Callable[[int, int], list[Record]]
     _read_metadata: Callable[[Sequence[str]], dict[str, RankingMetadata]]
@@ -191,9 +190,6 @@ class SnapshotReader:
 
     def sources(self) -> list[Source]:
         return list(self._snapshot.cached("sources", self._read_sources))
-
-    def shared_sources(self) -> list[Source]:
-        return list(self._snapshot.cached("shared sources", self._read_shared_sources))
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         return self._snapshot.records.get(ids, self._read_records)

@@ -36,6 +36,7 @@ from scrubjay.storage.rows import (
     event_from_row,
     id_from_hash,
     id_ranges,
+    paths_by_group,
     run_from_row,
     source_from_row,
 )
@@ -406,29 +407,30 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         )
         return [source_from_row(row, tuple) for row in found]
 
-    def _read_shared_sources(self) -> list[Source]:
+    def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
         found = self._all(
-            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source s "
-            "WHERE tenant = %s AND NOT key = ANY(%s) AND share IS NOT FALSE AND EXISTS (SELECT 1 "
-            f"{rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = s.id) "
-            'ORDER BY root COLLATE "C", id COLLATE "C"',
-            self._tenant,
-            self._keys,
+            f"SELECT m.tier, m.hash, s.root, {SELECTED_DOCUMENT} {rows.FROM_MEMORY} "
+            f"JOIN source s ON s.tenant = d.tenant AND s.id = d.source WHERE {IN_SCOPE} "
+            "AND m.hash = ANY(%s::bigint[]) AND NOT s.key = ANY(%s)",
             *self._scope_keys,
+            rows.memory_hashes(ids),
+            self._keys,
         )
-        return [source_from_row(row, tuple) for row in found]
+        return {
+            id_from_hash(tier, number): (root, document_from_row(row)) for tier, number, root, *row in found
+        }
 
-    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
+    def hidden_groups(self, source: str) -> dict[str, set[str]]:
         found = self._all(
-            "SELECT DISTINCT m.key FROM source s JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
+            "SELECT DISTINCT m.key, d.path FROM source s JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
             "JOIN memory m ON m.tenant = d.tenant AND m.document = d.id "
-            "WHERE s.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND s.id = ANY(%s) "
+            "WHERE s.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND s.id = %s "
             "AND starts_with(m.key, 'group:') AND NOT m.key = ANY(%s)",
             *self._scope_keys,
-            list(sources),
+            source,
             self._keys,
         )
-        return sorted(key.removeprefix("group:") for (key,) in found)
+        return paths_by_group(found)
 
     def _documents(self, condition: str, *values: Any) -> list[Document]:
         found = self._all(

@@ -27,6 +27,7 @@ from scrubjay.storage.rows import (
     event_from_row,
     id_from_hash,
     id_ranges,
+    paths_by_group,
     run_from_row,
     source_from_row,
     token_codes_only,
@@ -306,32 +307,37 @@ class SQLiteReader(SnapshotReader, SQLiteGraph, SQLiteHistory):
         ).fetchall()
         return [source_from_row(row, json.loads) for row in found]
 
-    def _read_shared_sources(self) -> list[Source]:
-        found = self._db.execute(
-            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source s WHERE tenant = ? AND key NOT IN ({self._marks}) "
-            "AND share IS NOT 0 AND EXISTS (SELECT 1 FROM document d CROSS JOIN memory m ON m.document = d.id "
-            f"WHERE d.tenant = ? AND d.source = s.id AND d.generation = ? AND m.key IN ({self._marks})) "
-            "ORDER BY root, id",
-            (self._tenant, *self._bound, *self._own),
-        ).fetchall()
-        return [source_from_row(row, json.loads) for row in found]
+    def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
+        found: dict[str, tuple[str, Document]] = {}
+        for batch in rows.id_batches(ids):
+            read = self._db.execute(
+                f"SELECT m.tier, m.hash, s.root, {', '.join(f'd.{name}' for name in DOCUMENT_COLUMNS)} FROM memory m "
+                "JOIN document d ON d.id = m.document JOIN source s ON s.tenant = d.tenant AND s.id = d.source "
+                f"WHERE {self.visible.among()} AND m.hash IN ({rows.placeholders(batch)}) "
+                f"AND s.key NOT IN ({self._marks})",
+                (*self._own, *map(rows.sort_hash, batch), *self._bound),
+            ).fetchall()
+            found |= {
+                id_from_hash(tier, number): (root, document_from_row(row))
+                for tier, number, root, *row in read
+            }
+        return found
 
-    def hidden_groups(self, sources: Sequence[str]) -> list[str]:
+    def hidden_groups(self, source: str) -> dict[str, set[str]]:
         keys = self._db.execute(
             "SELECT DISTINCT key FROM segment WHERE tenant = ? AND generation = ? AND key LIKE 'group:%' "
-            f"AND live > 0 AND key NOT IN ({self._marks}) ORDER BY key",
+            f"AND live > 0 AND key NOT IN ({self._marks})",
             self._own,
         ).fetchall()
         if not keys:  # most stores have no such group: no passage is looked at
-            return []
+            return {}
         found = self._db.execute(
-            "SELECT DISTINCT m.key FROM source s CROSS JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
-            "AND d.generation = ? CROSS JOIN memory m ON m.document = d.id "
-            f"WHERE s.tenant = ? AND s.key IN ({self._marks}) AND s.id IN ({rows.placeholders(sources)}) "
-            f"AND m.key IN ({rows.placeholders(keys)})",
-            (self._generation, self._tenant, *self._bound, *sources, *(key for (key,) in keys)),
+            "SELECT DISTINCT m.key, d.path FROM source s CROSS JOIN document d ON d.tenant = s.tenant "
+            "AND d.source = s.id AND d.generation = ? CROSS JOIN memory m ON m.document = d.id "
+            f"WHERE s.tenant = ? AND s.key IN ({self._marks}) AND s.id = ? AND m.key IN ({rows.placeholders(keys)})",
+            (self._generation, self._tenant, *self._bound, source, *(key for (key,) in keys)),
         ).fetchall()
-        return sorted(key.removeprefix("group:") for (key,) in found)
+        return paths_by_group(found)
 
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         among = "" if paths is None else f" AND path IN ({rows.placeholders(paths)})"
