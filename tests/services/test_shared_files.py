@@ -197,7 +197,7 @@ def test_a_search_without_the_group_leaves_its_files_to_a_sync_and_keeps_new_one
         found = desk.search("rack beeps battery")
         assert [one.title for one in found.results] == ["new.md"]
         assert found.partial == (
-            f"{files.root} has changed files that are shared with a group you are not in: run `scrubjay sync`.",
+            f"{files.root / 'a.md'} and 1 more changed and is shared with a group you are not in: run `scrubjay sync`.",
         )
         assert len(desk.get(path=files.root / "new.md").records) == 1
     colleague = opened(user="ann", groups=["ops"])

@@ -111,7 +111,7 @@ def sync_source(
     if max_bytes is not None:
         changed = [state for state in changed if is_due(source, known.get(state.path))]
         with run.store.reader(run.scope) as reader:
-            changed, gone = exclude_hidden(reader, source, changed, gone, known)
+            changed, gone, _ = exclude_hidden(reader, source, changed, gone, known)
         changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
     if only is not None:
         gone = []

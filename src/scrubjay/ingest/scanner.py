@@ -646,24 +646,28 @@ def select_inline(
 def exclude_hidden(
     reader: Reader,
     source: Source,
-    changed: list[FileState],
-    gone: list[str],
+    changed: Sequence[FileState],
+    gone: Sequence[str],
     known: Mapping[str, Document],
-) -> tuple[list[FileState], list[str]]:
-    """Return changed files, and documents that are gone, without those that a search leaves to a sync.
+) -> tuple[list[FileState], list[str], list[str]]:
+    """Return the changed files, the documents that are gone, and the paths that a search leaves to a sync.
 
-    They have passages of a group that the reader is not in, or they may be such a file under a new name.
+    These have passages of a group that the reader is not in. A new file that may be one of them, renamed, is not
+    returned either.
     """
     hidden = set().union(*reader.hidden_groups(source.id).values()) if changed or gone else set()
-    stamps = {(known[path].mtime_ns, known[path].size) for path in gone if path in hidden}
-    return (
-        [
-            one
-            for one in changed
-            if one.path not in hidden and (one.path in known or (one.mtime_ns, one.size) not in stamps)
-        ],
-        [path for path in gone if path not in hidden],
-    )
+    left = [path for path in gone if path in hidden]
+    stamps = {(known[path].mtime_ns, known[path].size) for path in left}
+    readable = []
+    for one in changed:
+        old = known.get(one.path)
+        if one.path not in hidden and (old is not None or (one.mtime_ns, one.size) not in stamps):
+            readable.append(one)
+        elif old is not None and (
+            old.mtime_ns or old.size != one.size
+        ):  # else it was read just after it was written
+            left.append(one.path)
+    return readable, [path for path in gone if path not in hidden], sorted(left)
 
 
 def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
@@ -851,18 +855,15 @@ def check_freshness(
             if cache is not None:
                 cache.mark_unchanged(source, found, reader.state)
             continue
-        readable, removable = exclude_hidden(reader, source, stale, gone, known)
-        # No time is stored of a file that was read just after it was written.
-        if len(removable) < len(gone) or any(
-            known[one.path].mtime_ns or known[one.path].size != one.size
-            for one in set(stale).difference(readable)
-        ):
+        stale, gone, waiting = exclude_hidden(reader, source, stale, gone, known)
+        if waiting:
+            more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
             partial.append(
                 Notice(
-                    f"{source.root} has changed files that are shared with a group you are not in: run `scrubjay sync`."
+                    f"{Path(source.root) / waiting[0]}{more} changed and is shared with a group you are not in: "
+                    "run `scrubjay sync`."
                 )
             )
-        stale, gone = readable, removable
         fitting, dropped, left, room = select_inline(stale, gone, known, room)
         count = len(left) + len(gone) - len(dropped)
         if count > MAX_INLINE_FILES:
