@@ -663,10 +663,8 @@ def exclude_hidden(
         old = known.get(one.path)
         if one.path not in hidden and (old is not None or (one.mtime_ns, one.size) not in stamps):
             readable.append(one)
-        elif old is not None and (
-            old.mtime_ns or old.size != one.size
-        ):  # else it was read just after it was written
-            left.append(one.path)
+        elif old is not None and (old.mtime_ns or old.size != one.size):
+            left.append(one.path)  # unless it was read just after it was written: no time is stored then
     return readable, [path for path in gone if path not in hidden], sorted(left)
 
 
@@ -748,8 +746,7 @@ def outdated_shared(reader: Reader, records: Iterable[Record]) -> set[str]:
     """Return the passages of others' files that are not as they were read: they may be shared no longer.
 
     Search, thread and context leave these out; what is read by id, path or date is not compared. Only the files of
-    these passages are looked at. A root that is missing or empty says nothing about them: it may be
-    on another machine.
+    these passages are looked at. A root that is missing or empty says nothing about them: it may be on another machine.
     """
     own = {source.id for source in reader.sources()}
     shared = {one.id: one for one in records if one.place is not None and one.place.source not in own}

@@ -115,6 +115,8 @@ def _read(store: PostgresStore, scope: Scope) -> None:
             reader.concept_mark(),
             reader.forgotten_hashes(["0"]),
             reader.forgotten_names(["0"]),
+            reader.files_of_others(["obs_0000000000000000"]),
+            reader.hidden_groups("0"),
         )
         for state in reader.models():
             reader.windows(state.model.fingerprint), reader.cached_texts(state.model.fingerprint, ["0"])
@@ -137,6 +139,7 @@ def _read(store: PostgresStore, scope: Scope) -> None:
     with store.try_exclusive(scope, "night"):
         store.write(scope, ())
         store.size(), store.row_security_warning(), store.busy(scope), store.memory_counts(scope.tenant)
+        store.check_writable()
 
 
 def _remove(store: PostgresStore, scope: Scope) -> None:
