@@ -128,10 +128,6 @@ def _build(
         unread = request.hook and any(map(has_moved, filter(repository_of, view.reader.sources())))
         unknown = unknown_projects(workspace, view.reader, projects, ())
     timer.lap("rank")
-    found = replace(found, partial=(*unknown, *found.partial))
     left_out = {one.id for one in found.left_out if one.why == OUTDATED}
-    notices = [SHARED_CHANGED] if left_out & shared else []
-    if unread or left_out - shared:
-        notices.append(STALE_STORE)
-    found = replace(found, partial=(*found.partial, *notices))
-    return found, view
+    notices = (SHARED_CHANGED,) * bool(left_out & shared) + (STALE_STORE,) * bool(unread or left_out - shared)
+    return replace(found, partial=(*unknown, *found.partial, *notices)), view

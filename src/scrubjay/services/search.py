@@ -281,15 +281,8 @@ def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) ->
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("models")
         failed = (*failed, *models.missed(states))
-        yield SearchView(
-            reader,
-            embedders,
-            stale,
-            _lacks_folder(workspace, reader),
-            failed,
-            models.skipped(states),
-            now_micros(),
-        )
+        rootless, skipped = _lacks_folder(workspace, reader), models.skipped(states)
+        yield SearchView(reader, embedders, stale, rootless, failed, skipped, now_micros())
 
 
 def search_request(
