@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import io
 import json
@@ -18,6 +19,7 @@ from scrubjay.errors import ScrubjayError
 
 @pytest.fixture
 def memory(tmp_path: Path):
+    gc.collect()  # at the bottom of a deep recursion no finalizer of an earlier test could run
     with Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder(64)]) as opened:
         yield opened
 
