@@ -248,7 +248,7 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
             if not call.print_json(done):
                 print_summary(done)
                 write_now()
-                if path is not None and not (done.files or done.problems):
+                if path is not None and not (done.files or done.commits or done.problems):
                     write_error(NOTHING_TO_SYNC)
                 done = _enrich(memory, done, seconds, report)
         except KeyboardInterrupt:
