@@ -371,30 +371,3 @@ def test_a_project_that_no_memory_has_is_named(memory: Memory, tmp_path: Path) -
     for known in ("shop", str(tmp_path / "new")):
         assert memory.context("deploy key", project=known).partial == ()
         assert not [one for one in memory.search("deploy key", projects=[known]).notes if "belongs" in one]
-
-
-def test_a_short_reply_is_not_shown_without_the_turn_that_it_answers() -> None:
-    turns = (
-        ("From now on we order oat milk from Moma.", "Noted, Moma oat milk."),
-        ("When is the site meeting at the chapel?", "Thursdays 8:30."),
-        (
-            "From now on we order beans from Extract.",
-            "Noted; the last order of Extract took nine days to arrive.",
-        ),
-    )
-    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
-        for number, (said, reply) in enumerate(turns):
-            for turn, text in enumerate((said, reply)):
-                memory.add(
-                    text,
-                    session=f"s{number}",
-                    turn=turn,
-                    role=("user", "assistant")[turn],
-                    project="studio",
-                    date=f"2026-09-1{number}",
-                )
-        text = memory.context(project="studio").text
-    assert "] From now on we order oat milk from Moma." in text
-    assert "Noted, Moma" not in text
-    assert "Thursdays 8:30." in text
-    assert "nine days" in text

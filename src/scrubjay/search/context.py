@@ -16,16 +16,7 @@ from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.dates import SECOND, record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
-from scrubjay.models.records import (
-    JOINT,
-    MARKED_WRONG,
-    NEVER_INJECT,
-    PERSON_ROLES,
-    UNTRUSTED,
-    Record,
-    RecordFilter,
-    Source,
-)
+from scrubjay.models.records import JOINT, MARKED_WRONG, NEVER_INJECT, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     ANSWERING_PARTS,
     BLOCK_CLOSE,
@@ -273,8 +264,6 @@ MAX_WHOLE_TOKENS: Final = 120
 """Longest other memory that is shown whole; longer ones by their paragraph (L1), then their phrase (L0)."""
 TOLD_SHARE: Final = 0.7
 """Share of the words of a digest's source from which on the digest has told it."""
-MIN_ADDED: Final = 2
-"""Words that a reply must add to the turn that it answers if it is shown without it."""
 MAX_COPIES: Final = 5
 """Most duplicates of an answer that may replace it where it is not trusted."""
 MAX_NEVER_INJECTED: Final = 200
@@ -388,9 +377,6 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         claims = list(_with_successors(claims, reader.latest(request.scope.where(), MAX_LATEST)))
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
     unique, omitted, represented_by = injectable_items(reader, claims, state, request)
-    lone = _lone_replies(claims, represented_by)
-    omitted += [OmittedItem(one, "recent", "repeats") for one in lone]
-    unique = [item for item in unique if item.record.id not in lone]
     room = request.budget - FRAME_TOKENS
     placed, unplaced = fit_budget(
         unique,
@@ -422,20 +408,6 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         partial,
         silence=silence,
     )
-
-
-def _lone_replies(claims: Sequence[tuple[str, Record]], represented_by: Mapping[str, str]) -> list[str]:
-    """Return the replies of the last sessions that hardly add to a turn of which only a fact is shown ("Noted.")."""
-    recent = [one for part, one in claims if part == "recent" and one.id not in represented_by]
-    told = {(one.session, one.turn): one.content for _, one in claims if one.id in represented_by}
-    return [
-        one.id
-        for one in recent
-        if one.turn is not None
-        and one.role not in PERSON_ROLES
-        and (said := told.get((one.session, one.turn - 1))) is not None
-        and len(content_vocabulary(one.content) - content_vocabulary(said)) < MIN_ADDED
-    ]
 
 
 def citations_of(
