@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, datetime, timezone
 from pathlib import Path
@@ -329,6 +331,17 @@ def test_two_roles_that_say_the_same_are_two_turns(memory: Memory) -> None:
     assert len({one.id for one in numbered}) == 2
     talk = [NewMemory("Hm.", session="v", role=role) for role in ("user", "assistant", "user")]
     assert [one.existed for one in memory.add_many(talk) + memory.add_many(talk)] == [False] * 3 + [True] * 3
+
+
+def test_a_role_that_an_earlier_version_stored_in_capitals_is_the_same_role(tmp_path: Path) -> None:
+    store = tmp_path / "memory.db"
+    said_once = {"session": "t", "turn": 1, "role": "user"}
+    with Memory.open(store) as memory:
+        memory.add("The kayak leaks.", **said_once)
+    with closing(sqlite3.connect(store)) as db, db:
+        db.execute("UPDATE memory SET role = 'User'")
+    with Memory.open(store) as memory:
+        assert memory.add("The kayak leaks.", **said_once).existed
 
 
 @pytest.mark.parametrize("known", [{"turn": 0}, {"date": "2026-04-19"}])

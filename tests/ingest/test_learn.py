@@ -302,7 +302,7 @@ def test_a_correction_beside_a_fact_leaves_it_as_it_is(memory: Memory) -> None:
     assert memory.history(told.learned[0]) == before
 
 
-def test_what_a_withdrawn_fact_superseded_holds_again(memory: Memory) -> None:
+def test_what_a_retracted_fact_superseded_holds_again(memory: Memory) -> None:
     lives = memory.add_many([turn("I live in Porto.")])[0]
     moved = memory.add_many([turn("I moved to Berlin.", session="s2", date="2026-04-01")])[0]
     assert active(memory) == {"I moved to Berlin."}
@@ -312,14 +312,12 @@ def test_what_a_withdrawn_fact_superseded_holds_again(memory: Memory) -> None:
     assert memory.history(lives.learned[0]).memory.status == "superseded"
 
 
-def test_the_facts_of_an_archived_turn_are_archived_and_restored_with_it(memory: Memory) -> None:
+def test_the_fact_of_an_archived_turn_stays_and_follows_its_correction(memory: Memory) -> None:
     told = memory.add_many([turn("I'm allergic to nuts.")])[0]
     memory.archive([told.id])
-    assert active(memory) == set()
-    (event,) = memory.history(told.learned[0]).events
-    assert (event.op, event.other) == ("archived", told.id)
-    memory.restore([told.id])
     assert active(memory) == {"I'm allergic to nuts."}
+    memory.update(told.id, "I'm allergic to milk.")
+    assert "I'm allergic to nuts." not in active(memory)
 
 
 def test_a_fact_that_somebody_archived_or_pinned_is_left_as_it_is(memory: Memory) -> None:
@@ -330,8 +328,6 @@ def test_a_fact_that_somebody_archived_or_pinned_is_left_as_it_is(memory: Memory
     memory.update(pinned.learned[0], pinned=True)
     memory.update(put_away.id, "I'm allergic to nuts. Thanks!")
     memory.update(pinned.id, "Never mind.")
-    memory.archive([put_away.id])
-    memory.restore([put_away.id])
     assert active(memory) == {"My sister Ana lives in Porto."}
 
 

@@ -17,7 +17,8 @@ from scrubjay.ingest.deletion import ALL_EVENTS, last_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import FactBatch, FactStage, is_own_turn
 from scrubjay.ingest.linker import EdgeBuilder
-from scrubjay.ingest.repeats import is_unplaced_turn, number_repeats
+from scrubjay.ingest.repeated_turns import is_unplaced_turn, number_repeats
+from scrubjay.ingest.retraction import correction_changes
 from scrubjay.ingest.turns import (
     checked_text,
     is_only_injected,
@@ -25,7 +26,6 @@ from scrubjay.ingest.turns import (
     redact_stored_turns,
     stated_text,
 )
-from scrubjay.ingest.withdrawal import correction_changes
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.graph import EDITED_RULE, Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
@@ -343,7 +343,7 @@ def separate_speakers(
 ) -> list[ValidatedMemory]:
     """Return memories with other ids where somebody else said the same in the same place."""
     stored = reader.get([one.record.id for one in validated if one.record.role is not None])
-    roles = {memory: one.role for memory, one in stored.items() if one.place is None}
+    roles = {memory: _checked_role(one.role) for memory, one in stored.items() if one.place is None}
     items = []
     for item in validated:
         role = item.record.role

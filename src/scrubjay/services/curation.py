@@ -20,7 +20,6 @@ from scrubjay.ingest import deletion
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
 from scrubjay.ingest.deletion import status_changes, withheld_ids
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
-from scrubjay.ingest.withdrawal import archiving_changes, restoring_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import SHORT_ID_DIGITS, may_be_id, tombstone_hashes
@@ -395,19 +394,17 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
     at = now_micros()
     with workspace.store.reader(workspace.scope) as reader:
         found, unknown = find_records(reader, ids)
-        records = list(found.values())
-        changed = [record for record in records if record.status != status]
-        if status == "archived":
-            verb, op, life, derived = "archive", "archived", LifecycleChange(status=status), archiving_changes
-        else:  # an active memory is true until further notice
-            verb, op = "restore", "restored"
-            life, derived = LifecycleChange(status=status, valid_until=None), restoring_changes
-        require_may_change(workspace, records, verb)
-        following = derived(reader, changed, at, workspace.scope.user)
+    records = list(found.values())
+    if status == "archived":
+        verb, op, life = "archive", "archived", LifecycleChange(status=status)
+    else:  # an active memory is true until further notice
+        verb, op, life = "restore", "restored", LifecycleChange(status=status, valid_until=None)
+    require_may_change(workspace, records, verb)
+    changed = [record for record in records if record.status != status]
     if changed:
-        changes = [*status_changes(changed, life, op, at, actor=workspace.scope.user), *following]
+        changes = status_changes(changed, life, op, at, actor=workspace.scope.user)
         workspace.store.write(workspace.scope, changes, durable=True)
-        _write_notes_of(workspace, [record.id for record in changed])
+        write_changed_notes(workspace, changed=[record.id for record in changed])
     same = tuple(record.id for record in records if record.status == status)
     return ChangeReport(tuple(record.id for record in changed), same, unknown)
 

@@ -1,8 +1,7 @@
-"""Withdrawal: what was learned from a memory follows it when its text changes or it is archived.
+"""Retraction: what was learned from a memory follows it when its text is corrected.
 
 A fact that the new text no longer states loses that evidence; without other evidence it becomes superseded, and what
-only it superseded becomes active again. The facts of an archived memory are archived, and restored with it. Pinned
-memories stay, and so do digests, which consolidation renews.
+only it superseded becomes active again. Pinned memories stay, and so do digests, which consolidation renews.
 """
 
 from __future__ import annotations
@@ -12,13 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from scrubjay.ingest.deletion import (
-    archived_by_hand,
-    last_status_events,
-    reactivate_superseded,
-    repeats_deleted,
-    status_changes,
-)
+from scrubjay.ingest.deletion import reactivate_superseded, repeats_deleted
 from scrubjay.ingest.fact_stage import is_own_turn
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
@@ -52,7 +45,7 @@ def correction_changes(
     ]
     if not lost:
         return []
-    gone = _withdrawn(reader, {old.id: [edge.src for edge in lost]}, {old.id})
+    gone = _retracted(reader, {old.id: [edge.src for edge in lost]}, {old.id})
     changes: list[Change] = []
     if moved := [edge for edge in lost if version is not None or edge.src not in gone]:
         changes.append(DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in moved)))
@@ -83,35 +76,6 @@ def correction_changes(
         *reactivation,
         *([DropEdges(tuple(ended))] if ended else []),
     ]
-
-
-def archiving_changes(reader: Reader, records: Iterable[Record], at: int, actor: str) -> list[Change]:
-    """Return the changes that archive what was learned only from memories that are about to be archived."""
-    lost = {record.id for record in records}
-    gone = _withdrawn(reader, _following(reader, lost), lost)
-    events = tuple(
-        Event(one.id, "archived", at, one.key, other=source, before=one.status, actor=actor)
-        for one, source in gone.values()
-    )
-    life = LifecycleChange(status="archived")
-    return [PutLifecycle(dict.fromkeys(gone, life)), PutEvents(events)] if gone else []
-
-
-def restoring_changes(reader: Reader, records: Iterable[Record], at: int, actor: str) -> list[Change]:
-    """Return the changes that restore what was archived with memories that are about to be restored."""
-    found: dict[str, Record] = {}
-    wave = {record.id for record in records}
-    while wave:
-        derived = _derived(reader, [edge.src for edge in _derivations(reader, wave)])
-        last = last_status_events(reader, sorted(derived.keys() - found.keys()))
-        wave = {
-            memory
-            for memory, event in last.items()
-            if derived[memory].status == event.op == "archived" and event.other in wave
-        }
-        found |= {memory: derived[memory] for memory in wave}
-    life = LifecycleChange(status="active")
-    return status_changes(found.values(), life, "restored", at, actor=actor) if found else []
 
 
 def _statements(new: Record) -> set[str]:
@@ -161,7 +125,7 @@ def _supports(derived: Record, edge: Edge, stated: set[str], old: Record, texts:
     return not repeats_deleted(derived, [old.content], texts)
 
 
-def _withdrawn(
+def _retracted(
     reader: Reader, derived: Mapping[str, Sequence[str]], lost: set[str]
 ) -> dict[str, tuple[Record, str]]:
     """Return the memories without evidence once sources are lost, each with the source that it lost.
@@ -175,11 +139,9 @@ def _withdrawn(
         active = {memory: one for memory, one in records.items() if one.status == "active" and not one.pinned}
         edges = reader.edges(sorted(active), ["derived_from"])
         sources = reader.get(sorted({edge.dst for edge in edges} - lost - gone.keys()))
-        unusable = archived_by_hand(reader, sources.values())
-        usable = {
-            memory for memory, one in sources.items() if one.status != "superseded" and memory not in unusable
+        supported = {
+            edge.src for edge in edges if edge.dst in sources and sources[edge.dst].status != "superseded"
         }
-        supported = {edge.src for edge in edges if edge.dst in usable}
         wave = sorted(active.keys() - supported)
         gone |= {memory: (active[memory], source_of[memory]) for memory in wave}
         derived = _following(reader, wave)
