@@ -210,8 +210,9 @@ class SearchView:
 
         Those of others' files that are gone or newer are left out, with a sentence that says so.
         """
-        if not results:
-            return (), ()
+        of_others = any(one.path is None and one.line_start is not None for one in results)
+        if not (of_others or (results and (self.stale or self.rootless))):
+            return tuple(results), ()
         from scrubjay.ingest.scanner import outdated_memories, outdated_shared
 
         records = self.reader.get([one.id for one in results]).values()
