@@ -17,9 +17,9 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from scrubjay.consolidation.commands import extract_steps
 from scrubjay.consolidation.context import PRECISIONS, chronological_key, common_value, ended_at, occurred_at
 from scrubjay.consolidation.digest import verbatim_sentences
+from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.facts.conflicts import classify_change
 from scrubjay.facts.extractor import extract_facts
 from scrubjay.facts.reconciliation import DOUBT_FACTOR

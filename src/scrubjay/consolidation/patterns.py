@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.consolidation.commands import extract_steps
 from scrubjay.consolidation.context import chronological_key, occurred_at
 from scrubjay.consolidation.digest import CoverageUnit, cover_sentences, verbatim_sentences
 from scrubjay.consolidation.facts import (
@@ -26,6 +25,7 @@ from scrubjay.consolidation.facts import (
     source_key,
     time_span,
 )
+from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.entities.normalization import search_pattern, spread_text
 from scrubjay.models.dates import DAY, to_datetime
 from scrubjay.models.graph import Entity

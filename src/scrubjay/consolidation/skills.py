@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.consolidation.commands import CommandStep
 from scrubjay.consolidation.patterns import repeated_sequences, request_words, shared_words
+from scrubjay.consolidation.shell_commands import CommandStep
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import strip_accents
 from scrubjay.text.tokenizer import stem_word

@@ -44,7 +44,7 @@ from scrubjay.search.graph import expand_by_graph, graph_ranking
 from scrubjay.search.plan import QueryPlan, build_plan
 from scrubjay.search.query import without_quotes
 from scrubjay.search.request import SearchRequest
-from scrubjay.search.turns import order_turns
+from scrubjay.search.turn_ranking import order_turns
 from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.tracing import annotate, traced
 

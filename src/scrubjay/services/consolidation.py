@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from scrubjay.config.loader import api_key
-from scrubjay.consolidation.commands import CommandStep, command_steps, extract_steps
 from scrubjay.consolidation.context import (
     MEMORY_COUNT,
     MEMORY_PAGE,
@@ -29,6 +28,7 @@ from scrubjay.consolidation.facts import is_spoken, is_usable
 from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.patterns import MAX_REQUEST_TEXT
 from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run
+from scrubjay.consolidation.shell_commands import CommandStep, command_steps, extract_steps
 from scrubjay.consolidation.skills import Request, Skill, WorkSession, find_skills, shell_calls
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from observations import observation, turn
 from voices import check_promoted, deployments, with_gists
 
-from scrubjay.consolidation.commands import extract_steps
 from scrubjay.consolidation.facts import PromotedMemory
 from scrubjay.consolidation.patterns import promote_procedures
+from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.models.records import Record
 
 
