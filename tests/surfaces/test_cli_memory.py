@@ -187,7 +187,7 @@ def test_redactions_tell_which_text_an_allow_entry_must_hold(cli, tmp_path: Path
     cli("sync", tmp_path / "notes")
     said = cli("redactions")
     assert "gate.md:3" in said.out
-    assert "all the text that stands at […] in the file" in said.err
+    assert "copy from the file the whole text that […] replaces" in said.err
 
 
 def test_forget_takes_six_digits_or_more_and_does_what_it_can(cli) -> None:

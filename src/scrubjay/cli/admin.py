@@ -305,7 +305,7 @@ def redactions(call: Call) -> None:
         return
     write_error(
         f'hint: to keep one that is no secret, write allow = ["word"] under [redaction] into {config_path()} and run'
-        " scrubjay sync; the word is all the text that stands at […] in the file. A memory without a file has to be"
+        " scrubjay sync; copy from the file the whole text that […] replaces. A memory without a file has to be"
         " added again"
     )
 

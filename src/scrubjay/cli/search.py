@@ -172,7 +172,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
 def _with_whole_names(
     memory: Memory, ask: Callable[..., T], text: str | None, arguments: Mapping[str, Any], found: T
 ) -> T:
-    """Return what is found when filters name whole values; ``found`` if they do already.
+    """Repeat a search with its filter values completed; return ``found`` if they were complete.
 
     Raises:
         InputError: No memory has a value; the message names similar ones.

@@ -53,7 +53,7 @@ def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
     """Find your agents, repositories and notes, and set them all up after asking once.
 
     Ingests the folders, adds scrubjay to the agents' configuration, starts embedding in the background, and checks the
-    result as `scrubjay doctor` does. Run it again at any time: it adds only what is missing. The exit code is 1 if a
+    result as `scrubjay doctor` does. You can run it again at any time to add missing parts. The exit code is 1 if a
     step failed or the doctor found a problem.
     """
     settings, home = agent_settings(call), agent_home()

@@ -337,7 +337,7 @@ _MORE: Final = re.compile(
 _CONDITION: Final = re.compile(
     r"[\s,;:(–-]{0,4}(?:(?:but|and|though|aber|und) )?(?:only|just for|except|unless|until|as long as|if|not for|at least|nur|außer|bis|solange|falls|wenn)\b"
 )
-"""Beginnings of the rest of a sentence that limit what stands before."""
+"""Openings of a clause that limits the statement before it."""
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer|not .{0,30}any ?more|n't .{0,60}any ?more|stopped|nicht mehr|kein\w{0,2} .{0,30}mehr)\b"
 )

@@ -34,7 +34,7 @@ _RESERVED: Final = re.compile(
     r"|如果|听说|据说|也许|可能|大概|打算|计划",
     re.IGNORECASE,
 )
-"""Signs of a question, a condition, hearsay, a doubt, a plan and of what is over."""
+"""Words that mark a question, condition, hearsay, doubt, plan or past state."""
 _SCOPE: Final = re.compile(
     r"\b(?:only (?:for|on|in|at)|for|during|until|till|while|except|at least|temporarily"
     r"|nur (?:für|an|in|bei)|für|bis|während|solange|außer|vorübergehend"
