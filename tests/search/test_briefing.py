@@ -402,3 +402,15 @@ def test_a_turn_with_a_superseded_statement_comes_behind_the_later_turn_and_name
     (lisbon,) = talk(memory, project, "2026-04-10", "april", "I moved to Lisbon.")
     text = told(memory, project, "Where do I live?", first=first)["text"]
     assert text.index(lisbon[:12]) < text.index(f"{porto[:12]}, newer {lisbon[:12]}] I live in Porto.")
+
+
+def test_a_decision_that_was_taken_back_comes_with_the_correction(memory: Memory, project: Path) -> None:
+    talk(
+        memory, project, "2026-11-26", "limits",
+        "Uploads of photos on the train give up after 30 seconds from now on.",
+        "Set in the settings of the app.",
+        "sorry, scratch that, wrong file. It is 8 seconds.",
+    )  # fmt: skip
+    text = told(memory, project)["text"]
+    later, earlier = order(text, "It is 8 seconds", "after 30 seconds")
+    assert later < earlier

@@ -102,7 +102,9 @@ class Selection:
         newer: Memory to the later memories that supersede a statement of it, the newest first.
         joined: Memory to the later memories that are placed before it: it answers by a statement that they supersede,
             or they may have changed it.
-        linked: What `validity.find_newer` returned of each memory that was looked up; empty for nothing.
+        linked: By memory that was looked up, those that may have changed it (`validity.find_newer` and
+            `validity.find_corrections`); empty for none.
+        corrected: Memories that a later turn of their conversation corrects.
         nearest: The first results where none is likely to answer.
         abstained: Why nothing answers; else empty.
     """
@@ -120,6 +122,7 @@ class Selection:
     newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     linked: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    corrected: set[str] = field(default_factory=set)
     nearest: list[results.ResultGroup] = field(default_factory=list)
     abstained: str = ""
 
@@ -417,7 +420,12 @@ def _find_newer(
     new = {memory: selection.records[memory] for memory in ids if memory not in selection.linked}
     if new:
         found = validity.find_newer(state.reader, new, state.at)
-        selection.linked |= {memory: found.get(memory, ()) for memory in new}
+        corrections = validity.find_corrections(state.reader, new, state.at)
+        selection.corrected |= corrections.keys()
+        selection.linked |= {
+            memory: tuple(dict.fromkeys((*corrections.get(memory, ()), *found.get(memory, ()))))
+            for memory in new
+        }
     return {memory: selection.linked[memory] for memory in ids if selection.linked[memory]}
 
 
@@ -468,7 +476,7 @@ def _choose_newer(
 
     Those are the memories that supersede a statement by which it answers: one that holds all its words of the query. Of
     a result that is likely to answer it is also the last memory that may have changed it: "I moved to Oldenburg" shares
-    no word with "where do I live?".
+    no word with "where do I live?". A turn that is corrected later in its conversation need not be likely.
     """
     found: dict[str, list[Record]] = {}
     for memory, own in superseded.items():
@@ -479,7 +487,11 @@ def _choose_newer(
     first = selection.groups[: max(state.plan.limit, relevance.FIRST_RESULTS)]
     newer = _find_newer(selection, state, first)
     leads = [group.lead.id for group in first[: relevance.FIRST_RESULTS]]
-    likely = [memory for memory in leads if selection.features[memory].relevance >= WEAK_RELEVANCE]
+    likely = [
+        memory
+        for memory in leads
+        if memory in selection.corrected or selection.features[memory].relevance >= WEAK_RELEVANCE
+    ]
     newer = {memory: newer[memory] for memory in likely if memory in newer}
     for memory, last in validity.last_changes(state.reader, newer, state.at).items():
         found.setdefault(memory, []).append(last)

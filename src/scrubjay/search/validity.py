@@ -16,8 +16,9 @@ from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import EDITED_RULE, NEWER_RULE, SUPERSEDED_BY_RULE, SUPERSEDES_RULE, Edge
-from scrubjay.models.records import Record, said_at
+from scrubjay.models.records import PERSON_ROLES, Record, said_at
 from scrubjay.models.results import Candidate
+from scrubjay.search.amendments import rare_terms
 from scrubjay.search.candidates import TermRanking
 from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
 from scrubjay.search.plan import QueryPlan
@@ -178,6 +179,38 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
         memory: tuple(one.id for one in sorted(later, key=lambda one: (-said_at(one), one.id)))
         for memory, later in found.items()
     }
+
+
+CORRECTION_TURNS: Final = 6
+"""Turns of a conversation after a statement among which its speaker may take it back."""
+
+
+def find_corrections(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
+    """Return the later turns of a conversation that take a turn back, or reject a reply; latest first.
+
+    "Sorry, scratch that: it is still 100" corrects the statement before it, and an earlier one if it shares a word.
+    """
+    from scrubjay.text.dialogue import rejects, takes_back
+
+    found: dict[str, tuple[str, ...]] = {}
+    for memory, record in records.items():
+        if record.session is None or record.turn is None:
+            continue
+        by_person = record.role in PERSON_ROLES
+        following = reader.turns(record.session, record.turn + 1, record.turn + CORRECTION_TURNS)
+        answers = [one for one in following if one.role in PERSON_ROLES and one.status == "active"]
+        next_turn = answers[0].turn if answers else None
+        corrects = takes_back if by_person else rejects
+        later = [
+            one.id
+            for one in answers
+            if corrects(one.content)
+            and said_at(one) <= at
+            and (one.turn == next_turn or (by_person and rare_terms(one) & rare_terms(record)))
+        ]
+        if later:
+            found[memory] = tuple(reversed(later))
+    return found
 
 
 def last_changes(reader: Reader, newer: Mapping[str, Sequence[str]], at: int) -> dict[str, Record]:
