@@ -46,6 +46,7 @@ def test_a_decision_that_was_changed_stands_behind_the_one_that_holds_now(
     memory = notes(opened(), tmp_path / "notes", old=OLD, new=NEW)
     assert first(memory, ASKED) == "new"
     assert first(memory, ASKED, limit=1) == "new"
+    assert first(memory, ASKED, deep=True) == "new"
     assert first(memory, ASKED, stages=[stage for stage in STAGES if stage != "recency"]) == "old"
 
 

@@ -273,7 +273,7 @@ def newest_first(
     """Return the results, newer ones before those they change, and the memories that may have changed each."""
     request, plan, records = state.request, state.plan, selection.records
     newer = _find_newer(selection, state, groups)
-    fused = plan.fusion == "auto" and request.by == "memory" and not selection.rerank_parts
+    fused = plan.fusion == "auto" and request.by == "memory"
     if "recency" in plan.stages and plan.timeless and fused:
         best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
         equivalents = validity.newer_equivalents(
