@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 MAX_PINNED: Final = 50
-PROFILE_TIERS: Final = ("facet", "lesson", "semantic", "procedural", "crystal", "insight")
+PROFILE_TIERS: Final = ("facet", "lesson", "semantic", "procedural", "insight")
 """Tiers of a profile, the most durable first."""
 MAX_PROFILE: Final = 200
 """Memories of a profile that are read, the latest."""
