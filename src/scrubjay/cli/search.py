@@ -184,7 +184,7 @@ def _with_whole_names(
 
 
 SHOWN_WEAK: Final = 3
-"""Weak matches that are shown in two lines each; the others are counted."""
+"""Weak matches that are shown in two lines each beside others or alone; the rest is counted."""
 WEAK_SNIPPET: Final = 200
 """Characters of their text."""
 
@@ -194,7 +194,8 @@ def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
 
     noun = "weak match" if len(weak) == 1 else "weak matches"
     lines = [silence or f"{len(weak):,} {noun}, less than 10 % likely to answer:"]
-    for number, one in weak[:SHOWN_WEAK]:
+    shown = weak if silence else weak[:SHOWN_WEAK]
+    for number, one in shown:
         marks = [one.citation, *([one.date] if one.date else []), f"relevance {one.relevance or 0.0:.2f}"]
         marks += validity_labels(one)
         text = single_line(one.snippet[front_matter_end(one.snippet) :])
@@ -202,8 +203,8 @@ def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
             text = text[:WEAK_SNIPPET].rpartition(" ")[0] + " …"
         lines += [paint(single_line(f"{number}. {' · '.join(marks)}"), DIM)]
         lines += [indent(text)]
-    left = len(weak) - SHOWN_WEAK
-    lines.append(f"--weak shows {'them whole' if left <= 0 else f'these and {left:,} more'}.")
+    left = len(weak) - len(shown)
+    lines.append(f"--weak shows {f'these and {left:,} more' if left else 'them whole'}.")
     return "\n".join(lines)
 
 
