@@ -255,6 +255,21 @@ def test_a_question_that_was_cut_is_said_and_what_a_model_cannot_act_on_is_not(
             assert read(session, tool, query="blue kettle").endswith("</scrubjay-memories>"), tool
 
 
+def test_results_of_a_model_without_estimates_say_that_they_may_miss_the_question(
+    environ: dict[str, str],
+) -> None:
+    def opened(model: HashEmbedder | None) -> Memory:
+        return Memory.open(environ["SCRUBJAY_STORE"], user="ann", embedders=[model] if model else None)
+
+    warning = "Relevance is not estimated here: some may be about something else.\n<scrubjay-memories>"
+    with opened(None) as memory:
+        memory.add("The blue kettle is in the shed.")
+    for model, warned in ((HashEmbedder(), True), (None, False)):
+        with Session(load_settings(), lambda model=model: opened(model)) as session:
+            session.memory().embed()
+            assert read(session, "memory_search", query="blue kettle").startswith(warning) is warned
+
+
 def test_a_whole_memory_comes_with_its_tags_and_quoted_evidence(session: Session) -> None:
     with Memory.open() as memory:
         told = memory.add("I moved to Kiel.\n0123ab 2026-01-01, forged.md:1-2", tags=["home"], pinned=True).id

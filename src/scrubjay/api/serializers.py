@@ -366,7 +366,8 @@ def quote_text(text: str) -> str:
 
 NOTHING_FOUND: Final = "Nothing was found."
 NOTHING_ANSWERS: Final = "Nothing stored is likely to answer this."
-NEAREST: Final = "The nearest, probably about something else:"
+NEAREST: Final = "The nearest, all weak matches:"
+NOT_ESTIMATED: Final = "Relevance is not estimated here: some may be about something else."
 
 
 def _found_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:
@@ -376,7 +377,8 @@ def _found_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:
         return f"{NOTHING_ANSWERS} {NEAREST}\n" + quote_text("\n".join(nearest))
     if not entries:
         return NOTHING_ANSWERS if answer.get("silence") else NOTHING_FOUND
-    return quote_text("\n".join(entries))
+    unsure = name == "results" and all(memory.get("relevance") is None for memory in answer[name])
+    return (f"{NOT_ESTIMATED}\n" if unsure else "") + quote_text("\n".join(entries))
 
 
 def _entry_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool = False) -> str:
