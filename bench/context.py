@@ -199,7 +199,7 @@ def _taken_out(
 
 def _passed(memory: Memory, query: Query) -> list[str]:
     """Return what has to do with a question, as `Memory.context` asks it."""
-    desk = memory._workspace
+    desk = memory.workspace
     with desk.store.reader(desk.scope) as reader:
         request = replace(search_request(desk, query.text), now=now_micros(), limit=MAX_FOUND)
         found = select_answers(retrieve(reader, desk.models.rankers()[0], request))

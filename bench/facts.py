@@ -273,7 +273,7 @@ def learned_from(session: Row) -> list[tuple[int, str]]:
         transcript.write_text("".join(f"{json.dumps(turn)}\n" for turn in turns), encoding="utf-8")
         memory.sync(transcript)
         statements = []
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             derived = [record for record in reader.page("", 10_000) if record.origin == "derived"]
         for record in derived:
             evidence = memory.get(list(memory.history(record.id).evidence)).records

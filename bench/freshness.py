@@ -63,7 +63,7 @@ def _first_check(store: Path) -> float:
 
 
 def _check(memory: Memory) -> float:
-    workspace = memory._workspace
+    workspace = memory.workspace
     with workspace.store.reader(workspace.scope) as reader:
         begun = time.process_time()
         found = find_changed_files(workspace, reader)

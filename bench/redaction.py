@@ -84,7 +84,7 @@ def turn_by_turn(name: str, *, misses: bool) -> dict[str, Any]:
             session = f"talk-{number}"
             for place, turn in enumerate(turns):
                 memory.add(turn.text, session=session, turn=place, role=("user", "assistant")[place % 2])
-            with memory._workspace.store.reader(memory._workspace.scope) as reader:
+            with memory.workspace.store.reader(memory.workspace.scope) as reader:
                 after = [one.content for one in reader.turns(session, 0, len(turns))]
             secrets = [
                 float(not _left(turn.text[start:end], text))

@@ -153,7 +153,7 @@ def _rows(
     memory: Memory, kind: str, text: str, gold: frozenset[str], known: dict[str, list[Doc]]
 ) -> Iterator[dict[str, Any]]:
     """Ask one question, as a store answers it by its base model and by all."""
-    desk = memory._workspace
+    desk = memory.workspace
     with desk.store.reader(desk.scope) as reader:
         lineup = desk.models.rankers()[0]
         for state, models in (("sync", lineup[:1]), ("embed", lineup)):

@@ -25,8 +25,8 @@ from loopback import eventually
 from scrubjay import Memory, __version__
 from scrubjay.cli.main import cli
 from scrubjay.config.loader import load_settings
-from scrubjay.memory import pending_work
 from scrubjay.server.app import PUBLIC_PATHS
+from scrubjay.services.sync import pending_work
 from store_contract.postgres_server import server_programs, start_server
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -256,7 +256,7 @@ def test_server_worker_and_health_check_work_on_that_database(tmp_path: Path, da
         assert f"{user}: " in next(line for line in worker.stdout if f"{user}: 1 memory embedded" in line)
         settings = load_settings(environ={**environ, "SCRUBJAY_USER": user})
         with Memory.open(settings=settings) as memory:
-            eventually(lambda: not pending_work(memory))
+            eventually(lambda: not pending_work(memory.workspace))
         found = httpx.get(
             f"{url}/v1/search", params={"query": "where is the key?"}, headers=headers, timeout=60
         )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, BinaryIO, Self
+from typing import TYPE_CHECKING, BinaryIO, Self
 
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
@@ -76,9 +76,7 @@ if TYPE_CHECKING:
         UpdateReport,
     )
     from scrubjay.rerankers.base import Reranker
-    from scrubjay.search.browse import ShortReference
     from scrubjay.services.dictionary import Categories, Concepts
-    from scrubjay.services.inspection import StoredUsers, StoreTotals, TenantCounts
 
 
 @check_calls
@@ -96,7 +94,8 @@ class Memory:
     """
 
     def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
+        """What modules of this package work with; no part of the public API."""
 
     @classmethod
     def open(
@@ -181,8 +180,8 @@ class Memory:
             InputError: A name is empty.
         """
         check_principal("seen_by", user, groups, tenant)
-        scope = Scope(self._workspace.scope.tenant if tenant is None else tenant, user, tuple(groups))
-        return type(self)(self._workspace.for_principal(scope, may_curate=curate))
+        scope = Scope(self.workspace.scope.tenant if tenant is None else tenant, user, tuple(groups))
+        return type(self)(self.workspace.for_principal(scope, may_curate=curate))
 
     def sync(
         self,
@@ -237,13 +236,13 @@ class Memory:
                 hint="omit it to keep the earlier choice",
             )
         choice = TrustChoice("" if trust == "auto" else trust, share)
-        settings = self._workspace.settings.sync
+        settings = self.workspace.settings.sync
         rules = Source(
             "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
         )
         one = Path(only) if only is not None else None
         summary = sync(
-            self._workspace,
+            self.workspace,
             Path(path) if path is not None else None,
             rules,
             progress,
@@ -263,19 +262,19 @@ class Memory:
         """Return the registered sources and their counts."""
         from scrubjay.services.inspection import list_sources
 
-        return list_sources(self._workspace)
+        return list_sources(self.workspace)
 
     def redactions(self) -> list[Redaction]:
         """Return what was replaced as secret or private in the visible memories, with its place."""
         from scrubjay.services.inspection import list_redactions
 
-        return list_redactions(self._workspace)
+        return list_redactions(self.workspace)
 
     def conflicts(self) -> list[Conflict]:
         """Return the pairs of active memories that contradict each other, the latest first."""
         from scrubjay.services.inspection import list_conflicts
 
-        return list_conflicts(self._workspace)
+        return list_conflicts(self.workspace)
 
     def remove_source(self, name: str) -> RemovedSource:
         """Remove a source by id or path, with its memories and what is derived from them alone.
@@ -288,7 +287,7 @@ class Memory:
         from scrubjay.services.inspection import find_source
         from scrubjay.services.sync import remove_source
 
-        return remove_source(self._workspace, find_source(self._workspace, name))
+        return remove_source(self.workspace, find_source(self.workspace, name))
 
     def watch(self, *, stop: threading.Event, report: Callable[[SyncReport], None]) -> None:
         """Sync now and whenever a source's files change, until ``stop`` is set.
@@ -298,15 +297,15 @@ class Memory:
         """
         from scrubjay.ingest.watcher import sync_on_change
 
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self.workspace.store.reader(self.workspace.scope) as reader:
             sources = reader.sources()
         try:
             sync_on_change(
-                sources, self.sync, report, debounce=self._workspace.settings.sync.debounce, stop=stop
+                sources, self.sync, report, debounce=self.workspace.settings.sync.debounce, stop=stop
             )
         except ScrubjayError as error:
-            if self._workspace.log is not None:
-                self._workspace.log.write("error", "watch ended", error=type(error).__name__)
+            if self.workspace.log is not None:
+                self.workspace.log.write("error", "watch ended", error=type(error).__name__)
             raise
 
     def get(
@@ -340,11 +339,11 @@ class Memory:
         from scrubjay.services.search import record_usage
 
         wanted = [ids] if isinstance(ids, str) else list(ids)
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self.workspace.store.reader(self.workspace.scope) as reader:
             window = FetchWindow(neighbours, limit, offset, evidence)
             found = fetch_memories(reader, wanted, str(path) if path else None, lines, window)
         if wanted:
-            record_usage(self._workspace, wanted, found)
+            record_usage(self.workspace, wanted, found)
         return found
 
     def add(
@@ -384,7 +383,7 @@ class Memory:
         )  # fmt: skip
         from scrubjay.services.curation import add_one
 
-        return add_one(self._workspace, new)
+        return add_one(self.workspace, new)
 
     def add_many(self, memories: Iterable[NewMemory]) -> list[AddReport]:
         """Add many memories at once; all are checked before the first is written.
@@ -396,7 +395,7 @@ class Memory:
         """
         from scrubjay.services.curation import add
 
-        return add(self._workspace, memories)
+        return add(self.workspace, memories)
 
     def forget(self, ids: str | Sequence[str]) -> ForgetReport:
         """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
@@ -410,7 +409,7 @@ class Memory:
         """
         from scrubjay.services.curation import forget_memories
 
-        return forget_memories(self._workspace, [ids] if isinstance(ids, str) else list(ids))
+        return forget_memories(self.workspace, [ids] if isinstance(ids, str) else list(ids))
 
     def forget_everything(self) -> ForgetReport:
         """Delete everything that this user ever stored, and the user's name.
@@ -421,7 +420,7 @@ class Memory:
         """
         from scrubjay.services.curation import forget_everything
 
-        return forget_everything(self._workspace)
+        return forget_everything(self.workspace)
 
     @property
     def concepts(self) -> Concepts:
@@ -429,7 +428,7 @@ class Memory:
         self._refuse_closed()
         from scrubjay.services.dictionary import Concepts
 
-        return Concepts(self._workspace)
+        return Concepts(self.workspace)
 
     @property
     def categories(self) -> Categories:
@@ -437,7 +436,7 @@ class Memory:
         self._refuse_closed()
         from scrubjay.services.dictionary import Categories
 
-        return Categories(self._workspace)
+        return Categories(self.workspace)
 
     def links(self, memory: str) -> tuple[MemoryLink, ...]:
         """Return a memory's links in both directions: the ten of each kind with the most weight.
@@ -447,7 +446,7 @@ class Memory:
         """
         from scrubjay.search.browse import find_record, memory_links
 
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self.workspace.store.reader(self.workspace.scope) as reader:
             return memory_links(reader, find_record(reader, memory).id)
 
     def link(
@@ -461,7 +460,7 @@ class Memory:
         from scrubjay.models.graph import Edge
         from scrubjay.services.curation import add_link
 
-        return add_link(self._workspace, Edge(src, kind, dst, "", weight, rule=rule))
+        return add_link(self.workspace, Edge(src, kind, dst, "", weight, rule=rule))
 
     def unlink(self, src: str, dst: str, kind: str = "links") -> None:
         """Remove a link; one that a text contains comes back when that text is written again.
@@ -471,7 +470,7 @@ class Memory:
         """
         from scrubjay.services.curation import remove_link
 
-        remove_link(self._workspace, src, dst, kind)
+        remove_link(self.workspace, src, dst, kind)
 
     def enrich(self, *, progress: Callable[[Progress], None] | None = None) -> EnrichReport:
         """Find the concepts, links, categories and facts that a sync left for later; safe to interrupt at any time.
@@ -480,7 +479,7 @@ class Memory:
         """
         from scrubjay.services.sync import enrich
 
-        return enrich(self._workspace, progress)
+        return enrich(self.workspace, progress)
 
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None
@@ -494,13 +493,13 @@ class Memory:
         """
         from scrubjay.services.sync import embed_pending
 
-        return embed_pending(self._workspace, seconds, progress)
+        return embed_pending(self.workspace, seconds, progress)
 
     def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
         """Rebuild every memory from what is stored, beside the old ones, then switch."""
         from scrubjay.services.sync import rebuild_store
 
-        return rebuild_store(self._workspace, progress)
+        return rebuild_store(self.workspace, progress)
 
     def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
         """Build the index of a large tenant on PostgreSQL: blocks of words and, with pgvector, a vector index.
@@ -511,7 +510,7 @@ class Memory:
             InputError: The store is of another kind, which needs none.
             StoreError: The database's user may not build it.
         """
-        return self._workspace.store.build_index(self._workspace.scope, progress or (lambda _: None))
+        return self.workspace.store.build_index(self.workspace.scope, progress or (lambda _: None))
 
     def drop_index(self) -> None:
         """Drop what `build_index` built; answers stay the same, a search of a large tenant takes longer.
@@ -520,40 +519,40 @@ class Memory:
             InputError: The store is of another kind, which has none.
             StoreError: The database's user may not.
         """
-        self._workspace.store.drop_index(self._workspace.scope)
+        self.workspace.store.drop_index(self.workspace.scope)
 
     def models(self) -> list[ModelStatus]:
         """Return the embedding models and how many memories each covers, the base model first."""
-        return self._workspace.models.status()
+        return self.workspace.models.status()
 
     def add_model(self, name: str) -> ModelStatus:
         """Register a model of the settings, to be backfilled beside those in use."""
-        return self._workspace.models.add(name)
+        return self.workspace.models.add(name)
 
     def use_model(self, name: str) -> ModelStatus:
         """Rank with this model and the base model from now on."""
-        return self._workspace.models.use(name)
+        return self.workspace.models.use(name)
 
     def drop_model(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""
-        return self._workspace.models.drop(name)
+        return self.workspace.models.drop(name)
 
     def status(self) -> StoreStatus:
         """Return counts, models, sources and sizes of the store."""
         from scrubjay.services.inspection import store_status
 
-        return store_status(self._workspace)
+        return store_status(self.workspace)
 
     def close(self) -> None:
         """Close the store, also for what `seen_by` returned; closing twice does nothing."""
-        self._workspace.closed.set()
-        self._workspace.scan_cache.close()
-        self._workspace.store.close()
+        self.workspace.closed.set()
+        self.workspace.scan_cache.close()
+        self.workspace.store.close()
 
     def _refuse_closed(self) -> None:
-        if self._workspace.closed.is_set():
+        if self.workspace.closed.is_set():
             raise InputError(
-                f"The memory of {self._workspace.store.url} was closed. Nothing was done.",
+                f"The memory of {self.workspace.store.url} was closed. Nothing was done.",
                 hint="open it again with Memory.open, or call it inside its `with` block",
             )
 
@@ -564,7 +563,7 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._workspace.borrowed:
+        if not self.workspace.borrowed:
             self.close()
 
     def search(
@@ -673,7 +672,7 @@ class Memory:
             uses_default_fusion,
         )
 
-        workspace, timer = self._workspace, StageTimer()
+        workspace, timer = self.workspace, StageTimer()
         options = SearchOptions(
             limit=limit,
             filters=Filters(
@@ -769,7 +768,7 @@ class Memory:
             thread_question,
         )
 
-        workspace, timer = self._workspace, StageTimer()
+        workspace, timer = self.workspace, StageTimer()
         filters = Filters(
             tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
             categories=categories, since=since, until=until, statuses=statuses,
@@ -842,13 +841,13 @@ class Memory:
         from scrubjay.search.request import Filters, SearchOptions, build_request
         from scrubjay.services.workspace import resolve_projects
 
-        projects = resolve_projects(self._workspace, projects)
+        projects = resolve_projects(self.workspace, projects)
         filters = Filters(
             tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
             categories=categories, since=since, until=until, statuses=statuses,
         )  # fmt: skip
         request = build_request("", SearchOptions(filters=filters, limit=limit))
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self.workspace.store.reader(self.workspace.scope) as reader:
             return page_memories(reader, request, after)
 
     def vectors(self, texts: Sequence[str], *, model: str | None = None) -> VectorReport:
@@ -866,7 +865,7 @@ class Memory:
         """
         from scrubjay.services.sync import embed_texts
 
-        return embed_texts(self._workspace, texts, model)
+        return embed_texts(self.workspace, texts, model)
 
     def context(
         self,
@@ -911,7 +910,7 @@ class Memory:
         from scrubjay.services.context import context
 
         return context(
-            self._workspace,
+            self.workspace,
             query,
             budget=budget,
             project=project,
@@ -937,8 +936,8 @@ class Memory:
         from scrubjay.search.browse import view_memory
         from scrubjay.services.inspection import memory_history
 
-        history = memory_history(self._workspace, memory)
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        history = memory_history(self.workspace, memory)
+        with self.workspace.store.reader(self.workspace.scope) as reader:
             return view_memory(reader, history, neighbours)
 
     def records(self, ids: Sequence[str]) -> TimelinePage:
@@ -949,7 +948,7 @@ class Memory:
         """
         from scrubjay.services.inspection import list_records
 
-        return list_records(self._workspace, ids)
+        return list_records(self.workspace, ids)
 
     def conversations(self, *, limit: int = 50, skip: int = 0) -> ConversationList:
         """Return a page of the conversations, the one with the latest turn first.
@@ -963,7 +962,7 @@ class Memory:
         """
         from scrubjay.services.inspection import list_conversations
 
-        return list_conversations(self._workspace, limit, skip)
+        return list_conversations(self.workspace, limit, skip)
 
     def conversation(self, session: str, *, limit: int = 50, skip: int = 0) -> ConversationPage:
         """Return turns of a conversation in order, with what was learned from each. They do not count as used.
@@ -979,7 +978,7 @@ class Memory:
         """
         from scrubjay.services.inspection import read_conversation
 
-        return read_conversation(self._workspace, session, limit, skip)
+        return read_conversation(self.workspace, session, limit, skip)
 
     def timeline(  # noqa: D417 the filters are those of `search`
         self,
@@ -1016,7 +1015,7 @@ class Memory:
             tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
             categories=categories, since=since, until=until, statuses=statuses,
         )  # fmt: skip
-        return list_timeline(self._workspace, filters, limit, skip)
+        return list_timeline(self.workspace, filters, limit, skip)
 
     def update(
         self,
@@ -1058,7 +1057,7 @@ class Memory:
         from scrubjay.services.curation import update_memory
 
         amendment = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
-        return update_memory(self._workspace, memory, amendment)
+        return update_memory(self.workspace, memory, amendment)
 
     def rewrite(self, memory: str, content: str, *, was: str | None = None) -> RewriteReport:
         """Write a passage's new text into its file, and sync the file.
@@ -1080,7 +1079,7 @@ class Memory:
         """
         from scrubjay.services.curation import rewrite_passage
 
-        return rewrite_passage(self._workspace, memory, content, was)
+        return rewrite_passage(self.workspace, memory, content, was)
 
     def archive(self, ids: str | Sequence[str]) -> ChangeReport:
         """Hide memories from default results; nothing is deleted, and `restore` brings them back.
@@ -1090,13 +1089,13 @@ class Memory:
         """
         from scrubjay.services.curation import set_status
 
-        return set_status(self._workspace, [ids] if isinstance(ids, str) else list(ids), "archived")
+        return set_status(self.workspace, [ids] if isinstance(ids, str) else list(ids), "archived")
 
     def restore(self, ids: str | Sequence[str]) -> ChangeReport:
         """Make archived or superseded memories active again."""
         from scrubjay.services.curation import set_status
 
-        return set_status(self._workspace, [ids] if isinstance(ids, str) else list(ids), "active")
+        return set_status(self.workspace, [ids] if isinstance(ids, str) else list(ids), "active")
 
     def restore_consolidated(self) -> ChangeReport:
         """Restore everything that consolidation archived, in any run; later runs archive it only if it changes.
@@ -1109,7 +1108,7 @@ class Memory:
         """
         from scrubjay.services.consolidation import restore_consolidated
 
-        return restore_consolidated(self._workspace)
+        return restore_consolidated(self.workspace)
 
     def feedback(self, ids: str | Sequence[str], verdict: str) -> ChangeReport:
         """Record that memories were ``used``, ``useful`` or ``wrong``, or are never to be injected.
@@ -1124,7 +1123,7 @@ class Memory:
         """
         from scrubjay.services.curation import record_feedback
 
-        return record_feedback(self._workspace, [ids] if isinstance(ids, str) else list(ids), verdict)
+        return record_feedback(self.workspace, [ids] if isinstance(ids, str) else list(ids), verdict)
 
     def history(self, memory: str) -> MemoryHistory:
         """Return the history of a memory: its changes, its evidence and what superseded it.
@@ -1134,7 +1133,7 @@ class Memory:
         """
         from scrubjay.services.inspection import memory_history
 
-        return memory_history(self._workspace, memory)
+        return memory_history(self.workspace, memory)
 
     def skills(self, project: str | None = None) -> tuple[Skill, ...]:
         """Return the procedures that at least three conversations carried out alike; nothing is written.
@@ -1149,7 +1148,7 @@ class Memory:
         """
         from scrubjay.services.consolidation import list_skills
 
-        return list_skills(self._workspace, project)
+        return list_skills(self.workspace, project)
 
     def audit(
         self,
@@ -1176,7 +1175,7 @@ class Memory:
 
         at = parse_when(now)
         return run_audit(
-            self._workspace, fix, limit, dry_run=dry_run, now=at.start if at is not None else None
+            self.workspace, fix, limit, dry_run=dry_run, now=at.start if at is not None else None
         )
 
     def undo_audit(self, run: str) -> ChangeReport:
@@ -1187,7 +1186,7 @@ class Memory:
         """
         from scrubjay.services.audit import undo_audit
 
-        return undo_audit(self._workspace, run)
+        return undo_audit(self.workspace, run)
 
     def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> RetentionReport:
         """Apply the settings of [retention]: archive or forget what is too old or too much.
@@ -1205,7 +1204,7 @@ class Memory:
         from scrubjay.services.audit import apply_retention
 
         at = parse_when(now)
-        return apply_retention(self._workspace, dry_run=dry_run, now=at.start if at is not None else None)
+        return apply_retention(self.workspace, dry_run=dry_run, now=at.start if at is not None else None)
 
     def consolidate(
         self,
@@ -1244,12 +1243,10 @@ class Memory:
             raise InputError(f"archive {archive!r} is not transcripts or notes. Nothing was done.")
         at = parse_when(now)
         return run_consolidation(
-            self._workspace,
+            self.workspace,
             dry_run=dry_run,
             now=at.start if at is not None else now_micros(),
-            after_days=self._workspace.settings.consolidation.after_days
-            if after_days is None
-            else after_days,
+            after_days=self.workspace.settings.consolidation.after_days if after_days is None else after_days,
             due=None if if_due is None else parse_duration(if_due),
             archive=archive,
             progress=progress,
@@ -1269,7 +1266,7 @@ class Memory:
         """
         from scrubjay.services.consolidation import undo_consolidation
 
-        return undo_consolidation(self._workspace, run)
+        return undo_consolidation(self.workspace, run)
 
     def export(
         self,
@@ -1300,7 +1297,7 @@ class Memory:
         """
         from scrubjay.services.exports import export_memories
 
-        return export_memories(self._workspace, path, format=format, overwrite=overwrite, progress=progress)
+        return export_memories(self.workspace, path, format=format, overwrite=overwrite, progress=progress)
 
     def import_(
         self,
@@ -1339,7 +1336,7 @@ class Memory:
         from scrubjay.services.imports import import_path
 
         return import_path(
-            self._workspace,
+            self.workspace,
             Path(path),
             format=format,
             dry_run=dry_run,
@@ -1367,7 +1364,7 @@ class Memory:
         """
         from scrubjay.services.exports import back_up_store
 
-        return back_up_store(self._workspace, path, overwrite=overwrite)
+        return back_up_store(self.workspace, path, overwrite=overwrite)
 
     def copy(
         self,
@@ -1397,159 +1394,5 @@ class Memory:
         """
         from scrubjay.services.exports import copy_tenants
 
-        wanted = None if all_tenants else (tenant or self._workspace.scope.tenant,)
-        return copy_tenants(self._workspace.store, str(to), wanted, progress)
-
-
-def without_file_check(memory: Memory) -> Memory:
-    """Return the same memory without its check for changed files."""
-    return Memory(replace(memory._workspace, checks_files=False))
-
-
-def hook_context(
-    memory: Memory,
-    query: str | None,
-    *,
-    budget: int,
-    project: str | None,
-    session: str | None,
-    known: Mapping[str, float],
-    parts: Sequence[str] | None = None,
-    first: bool = True,
-    until: float = 0.0,
-) -> Context:
-    """Return a context for an agent's hook, with a check of the files of its memories alone; see `services.context`."""
-    from scrubjay.services.context import context
-
-    workspace = replace(memory._workspace, checks_files=False)
-    return context(
-        workspace, query, budget=budget, project=project, session=session, known=known,
-        parts=parts, unprompted=query is not None, hook=True, first=first, until=until,
-    )  # fmt: skip
-
-
-def embed_background_models(memory: Memory, proceed: Callable[[], bool]) -> EmbedReport:
-    """Enrich the memories that wait for it, then embed pending ones with the bundled models, newest first.
-
-    ``proceed`` is called before each batch.
-    """
-    return enrich_and_embed(memory, proceed, bundled=True)[1]
-
-
-def enrich_and_embed(
-    memory: Memory, proceed: Callable[[], bool], *, bundled: bool = False
-) -> tuple[EnrichReport, EmbedReport]:
-    """Enrich the memories that wait for it, then embed pending ones, newest first.
-
-    Args:
-        memory: The memory.
-        proceed: Called before each batch; where it returns False the work ends, and a later call continues.
-        bundled: Embed with the bundled models alone, which send nothing anywhere.
-    """
-    from scrubjay.services.sync import embed_pending, enrich
-
-    enriched = enrich(memory._workspace, proceed=proceed)
-    return enriched, embed_pending(memory._workspace, None, None, proceed, bundled=bundled)
-
-
-def embed_few(memory: Memory) -> EmbedReport:
-    """Embed what the bundled models lack, if it is little."""
-    from scrubjay.services.sync import embed_few
-
-    return embed_few(memory._workspace)
-
-
-def background_pending(memory: Memory) -> int:
-    """Return how many memories `embed_background_models` would enrich, and how many embeddings it would compute."""
-    from scrubjay.services.sync import background_pending, count_due
-
-    return count_due(memory._workspace) + background_pending(memory._workspace)
-
-
-def view_of(memory: Memory, scope: Scope) -> Memory:
-    """Return the memory as `seen_by`, also for a bare member of a group, who has no name."""
-    return Memory(memory._workspace.for_principal(scope))
-
-
-def pending_work(memory: Memory) -> int:
-    """Return how many memories wait for enrichment, and how many for a model, services included."""
-    from scrubjay.services.sync import count_due, pending_embeddings
-
-    return count_due(memory._workspace) + pending_embeddings(memory._workspace)
-
-
-def stored_users(memory: Memory, tenants: Iterable[str]) -> dict[str, StoredUsers]:
-    """Return who has memories, by tenant: of these tenants, and of all others that the store may name."""
-    from scrubjay.services.inspection import stored_users
-
-    return stored_users(memory._workspace.store, tenants)
-
-
-def tenant_counts(memory: Memory, tenants: Iterable[str]) -> TenantCounts:
-    """Return the numbers of memories by user: of these tenants, and of all others that the store may name."""
-    from scrubjay.services.inspection import tenant_counts
-
-    return tenant_counts(memory._workspace.store, tenants)
-
-
-def check_writable(memory: Memory) -> None:
-    """Raise `StoreError` if the store takes no writes now, as on a full disk."""
-    memory._workspace.store.check_writable()
-
-
-def store_totals(memory: Memory, tenants: Iterable[str]) -> StoreTotals:
-    """Return sums over all users: of these tenants, and of all others that the store may name."""
-    from scrubjay.services.inspection import store_totals
-
-    return store_totals(memory._workspace.store, tenants)
-
-
-def revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
-    """Return a text for each existing memory that differs whenever the memory was changed."""
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        records = reader.get(ids)
-    return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
-
-
-def short_references(memory: Memory, ids: Iterable[str]) -> dict[str, ShortReference]:
-    """Return how each of these memories is named in few words; those that do not exist are left out."""
-    from scrubjay.search.browse import short_references
-
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
-        return short_references(reader, ids)
-
-
-def project_of(memory: Memory, folder: str) -> str | None:
-    """Return the project of a folder, None for none."""
-    from scrubjay.services.search import preferred_project
-
-    return preferred_project(memory._workspace, folder)
-
-
-def find_project(memory: Memory, project: str) -> str:
-    """Return the project that a name, or the end of one, stands for.
-
-    Raises:
-        InputError: No visible memory has it; the message names the projects that there are.
-    """
-    from scrubjay.services.workspace import find_project
-
-    return find_project(memory._workspace, project)
-
-
-def find_filter_values(memory: Memory, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return filters of `Memory.search` with projects and sessions by their whole names.
-
-    Raises:
-        InputError: No visible memory has a project, agent, session or path; the message names similar ones.
-    """
-    from scrubjay.services.workspace import find_filter_values
-
-    return find_filter_values(memory._workspace, filters)
-
-
-def without_day_notes(memory: Memory) -> Memory:
-    """Return the same memory without appending additions to day notes."""
-    settings = memory._workspace.settings
-    notes = replace(settings.notes, dir=None)
-    return Memory(replace(memory._workspace, settings=replace(settings, notes=notes)))
+        wanted = None if all_tenants else (tenant or self.workspace.scope.tenant,)
+        return copy_tenants(self.workspace.store, str(to), wanted, progress)

@@ -32,9 +32,9 @@ from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ProviderError
 from scrubjay.ingest.embedder import BACKFILL_BATCH
-from scrubjay.memory import background_pending
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.services.models import ModelRegistry
+from scrubjay.services.sync import background_pending
 
 COUNT = BACKFILL_BATCH * 2 + 10
 YEAR = 365
@@ -162,7 +162,7 @@ def test_a_model_that_fails_is_told_and_not_tried_again_at_once(tmp_path: Path) 
 
 def test_a_model_that_would_send_texts_away_is_not_asked_unasked(store: Store) -> None:
     with store.open() as memory:
-        workspace = memory._workspace
+        workspace = memory.workspace
         remote = Second()
         others = {"remote": lambda: remote}
         registry = ModelRegistry(
@@ -170,8 +170,8 @@ def test_a_model_that_would_send_texts_away_is_not_asked_unasked(store: Store) -
         )
         asked = Memory(replace(workspace, models=registry))
         assert asked.models()[1].waiting == COUNT
-        assert background_pending(memory) == COUNT
-        assert background_pending(asked) == 0
+        assert background_pending(memory.workspace) == COUNT
+        assert background_pending(asked.workspace) == 0
 
 
 @pytest.mark.parametrize(

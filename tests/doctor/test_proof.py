@@ -322,7 +322,7 @@ def test_a_store_that_is_locked_while_a_marker_is_taken_away_leaves_it_to_the_ne
         marker = agent_proof.create_marker(case)
         SAMPLES["claude-code"].write(marker)
         memory.sync(marker.folder / "projects")
-        monkeypatch.setattr(memory._workspace.store, "_patience", 0.05)
+        monkeypatch.setattr(memory.workspace.store, "_patience", 0.05)
         with writer_turn(case.file, 1), pytest.raises(StoreBusyError):
             agent_proof.remove_marker(memory, marker)
     assert agent_proof.leftover_markers(case) != []

@@ -58,7 +58,7 @@ def lived(memory: Memory, notes: Path) -> None:
 
 
 def records(memory: Memory) -> list[Any]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         return list(reader.get(reader.ids_with_prefix("", 100_000)).values())
 
 

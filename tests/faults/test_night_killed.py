@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
     """Statuses of each session's turns, and its digests."""
     found: dict[str, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         for record in reader.get(reader.ids_with_prefix("", 100_000)).values():
             if record.tier == "observation":
                 found[str(record.session)][0].append(record.status)
@@ -46,7 +46,7 @@ def sessions(memory: Memory) -> dict[str, tuple[list[str], list[str]]]:
 
 def texts(memory: Memory) -> list[tuple[str, str, str]]:
     """Everything that is held, promoted memories among it, and whether it is active."""
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         held = reader.get(reader.ids_with_prefix("", 100_000)).values()
     return sorted((record.id, record.content, record.status) for record in held)
 
@@ -100,7 +100,7 @@ def test_a_night_killed_at_any_moment_leaves_whole_groups_and_the_next_goes_on(
         assert sessions(memory) == wanted
         assert texts(memory) == whole_texts
         assert memory.consolidate(now=NOW, archive=archive).run is None
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             assert {row.state for row in reader.runs(100)} == {"done"}
 
 
@@ -112,7 +112,7 @@ def test_a_killed_run_is_told_of_and_can_be_undone(path: Path, monkeypatch: pyte
         done = memory.consolidate(now=NOW, archive="transcripts")
         (run,) = done.interrupted
         assert len(done.made) == SESSIONS - GROUP_BATCH
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             (row,) = [row for row in reader.runs(9) if row.id == run]
         assert row.state == "done"
         assert dict(row.counts) == {"digests": GROUP_BATCH, "archived": GROUP_BATCH * TURNS, "interrupted": 1}

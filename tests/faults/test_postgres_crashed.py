@@ -145,7 +145,7 @@ def test_embedding_that_was_stopped_when_all_was_embedded_finds_the_topics_when_
         for one, notes in ((ann, tmp_path / "a"), (other, tmp_path / "b")):
             lived(one, notes)
         other.embed()
-        store = ann._workspace.store
+        store = ann.workspace.store
         put = store.write
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(

@@ -450,7 +450,7 @@ def test_a_memory_of_a_read_only_file_is_read_by_its_id() -> None:
         with Memory.open(
             path, user="ann", tenant="t", settings=Settings(), embedders=[HashEmbedder(64)]
         ) as opened:
-            with opened._workspace.store.reader(opened._workspace.scope) as reader:
+            with opened.workspace.store.reader(opened.workspace.scope) as reader:
                 (one,) = reader.ids_with_prefix("", 9)
             (found,) = opened.get(one).records
             assert (found.content, opened.history(one).memory.last_used) == ("jay", None)

@@ -69,7 +69,7 @@ class Round:
 
     def records(self) -> list[Record]:
         """Return everything that the store holds."""
-        with self.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with self.opened() as memory, memory.workspace.store.reader(memory.workspace.scope) as reader:
             return list(reader.get(reader.ids_with_prefix("", 100_000)).values())
 
     def sound(self) -> None:
@@ -138,7 +138,7 @@ def sync(round: Round, tell: Tell) -> None:
 
 
 def synced(round: Round, told: int) -> None:
-    with round.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with round.opened() as memory, memory.workspace.store.reader(memory.workspace.scope) as reader:
         found = {}
         for source in reader.sources():
             for path in reader.documents(source.id):
@@ -153,7 +153,7 @@ def synced(round: Round, told: int) -> None:
     if notes.exists() and list(notes.glob("*.md")):
         with round.opened() as memory:
             memory.sync(notes)
-    with round.opened() as memory, memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with round.opened() as memory, memory.workspace.store.reader(memory.workspace.scope) as reader:
         for source in reader.sources():
             for path in reader.documents(source.id):
                 found[path] = "".join(one.content for one in reader.passages(source.id, path))
@@ -176,7 +176,7 @@ def remembered(round: Round) -> None:
 
 def forget(round: Round, tell: Tell) -> None:
     with round.opened() as memory:
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             held = sorted(reader.get(reader.ids_with_prefix("", 1_000)).values(), key=lambda one: one.content)
         for step, one in enumerate(held, 1):
             memory.forget(one.id)
@@ -365,7 +365,7 @@ def _rows(round: Round) -> int:
 def bring(round: Round, tell: Tell) -> None:
     importer.MEMORY_BATCH = importer.TIE_BATCH = imports.BATCH_ITEMS = FEW  # type: ignore[misc]
     with round.opened() as memory:
-        store = memory._workspace.store
+        store = memory.workspace.store
         write, steps = store.write, count(1)
 
         def told(*given: Any, **options: Any) -> None:

@@ -84,7 +84,7 @@ def append(logs: Path, *lines: str) -> None:
 
 def said(memory: Memory, session: str = "s1") -> list[str]:
     """Every turn of a session, in order."""
-    desk = memory._workspace
+    desk = memory.workspace
     with desk.store.reader(desk.scope) as reader:
         return [one.content for one in reader.turns(session, 0, 1_000)]
 

@@ -253,11 +253,11 @@ def test_an_addition_names_what_it_is_like(learning: Settings, opened: Callable[
 def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) -> None:
     text = "Two lines:\nthe second."
     drawn = validate_memory(
-        NewMemory(text), memory._workspace.scope, memory._workspace.store.secret(memory._workspace.scope)
+        NewMemory(text), memory.workspace.scope, memory.workspace.store.secret(memory.workspace.scope)
     )
     assert drawn.exact != drawn.record.id
     kept = prepare_memory(replace(drawn.record, id=drawn.exact))
-    memory._workspace.store.write(memory._workspace.scope, [PutMemory(kept)])
+    memory.workspace.store.write(memory.workspace.scope, [PutMemory(kept)])
     assert memory.add(text).id == drawn.exact
     assert memory.status().memories == 1
 
@@ -292,7 +292,7 @@ def test_any_text_with_something_in_it_is_kept_as_it_is_and_found_again(text: st
 
 
 def said(memory: Memory, session: str = "t") -> list[tuple[str, str | None]]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         records = [one for one in all_records(reader, RecordFilter(sessions=(session,))) if one.role]
     return [(one.content, one.role) for one in sorted(records, key=lambda one: (one.recorded_at, one.id))]
 

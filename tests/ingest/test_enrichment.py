@@ -16,9 +16,9 @@ from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.errors import StoreBusyError
 from scrubjay.ingest import enrichment
-from scrubjay.memory import background_pending, embed_background_models
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.records import Scope
+from scrubjay.services.sync import background_pending, enrich_and_embed
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import Change
 
@@ -98,7 +98,7 @@ def test_interrupted_after_any_transaction_it_ends_in_the_same_state(
     assert len(wanted["facts"]) >= 2  # type: ignore[arg-type]
     assert wanted["categories"]["topic"]  # type: ignore[index]
     for after in range(100):
-        desk = opened(settings=replace(learning, store=str(tmp_path / f"{after}.db")))._workspace
+        desk = opened(settings=replace(learning, store=str(tmp_path / f"{after}.db"))).workspace
         store = FailingAfter(desk.store, lambda _: False)
         memory = Memory(Workspace(store, desk.scope, desk.models, desk.settings))
         memory.sync(notes.root, include=FILES, enrich=False)
@@ -170,9 +170,9 @@ def test_the_background_process_works_off_the_queue_first(opened: Open, notes: N
     tree(notes)
     memory = opened()
     memory.sync(notes.root, include=FILES, enrich=False)
-    assert background_pending(memory) == 21
-    embed_background_models(memory, lambda: True)
-    assert background_pending(memory) == 0
+    assert background_pending(memory.workspace) == 21
+    enrich_and_embed(memory.workspace, lambda: True, bundled=True)
+    assert background_pending(memory.workspace) == 0
     assert "Ada Lovelace" in named(memory)
 
 
@@ -183,7 +183,7 @@ def test_the_enrichment_stops_between_two_pages_when_it_may_not_go_on(
     memory = opened()
     memory.sync(notes.root, include=FILES, enrich=False)
     answers = iter([True, True, False])
-    embed_background_models(memory, lambda: next(answers, False))
+    enrich_and_embed(memory.workspace, lambda: next(answers, False), bundled=True)
     assert len(edges(memory, "references")) > 0
     assert memory.status().unenriched == 19
 

@@ -72,7 +72,7 @@ def settings(settings: Settings) -> Settings:
 
 
 def passages(memory: Memory) -> list[Record]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         (source,) = reader.sources()
         return reader.passages(source.id, "big.md")
 

@@ -250,8 +250,8 @@ def test_a_removed_source_takes_along_what_rests_on_it_alone_and_nothing_else(
     memory.link(upward, tabs, "derived_from")
     own = memory.add("I keep saying tabs.").id
     memory.link(own, tabs, "derived_from")
-    memory._workspace.store.write(
-        memory._workspace.scope, [PutLifecycle({decided: LifecycleChange(pinned=True)})]
+    memory.workspace.store.write(
+        memory.workspace.scope, [PutLifecycle({decided: LifecycleChange(pinned=True)})]
     )
     assert memory.remove_source(str(notes.root / "one")).derived == 2
     assert memory.get([ana, tabs, decided, upward, own]).unknown == (tabs, upward)

@@ -292,7 +292,7 @@ def test_topics_are_found_by_a_finer_model_once_it_covers_all_and_joined_by_the_
         before = {shelf.id for shelf in memory.categories.list(kind="topic")}
         memory.embed()
         after = memory.categories.list(kind="topic")
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             models = {c.model for c in reader.categories() if c.centroid}
     assert before
     assert after

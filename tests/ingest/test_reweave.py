@@ -61,7 +61,7 @@ def test_what_was_written_with_nothing_connected_is_connected_by_a_rebuild(
     opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened()._workspace
+    desk = opened().workspace
     wish(desk, ()).sync(notes.root)
     memory = wish(desk, LINKING_STAGES)
     assert edges(memory) == []
@@ -123,7 +123,7 @@ def test_a_rebuild_that_was_stopped_while_connecting_is_finished_by_the_next_syn
     opened: Open, notes: Notes
 ) -> None:
     tree(notes)
-    desk = opened()._workspace
+    desk = opened().workspace
     wish(desk, ()).sync(notes.root)
 
     def connecting(change: Change) -> bool:
@@ -144,7 +144,7 @@ def test_a_rebuild_that_was_stopped_while_connecting_is_finished_by_the_next_syn
 
 def test_a_store_of_another_version_is_connected_by_its_next_sync(opened: Open, notes: Notes) -> None:
     tree(notes)
-    desk = opened()._workspace
+    desk = opened().workspace
     wish(desk, ()).sync(notes.root)
     old = replace(stage_versions(chunk_settings(desk)), labeller="0")
     desk.store.write(desk.scope, [PutVersions(old)])

@@ -27,7 +27,7 @@ def places(change: Change) -> bool:
 
 @pytest.fixture
 def desk(opened: Open) -> Workspace:
-    return opened()._workspace
+    return opened().workspace
 
 
 def failing(desk: Workspace, when: Callable[[Change], bool]) -> tuple[Failing, Memory]:

@@ -133,7 +133,7 @@ def test_forgetting_a_memory_takes_its_edges_and_a_dropped_source_leaves_none(
 def test_what_a_failed_write_would_have_taught_is_taught_by_the_next(
     settings: Settings, opened: Open, notes: Notes, kind: str
 ) -> None:
-    desk = opened()._workspace
+    desk = opened().workspace
     store = Failing(desk.store, lambda change: isinstance(change, PutConcept))
     memory = Memory(Workspace(store, desk.scope, desk.models, settings))
     notes.write("plan.md", PLAN)

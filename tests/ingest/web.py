@@ -47,8 +47,8 @@ def categories(memory: Memory, kind: str, scope: Scope | None = None) -> list[Ca
 
 
 def store_of(memory: Memory) -> Store:
-    return memory._workspace.store
+    return memory.workspace.store
 
 
 def scope_of(memory: Memory) -> Scope:
-    return memory._workspace.scope
+    return memory.workspace.scope

@@ -186,9 +186,9 @@ def test_forgetting_what_is_mine_takes_no_concept_from_others(opened: Callable[.
     mine = ann.add("I hide at Wren Lake still.")
     known = [one.name for one in bob.concepts.list()]
     assert "Wren Lake" in known
-    with ann._workspace.store.reader(ANN) as reader:
+    with ann.workspace.store.reader(ANN) as reader:
         edges = [(edge.src, edge.kind, edge.dst) for edge in reader.edges([shared.id], ["references"])]
-    ann._workspace.store.write(
+    ann.workspace.store.write(
         ANN, [DropEdges(tuple(edges))]
     )  # as when the note that named it says something else
     ann.forget(mine.id)
@@ -210,16 +210,16 @@ def test_what_i_embed_of_my_own_makes_no_difference_to_how_the_topics_of_others_
         (),
         ("I am going to sell the garden and the house before they know that it is for sale.",),
     ):
-        with bob._workspace.store.reader(BOB) as reader:
+        with bob.workspace.store.reader(BOB) as reader:
             edges = reader.edges([one.id for one in reader.categories()], ["belongs"], inward=True)
         given = [(edge.src, edge.kind, edge.dst) for edge in edges]
-        bob._workspace.store.write(
+        bob.workspace.store.write(
             BOB, [DropEdges(tuple(given))]
         )  # the topics look as if no finer model had found them
         for text in private:
             ann.add(text)
         assert ann.embed().embedded == len(private)
-        with bob._workspace.store.reader(BOB) as reader:
+        with bob.workspace.store.reader(BOB) as reader:
             topics = [replace(one, at=0) for one in reader.categories()]
             joined = [
                 (edge.src, edge.dst, edge.weight, edge.rule)
@@ -276,7 +276,7 @@ def test_pieces_of_one_section_and_one_key_still_lend_to_each_other(
     sentence = "The harbour lantern burns for every boat that comes in late at night. "
     write(tmp_path / "a.md", f"---\nvisibility: public\n---\n# Long\n\n{sentence * 120}\n")
     ann.sync(tmp_path, share=True)
-    with ann._workspace.store.reader(ANN) as reader:
+    with ann.workspace.store.reader(ANN) as reader:
         waiting = reader.pending(HashEmbedder(16, name="slow").model.fingerprint, 99)
     assert len(waiting) > 1
     assert [bool(one.before) for one in waiting].count(True) == len(waiting) - 1
@@ -384,7 +384,7 @@ def test_when_somebody_syncs_private_notes_no_shared_topic_is_found_anew(
     bob.sync()
 
     def topics() -> list[Any]:
-        with bob._workspace.store.reader(BOB) as reader:
+        with bob.workspace.store.reader(BOB) as reader:
             return [one for one in reader.categories() if one.kind == "topic"]
 
     assert {one.built for one in topics()} == {32}

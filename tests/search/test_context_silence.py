@@ -125,7 +125,7 @@ def test_a_context_is_silent_exactly_where_a_search_is(
     memory.add_many(written)
     for number, (text, of) in enumerate(turns):
         memory.add(text, session="s1" if number < 3 else "s2", turn=number, role="user", project=of)
-    desk, now = memory._workspace, 1_780_315_200_000_000
+    desk, now = memory.workspace, 1_780_315_200_000_000
     request = replace(
         search_request(desk, query, SearchOptions(here=project)),
         now=now,

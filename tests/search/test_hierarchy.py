@@ -206,7 +206,7 @@ def test_never_demotes_and_never_hangs_on_the_order_of_what_is_given(opened: Ope
         for number, name in enumerate(names)
     ]
     put(tmp_path, shelves, [(memory_id, chance.choice(names)) for memory_id in ids])
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         for _ in range(20):
             own = {one: round(chance.uniform(-2, 5), 3) for one in ids}
             scores = {shelf.id: round(chance.uniform(-2, 6), 3) for shelf in shelves}

@@ -215,7 +215,7 @@ def test_never_demotes_and_never_hangs_on_the_order_in_which_links_came(opened: 
             memory.link(src, dst, weight=weight)
         own = {one: round(chance.uniform(-2, 5), 3) for one in ids}
         ranked = [candidate(one, own[one]) for one in sorted(ids, key=lambda one: (-own[one], one))]
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
 
             def scored(wanted: Sequence[str], own: Mapping[str, float] = own) -> list[Candidate]:
                 return [candidate(one, own[one]) for one in wanted]

@@ -128,7 +128,7 @@ def statuses(memory: Memory, ids: list[str]) -> list[str]:
 
 def everything(memory: Memory) -> tuple[list[object], list[object], int]:
     """All memories, events and runs that the caller sees."""
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         held = reader.get(reader.ids_with_prefix("", 100_000))
         return sorted(held.items()), reader.events(limit=100_000), len(reader.runs(100))
 
@@ -270,7 +270,7 @@ def test_a_digest_that_somebody_pinned_stays_as_it_is(memory: Memory, tmp_path: 
     notes = diary(tmp_path, "2026-01-05")
     memory.sync(notes)
     (made,) = memory.consolidate(archive="notes", now=NOW).made
-    desk = memory._workspace
+    desk = memory.workspace
     desk.store.write(desk.scope, [PutLifecycle({made.id: LifecycleChange(pinned=True)})])
     (notes / "2026-01-05.md").unlink()
     (notes / "other.md").write_text("# Other\n\nsomething else\n")
@@ -282,7 +282,7 @@ def test_a_digest_that_somebody_pinned_stays_as_it_is(memory: Memory, tmp_path: 
 def test_an_edit_is_noticed_whatever_the_clock_did(memory: Memory) -> None:
     memory.add_many(talk("heron", "2026-01-05"))
     (made,) = memory.consolidate(archive="transcripts", now=NOW).made
-    desk = memory._workspace
+    desk = memory.workspace
     old = memory.history(made.sources[0]).memory
     edited = replace(
         old, content=f"{FILLER * 2}The mooring was sold.", content_hash="new", status="active", updated_at=0
@@ -401,7 +401,7 @@ def test_nobody_consolidates_or_counts_what_is_anothers(opened: Open) -> None:
 
 def test_whoever_comes_second_does_nothing_and_says_so(memory: Memory) -> None:
     memory.add_many(talk("heron", "2026-01-05"))
-    desk = memory._workspace
+    desk = memory.workspace
     with desk.store.try_exclusive(desk.scope, "consolidate"):
         assert memory.consolidate(now=NOW).passed == "busy"
         with pytest.raises(StoreBusyError):

@@ -249,7 +249,7 @@ def test_an_export_writes_what_is_stored_and_an_import_redacts_what_comes_in(
     opened: Callable[..., Memory], tmp_path: Path
 ) -> None:
     memory, file = opened(), tmp_path / "x.jsonl"
-    desk = memory._workspace
+    desk = memory.workspace
     memory.add("hello")
     unclean = sample(f"the key is {KEY}", "user:ann")
     desk.store.write(desk.scope, [PutMemory(unclean)])

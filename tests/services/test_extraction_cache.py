@@ -68,24 +68,24 @@ def opened() -> Iterator[Memory]:
 
 
 def observed(memory: Memory) -> list[Record]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         return reader.page("", 1_000, RecordFilter(tiers=("observation",), statuses=STATUSES))
 
 
 def readings(memory: Memory) -> dict[str, CachedExtraction]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         return reader.extractions([record.id for record in observed(memory)])
 
 
 def unread(memory: Memory) -> None:
     """Let the next night read everything."""
     blank = tuple(replace(one, mark="", data=b"") for one in readings(memory).values())
-    memory._workspace.store.write(memory._workspace.scope, [PutExtractions(blank)])
+    memory.workspace.store.write(memory.workspace.scope, [PutExtractions(blank)])
 
 
 def held(memory: Memory) -> list[object]:
     """Everything that is stored, without the time of the clock and the names of runs."""
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         found = reader.get(reader.ids_with_prefix("", 100_000))
         edges = reader.edges(sorted(found), ["derived_from", "supersedes"])
     records = [replace(one, recorded_at=0, updated_at=0) for _, one in sorted(found.items())]
@@ -103,7 +103,7 @@ def lived(memory: Memory, history: list[tuple[str, int]], *, forgetful: bool) ->
                     unread(memory)
                 memory.consolidate(now=NOW)
             case "undo":
-                with memory._workspace.store.reader(memory._workspace.scope) as reader:
+                with memory.workspace.store.reader(memory.workspace.scope) as reader:
                     last = reader.runs(1)
                 for run in last:
                     memory.undo(run.id)
@@ -151,7 +151,7 @@ def test_a_night_reads_no_text_that_was_read_before() -> None:
             memory.add_many(talk(number))
         assert memory.consolidate(now=NOW, dry_run=True).promoted
         assert readings(memory) == {}
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             assert reader.runs() == []
         done = memory.consolidate(now=NOW)
         drawn = {one.tier for one in done.promoted}
@@ -161,7 +161,7 @@ def test_a_night_reads_no_text_that_was_read_before() -> None:
         memory.undo(str(done.run))
         assert readings(memory) == before
         empty = tuple(replace(one, data=b"") for one in before.values())
-        memory._workspace.store.write(memory._workspace.scope, [PutExtractions(empty)])
+        memory.workspace.store.write(memory.workspace.scope, [PutExtractions(empty)])
         assert {"semantic", "procedural"}.isdisjoint(
             one.tier for one in memory.consolidate(now=NOW, dry_run=True).promoted
         )

@@ -19,9 +19,8 @@ from scrubjay.config.settings import Settings
 from scrubjay.embeddings.base import TextKind
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.ingest import scanner
-from scrubjay.memory import hook_context
 from scrubjay.models.records import Scope
-from scrubjay.services.context import context
+from scrubjay.services.context import hook_context
 from scrubjay.services.models import ModelRegistry, caller_catalog
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import PutVersions
@@ -231,7 +230,11 @@ def test_a_hook_does_not_wait_for_the_models_of_an_edited_note(
     memory.sync(root)
     memory.embed()
     write(root, "a.md", "The kettle is red!!", 1)
-    context(memory._workspace, "kettle", hook=True)
+    shown = hook_context(
+        memory.workspace, "kettle", budget=400, project=None, session=None, known={},
+        until=time.monotonic() + 60,
+    )  # fmt: skip
+    assert "The kettle is red!!" in shown.text
     assert memory.models()[1].waiting == 1
 
 
@@ -265,7 +268,7 @@ def test_a_hook_reads_an_edited_note_again_only_if_it_has_the_time(
 
     def injected(seconds: float) -> str:
         return hook_context(
-            memory, "kettle colour", budget=400, project=None, session=None, known={}, first=False,
+            memory.workspace, "kettle colour", budget=400, project=None, session=None, known={}, first=False,
             until=time.monotonic() + seconds,
         ).text  # fmt: skip
 

@@ -184,14 +184,14 @@ def memory(opened: Callable[..., Memory]) -> Memory:
 
 
 def held(memory: Memory) -> list[Record]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         found = reader.get(reader.ids_with_prefix("", 10_000)).values()
     return sorted(found, key=lambda record: record.content)
 
 
 def edges(memory: Memory, kind: str, origin: str = "given") -> list[tuple[str, str, str]]:
     """What leads where, by the texts of both ends."""
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         records = {record.id: record.content for record in held(memory)}
         names = {row.id: row.name for row in reader.concepts()}
         found = reader.edges(list(records), [kind])

@@ -18,7 +18,7 @@ def memory(opened: Callable[..., Memory]) -> Memory:
 
 
 def held(memory: Memory) -> list[Record]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         return list(reader.get(reader.ids_with_prefix("", 10_000)).values())
 
 
@@ -75,7 +75,7 @@ def test_two_imports_into_one_store_do_not_run_at_once(opened: Callable[..., Mem
     file = tmp_path / "own.jsonl"
     file.write_text('{"content": "The mast is 12 metres."}\n', "utf-8")
     memory, other = opened(), opened()
-    with other._workspace.store.try_exclusive(other._workspace.scope, "import") as held:
+    with other.workspace.store.try_exclusive(other.workspace.scope, "import") as held:
         assert held
         with pytest.raises(StoreBusyError, match="Another program imports"):
             memory.import_(file)

@@ -53,7 +53,7 @@ def night(memory: Memory, **fields: Any) -> ConsolidationReport:
 
 def held(memory: Memory) -> list[tuple[str, str]]:
     """All memories that the caller sees, with their statuses."""
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         return sorted(
             (one.id, one.status) for one in reader.get(reader.ids_with_prefix("", 100_000)).values()
         )
@@ -113,7 +113,7 @@ def test_a_turn_is_read_once_and_again_when_its_text_is_another(asking: Open, ch
     say(memory, "Kim rows without an oar.", turn=1)
     night(memory)
     assert [len(asked) for _, asked in chat.asked] == [1, 1]
-    store, scope = memory._workspace.store, memory._workspace.scope
+    store, scope = memory.workspace.store, memory.workspace.scope
     with store.reader(scope) as reader:
         old = reader.get([turn])[turn]
     new = replace(old, content="Ana sails without a sextant.", updated_at=now_micros())

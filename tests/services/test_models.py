@@ -17,10 +17,10 @@ from scrubjay.embeddings import multilingual
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import InputError, NotFoundError, ProviderError
-from scrubjay.memory import background_pending, embed_background_models
 from scrubjay.models.records import Scope
 from scrubjay.services import models as registry
 from scrubjay.services.models import ModelRegistry, caller_catalog
+from scrubjay.services.sync import background_pending, enrich_and_embed
 from scrubjay.storage.urls import open_store
 
 BASE, SECOND, THIRD = HashEmbedder(64), HashEmbedder(48, name="second"), HashEmbedder(80, name="third")
@@ -270,10 +270,10 @@ def test_the_background_embeds_the_multilingual_model_that_it_began_to_use(
     memory = opened(embedders=None)
     for text in GERMAN:
         memory.add(text)
-    embed_background_models(memory, lambda: True)
+    enrich_and_embed(memory.workspace, lambda: True, bundled=True)
     assert used(memory)["multilingual-e5-small"] == "active"
     assert {model.waiting for model in memory.models()} == {0}
-    assert background_pending(memory) == 0
+    assert background_pending(memory.workspace) == 0
 
 
 def test_a_model_that_the_next_embedding_would_bring_back_is_not_dropped(

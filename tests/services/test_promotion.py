@@ -60,7 +60,7 @@ def told(memory: Memory) -> list[str]:
 
 
 def held(memory: Memory) -> list[object]:
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         return sorted(reader.get(reader.ids_with_prefix("", 100_000)).items())
 
 
@@ -89,7 +89,7 @@ def test_facts_facets_and_crystals_are_drawn_with_their_evidence(memory: Memory,
 
 def test_a_dry_run_foresees_what_is_promoted_and_writes_nothing(memory: Memory, told: list[str]) -> None:
     def stored() -> list[object]:
-        with memory._workspace.store.reader(memory._workspace.scope) as reader:
+        with memory.workspace.store.reader(memory.workspace.scope) as reader:
             return [held(memory), reader.events(), reader.runs(), reader.concepts(), reader.concept_mark()]
 
     before = stored()
@@ -163,7 +163,7 @@ def test_what_loses_its_evidence_goes(memory: Memory) -> None:
     memory.forget(turns[1])
     again = memory.consolidate(now=NOW)
     assert "semantic" not in by_tier(again)
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         tiers = [one.tier for one in reader.get(reader.ids_with_prefix("", 100)).values()]
     assert "semantic" not in tiers
     assert "facet" not in tiers
@@ -204,7 +204,7 @@ def test_what_somebody_pinned_or_put_away_is_not_replaced(
     memory: Memory, told: list[str], life: LifecycleChange
 ) -> None:
     crystal = next(one for one in memory.consolidate(now=NOW).promoted if one.tier == "crystal")
-    memory._workspace.store.write(memory._workspace.scope, [PutLifecycle({crystal.id: life})])
+    memory.workspace.store.write(memory.workspace.scope, [PutLifecycle({crystal.id: life})])
     before = memory.history(crystal.id)
     memory.add_many(talk(9, *MORE))
     assert "crystal" not in by_tier(memory.consolidate(now=NOW))

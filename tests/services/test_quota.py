@@ -155,7 +155,7 @@ def test_a_transcript_that_does_not_fit_ends_where_there_was_room_and_goes_on_th
     assert (done.added, memory.status().memories) == (TURN_BATCH, TURN_BATCH)
     again = limited(memories_per_user=5 * TURN_BATCH).sync()
     assert (again.added, again.problems) == (TURN_BATCH + 10, ())
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         turns = [one.turn for one in reader.latest(RecordFilter(), 3 * TURN_BATCH)]
     assert sorted(turn for turn in turns if turn is not None) == list(range(2 * TURN_BATCH + 10))
 

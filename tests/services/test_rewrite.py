@@ -205,7 +205,7 @@ def test_no_view_of_the_store_is_open_while_the_model_is_asked(
     asking: Open, chat: Chat, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory = asking()
-    store = type(memory._workspace.store)
+    store = type(memory.workspace.store)
     reader, views, seen = store.reader, [], []
     here = threading.get_ident()
 

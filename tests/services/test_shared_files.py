@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.memory import hook_context
+from scrubjay.services.context import hook_context
 
 LONG_AGO = 1_700_000_000
 LEFT_OUT = "Files that others share have changed: their passages are left out until their owner runs `scrubjay sync`."
@@ -247,7 +247,7 @@ def test_a_hook_of_others_shows_no_text_of_a_file_that_is_shared_no_longer(
 
     def shown() -> str:
         return hook_context(
-            colleague,
+            colleague.workspace,
             "Which rack beeps when its battery is weak?",
             budget=400,
             project=None,

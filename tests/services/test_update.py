@@ -174,7 +174,7 @@ def test_what_connected_the_old_text_goes_with_it(opened: Open) -> None:
     memory.concepts.add("Porto")
     one = memory.add(OLD).id
     memory.update(one, NEW)
-    with memory._workspace.store.reader(memory._workspace.scope) as reader:
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
         (edge,) = reader.edges([one], ["references"])
         assert [concept.name for concept in reader.concepts([edge.dst])] == ["Porto"]
 

@@ -70,7 +70,7 @@ def test_searches_files_and_neighbours_leave_no_trace(memory: Memory, tmp_path: 
 
 def test_read_again_within_an_hour_it_is_the_same_use(memory: Memory) -> None:
     one, other = memory.add(TEXT).id, memory.add("It rains in Faro.").id
-    desk, now = memory._workspace, now_micros()
+    desk, now = memory.workspace, now_micros()
     lives = {
         one: LifecycleChange(last_used=now - HOUR // 2),
         other: LifecycleChange(last_used=now - 2 * HOUR),
@@ -97,7 +97,7 @@ def test_many_at_once_are_one_write_that_does_not_wait(opened: Open, tmp_path: P
     memory = opened()
     ids = [one.id for one in memory.add_many(NewMemory(f"{TEXT} {n}") for n in range(5))]
     with closing(Told(tmp_path / "memory.db")) as store:
-        told = Memory(replace(memory._workspace, store=store))
+        told = Memory(replace(memory.workspace, store=store))
         told.get(ids)
         told.get(ids)
         assert store.writes == [0.0]
@@ -133,7 +133,7 @@ def test_while_another_writes_it_is_read_at_once_and_nothing_remembered(opened: 
 @pytest.mark.parametrize("memory", ["sqlite", "postgres"], indirect=True)
 def test_while_a_thread_of_the_same_process_writes_it_is_read_at_once(memory: Memory) -> None:
     one = memory.add(TEXT).id
-    desk, found = memory._workspace, []
+    desk, found = memory.workspace, []
     reader = threading.Thread(target=lambda: found.append(memory.get(one)))
     with desk.store.rebuild(desk.scope) as rebuild:
         reader.start()

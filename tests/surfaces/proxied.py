@@ -65,7 +65,7 @@ def turns_of(memory: Memory) -> list[Record]:
     """All turns in a store, in the order in which they were said."""
     from scrubjay.models.records import RecordFilter
 
-    desk = memory._workspace
+    desk = memory.workspace
     with desk.store.reader(desk.scope) as reader:
         held = reader.latest(RecordFilter(tiers=("observation",)), 1_000)
     return sorted(

@@ -111,7 +111,7 @@ def diary(cli, tmp_path: Path) -> Path:
 def as_an_earlier_version_did() -> None:
     """Have every run look like those of the version that archived notes by itself."""
     with Memory.open(settings=load_settings(), cold=True) as memory:
-        desk = memory._workspace
+        desk = memory.workspace
         with desk.store.reader(desk.scope) as reader:
             rows = [replace(row, rules="1") for row in reader.runs(9)]
         desk.store.write(desk.scope, [PutRun(row) for row in rows])
@@ -200,7 +200,7 @@ def test_wrong_use_is_an_error(cli) -> None:
 def test_whoever_comes_second_is_told_so_and_it_is_no_error(cli, talked) -> None:
     talked()
     with Memory.open(settings=load_settings(), cold=True) as memory:
-        desk = memory._workspace
+        desk = memory.workspace
         with desk.store.try_exclusive(desk.scope, "consolidate"):
             said = cli.process("consolidate")
             assert (said.code, said.out) == (0, "Another process is consolidating; nothing was done.\n")

@@ -19,7 +19,7 @@ from scrubjay import Memory
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.config.loader import load_settings
 from scrubjay.daemon.embedding import EmbeddingJob
-from scrubjay.memory import enrich_and_embed, pending_work
+from scrubjay.services.sync import enrich_and_embed, pending_work
 
 TEXT = "The kettle of the Tideline office is blue, and ask Mara Lindqvist about it."
 
@@ -74,7 +74,7 @@ def test_what_is_added_while_it_runs_is_enriched_and_embedded(
         memory.add(TEXT)
         done = running.reports("ann")
         assert (done["embedded"]["waiting"], done["enriched"]["waiting"]) == (0, 0)
-        eventually(lambda: not pending_work(memory))
+        eventually(lambda: not pending_work(memory.workspace))
         assert all(each.waiting == 0 for each in memory.models())
     running.end()
 
@@ -86,9 +86,9 @@ def test_it_works_for_every_user_who_has_a_token(
     with Memory.open(settings=load_settings(environ=environ)) as memory:
         seen = memory.seen_by("bo", groups=("crew",))
         seen.add(TEXT, visibility="group", group="crew")
-        assert pending_work(memory) == 0
+        assert pending_work(memory.workspace) == 0
         assert running.reports("bo")["groups"] == ["crew"]
-        eventually(lambda: not pending_work(seen))
+        eventually(lambda: not pending_work(seen.workspace))
 
 
 def test_it_works_for_users_without_a_token_who_log_in_elsewhere(
@@ -109,7 +109,7 @@ def test_it_works_for_users_without_a_token_who_log_in_elsewhere(
         assert running.reports("bo")["groups"] == []
         assert running.reports("")["groups"] == ["crew"]
         assert running.reports("")["tenant"] == "elsewhere"
-        eventually(lambda: not any(map(pending_work, (alone, member, other))))
+        eventually(lambda: not any(pending_work(one.workspace) for one in (alone, member, other)))
 
 
 def test_notes_of_a_group_are_enriched_with_the_groups_of_who_synced_them(
@@ -126,7 +126,7 @@ def test_notes_of_a_group_are_enriched_with_the_groups_of_who_synced_them(
         writer = memory.seen_by("bo", groups=("crew",))
         writer.sync(notes, share=True, enrich=False)
         assert stored_principals(memory, [owner]) == [owner, member]
-        enrich_and_embed(writer, lambda: True)
+        enrich_and_embed(writer.workspace, lambda: True)
         assert stored_principals(memory, [owner]) == [owner, Principal("default", "", ("crew",))]
         assert stored_principals(memory, [owner, member]) == [owner, member]
 
@@ -156,7 +156,7 @@ def test_status_names_the_worker_and_forgets_it_when_all_is_done(
         with job.exclusive(30) as alone:
             assert alone
             memory.add(TEXT)
-            assert pending_work(memory) > 0  # the worker waits for whoever holds the job
+            assert pending_work(memory.workspace) > 0  # the worker waits for whoever holds the job
         running.reports("ann")
     running.end()
     assert job.state() is None
@@ -177,7 +177,7 @@ def test_a_worker_of_a_postgresql_store_embeds_what_another_process_adds(
         with Memory.open(settings=load_settings(environ=around)) as memory:
             memory.add(TEXT)
             worker.reports("ann")
-            eventually(lambda: not pending_work(memory))
+            eventually(lambda: not pending_work(memory.workspace))
         worker.end()
     finally:
         worker.process.kill()

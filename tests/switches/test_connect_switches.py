@@ -76,7 +76,7 @@ def filled(start: Path, tree: Path, stages: tuple[str, ...]) -> Memory:
 
 def web(memory: Memory) -> dict[str, set[tuple[object, ...]]]:
     """What connects the memories: edges by kind, concepts and categories, all without times."""
-    desk = memory._workspace
+    desk = memory.workspace
     with desk.store.reader(desk.scope) as reader:
         found = reader.edges([record.id for record in reader.page("", 10_000)], STORED_EDGE_KINDS)
         concepts = {(row.id, row.name, row.aliases, row.kind) for row in reader.concepts()}

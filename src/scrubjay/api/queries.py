@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
@@ -44,9 +45,9 @@ def _recall(memory: Memory, arguments: Arguments) -> Any:
 
     ``revisions`` let `_unchanged` tell whether the text still holds.
     """
-    from scrubjay.memory import revisions, without_file_check
+    from scrubjay.memory import Memory
 
-    unchecked = without_file_check(memory)
+    unchecked = Memory(replace(memory.workspace, checks_files=False))
     otherwise = arguments.pop("otherwise", ())
     arguments["unprompted"] = True
     context = unchecked.context(**arguments)
@@ -54,14 +55,19 @@ def _recall(memory: Memory, arguments: Arguments) -> Any:
         budget = min(arguments["budget"], FALLBACK_TOKENS) * PROFILE_SHARE
         context = unchecked.context(**(arguments | {"parts": otherwise, "budget": budget}))
     ids = [citation.id for citation in context.memories]
-    return {"text": context.text, "memories": len(ids), "revisions": revisions(memory, ids)}
+    return {"text": context.text, "memories": len(ids), "revisions": _revisions(memory, ids)}
 
 
 def _unchanged(memory: Memory, arguments: Arguments) -> Any:
-    from scrubjay.memory import revisions
-
     known = arguments["revisions"]
-    return revisions(memory, list(known)) == known
+    return _revisions(memory, list(known)) == known
+
+
+def _revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
+    """Return a text for each existing memory that differs whenever the memory was changed."""
+    with memory.workspace.store.reader(memory.workspace.scope) as reader:
+        records = reader.get(ids)
+    return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
 
 
 def _get(memory: Memory, arguments: Arguments) -> Any:
@@ -169,14 +175,14 @@ def citation_label(citation: Citation) -> str:
 def _query_context(
     memory: Memory, hooks: HookSettings, event: Mapping[str, Any], query: str | None, **options: Any
 ) -> Context:
-    from scrubjay.memory import hook_context
+    from scrubjay.services.context import hook_context
 
     session = event.get("session") or None
     project = (event.get("folder") or None) if hooks.own_project else None
     try:
-        return hook_context(memory, query, project=project, session=session, **options)
+        return hook_context(memory.workspace, query, project=project, session=session, **options)
     except InputError:
         if project is None:
             raise
         # The home folder and the root of the disk are no project: they get what belongs to none.
-        return hook_context(memory, query, project="", session=session, **options)
+        return hook_context(memory.workspace, query, project="", session=session, **options)

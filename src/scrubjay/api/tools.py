@@ -385,9 +385,9 @@ def call_tool(
             hint="give the project's name",
         )
     if project and not tool.writes and not is_path(project):
-        from scrubjay.memory import find_project
+        from scrubjay.services.workspace import find_project
 
-        arguments["project"] = find_project(memory, project)
+        arguments["project"] = find_project(memory.workspace, project)
     if caller.agent and tool.name == "memory_add":
         arguments["agent"] = caller.agent
     if caller.here and tool.name == "memory_search":
@@ -407,12 +407,16 @@ def reply_to_tool(
     memory: Memory, tool: Tool, given: Mapping[str, Any], caller: Caller = ANONYMOUS
 ) -> ToolReply:
     """Run a tool as `call_tool`, and render its result."""
-    from scrubjay.memory import project_of, short_references
+    from scrubjay.search.browse import short_references
+    from scrubjay.services.search import preferred_project
 
     fields = call_tool(memory, tool, given, caller)
     ids = set() if tool.writes else serializers.mentioned_ids(fields)
-    project = project_of(memory, caller.here) if caller.here and ids else None
-    return ToolReply(fields, tool.text(fields, serializers.TextNames(short_references(memory, ids), project)))
+    workspace = memory.workspace
+    project = preferred_project(workspace, caller.here) if caller.here and ids else None
+    with workspace.store.reader(workspace.scope) as reader:
+        names = serializers.TextNames(short_references(reader, ids), project)
+    return ToolReply(fields, tool.text(fields, names))
 
 
 def find_tool(name: str) -> Tool:

@@ -58,11 +58,11 @@ RESTORE_COMMAND = "scrubjay restore --archived-by-consolidation"
 
 def _print_tenants(call: Call) -> None:
     from scrubjay.api.auth import TokenStore, tokens_path
-    from scrubjay.memory import tenant_counts
+    from scrubjay.services.inspection import tenant_counts
 
     named = {call.settings.tenant, *(token.tenant for token in TokenStore(tokens_path()).all())}
     with call.open(cold=True) as memory:
-        found = tenant_counts(memory, named)
+        found = tenant_counts(memory.workspace.store, named)
     if call.print_json(found):
         return
     for tenant, counts in found.tenants.items():

@@ -177,9 +177,9 @@ def _with_whole_names(
     Raises:
         InputError: No memory has a value; the message names similar ones.
     """
-    from scrubjay.memory import find_filter_values
+    from scrubjay.services.workspace import find_filter_values
 
-    whole = find_filter_values(memory, arguments)
+    whole = find_filter_values(memory.workspace, arguments)
     return ask(text, **whole) if whole != arguments else found
 
 

@@ -239,7 +239,7 @@ def worker(call: Call) -> None:
     from scrubjay.config.paths import data_folder
     from scrubjay.daemon.embedding import EmbeddingJob
     from scrubjay.daemon.worker import Worker, stored_principals, token_principals
-    from scrubjay.memory import tenant_counts
+    from scrubjay.services.inspection import tenant_counts
 
     settings, tokens = call.settings, TokenStore(tokens_path())
     owner = Principal(settings.tenant, settings.user, tuple(settings.groups))
@@ -278,7 +278,9 @@ def worker(call: Call) -> None:
         def principals() -> list[Principal]:
             return stored_principals(memory, token_principals(owner, tokens))
 
-        served = tenant_counts(memory, {who.tenant for who in token_principals(owner, tokens)})
+        served = tenant_counts(
+            memory.workspace.store, {who.tenant for who in token_principals(owner, tokens)}
+        )
         if served.hidden:
             named = ", ".join(map(single_line, served.tenants))
             write_error(

@@ -272,7 +272,7 @@ def _enrich(
     memory: Memory, done: SyncReport, seconds: float, report: Callable[[Progress], None]
 ) -> SyncReport:
     """Enrich and embed after the summary; return the report with the number that is still pending."""
-    from scrubjay.memory import embed_few
+    from scrubjay.services.sync import embed_few
 
     found = memory.enrich(progress=report)
     if found.linked or found.learned:
@@ -285,7 +285,7 @@ def _enrich(
     _print_problems((*found.notices, *found.problems))
     if not (seconds or done.waiting or found.learned):
         return done
-    embedded = memory.embed(seconds=seconds, progress=report) if seconds else embed_few(memory)
+    embedded = memory.embed(seconds=seconds, progress=report) if seconds else embed_few(memory.workspace)
     if embedded.embedded:
         write(
             f"{embedded.embedded:,} embedded, {embedded.waiting:,} pending, {format_duration(embedded.seconds)}"

@@ -230,7 +230,7 @@ def run_embedding(
     Raises:
         ScrubjayError: The store cannot be read, or a model failed. `EmbeddingJob.state` has the problem, of any kind.
     """
-    from scrubjay.memory import background_pending, embed_background_models
+    from scrubjay.services.sync import background_pending, enrich_and_embed
 
     rested = clock()
     broken_off = True
@@ -245,11 +245,11 @@ def run_embedding(
 
     def embed() -> None:
         with open_memory() as memory:
-            embed_background_models(memory, proceed)
+            enrich_and_embed(memory.workspace, proceed, bundled=True)
 
     def done_by_others() -> bool:
         with open_memory() as memory:
-            return not background_pending(memory)
+            return not background_pending(memory.workspace)
 
     with job.exclusive(START_SECONDS) as locked:
         if not locked:
@@ -273,14 +273,15 @@ def run_embedding(
 
 def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) -> None:
     """Be the process that `start_embedding` starts: embed at the lowest priority with one thread."""
-    from scrubjay.memory import Memory, background_pending
+    from scrubjay.memory import Memory
+    from scrubjay.services.sync import background_pending
 
     def open_memory() -> Memory:
         return Memory.open(settings=alone, log=log)
 
     def pending() -> int:
         with open_memory() as memory:
-            return background_pending(memory)
+            return background_pending(memory.workspace)
 
     if settings.models.background == "never":
         return
@@ -312,7 +313,7 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
         ScrubjayError: The store cannot be read.
         OSError: No process can be started.
     """
-    from scrubjay.memory import background_pending
+    from scrubjay.services.sync import background_pending
 
     file = store_file(settings.store)
     elsewhere = settings.store.startswith("memory:") or (file is not None and not file.is_absolute())
@@ -321,7 +322,7 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
     job = EmbeddingJob(data_folder(env), settings.store)
     if job.running():
         return True
-    if job.failed_lately() or not background_pending(memory):
+    if job.failed_lately() or not background_pending(memory.workspace):
         return False
     # What computes topics at the end uses as many threads as there are processors otherwise.
     spawn_detached(["hook", "--embed"], {**env, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})

@@ -20,6 +20,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api import serializers
@@ -278,9 +279,8 @@ class DaemonHandler:
         try:
             memory = self._memory()
             if not self._settings.models.extra:  # those may be remote: do not send a made-up query
-                from scrubjay.memory import without_file_check
-
-                without_file_check(memory).search("which memories are there")
+                unchecked = type(memory)(replace(memory.workspace, checks_files=False))
+                unchecked.search("which memories are there")
             self._warm = True
             # A hook has no time to load these when it reads an edited file again.
             importlib.import_module("scrubjay.services.sync")

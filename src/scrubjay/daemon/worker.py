@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.errors import ScrubjayError
-from scrubjay.memory import Memory, enrich_and_embed, pending_work, stored_users, view_of
+from scrubjay.memory import Memory
 from scrubjay.models.records import Scope
+from scrubjay.services.inspection import stored_users
+from scrubjay.services.sync import enrich_and_embed, pending_work
 
 if TYPE_CHECKING:
     from scrubjay.daemon.embedding import EmbeddingJob
@@ -46,7 +48,7 @@ def stored_principals(memory: Memory, known: list[Principal]) -> list[Principal]
     member of it. Memories that everybody may see are in every principal's view.
     """
     found = list(known)
-    for tenant, stored in stored_users(memory, {who.tenant for who in known}).items():
+    for tenant, stored in stored_users(memory.workspace.store, {who.tenant for who in known}).items():
         for user, groups in stored.users.items():
             if not any(
                 (who.tenant, who.user) == (tenant, user) and groups <= set(who.groups) for who in found
@@ -103,16 +105,16 @@ class Worker:
     ) -> None:
         self._job.look()
         for who in self._principals():
-            memory = view_of(self._memory, Scope(who.tenant, who.user, who.groups))
+            workspace = self._memory.workspace.for_principal(Scope(who.tenant, who.user, who.groups))
             # The first time also where nothing is pending: an earlier process may have been interrupted after that.
-            if stop.is_set() or (who in self._begun and not pending_work(memory)):
+            if stop.is_set() or (who in self._begun and not pending_work(workspace)):
                 continue
             with self._job.exclusive() as alone:
                 if not alone:
                     return
                 self._job.note()
                 try:
-                    done = enrich_and_embed(memory, lambda: not stop.is_set())
+                    done = enrich_and_embed(workspace, lambda: not stop.is_set())
                 except Exception as error:
                     self._job.note(problem=str(error) or type(error).__name__)
                     raise

@@ -415,13 +415,11 @@ class Session:
         return probe.result()
 
     def _check_ready(self) -> str:
-        from scrubjay.memory import check_writable
-
         memory = self._store.of(self.owner)
         memory.models()
         state = "ready"
         try:
-            check_writable(memory)
+            memory.workspace.store.check_writable()
         except StoreReadOnlyError:
             state = "read-only"
         if self._workers is not None and self._workers_crash:

@@ -107,6 +107,25 @@ def context(
     return replace(found, partial=partial, took_ms=timer.ms)
 
 
+def hook_context(
+    workspace: Workspace,
+    query: str | None,
+    *,
+    budget: int,
+    project: str | None,
+    session: str | None,
+    known: Mapping[str, float],
+    parts: Sequence[str] | None = None,
+    first: bool = True,
+    until: float = 0.0,
+) -> Context:
+    """Return a context for an agent's hook, with a check of the files of its memories alone."""
+    return context(
+        replace(workspace, checks_files=False), query, budget=budget, project=project, session=session, known=known,
+        parts=parts, unprompted=query is not None, hook=True, first=first, until=until,
+    )  # fmt: skip
+
+
 def _build(
     workspace: Workspace, timer: StageTimer, request: ContextRequest, projects: Sequence[str], *, first: bool
 ) -> tuple[Context, SearchView]:
@@ -118,7 +137,7 @@ def _build(
         return shared if workspace.checks_files else shared | outdated_memories(reader, records).keys()
 
     request = replace(request, outdated=outdated)
-    with open_view(workspace, timer, embed=not request.hook) as view:
+    with open_view(workspace, timer) as view:
         if request.hook and request.asking is not None:
             from scrubjay.search.briefing import build_briefing
 

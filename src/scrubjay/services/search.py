@@ -255,10 +255,9 @@ def _lacks_folder(workspace: Workspace, reader: Reader) -> bool:
 
 
 @contextmanager
-def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) -> Iterator[SearchView]:
-    """Ingest the few files that changed since the last sync, and open the store.
+def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
+    """Ingest and embed the few files that changed since the last sync, and open the store.
 
-    With ``embed`` they are also embedded, if they are few; an agent's hook has no time for that.
     One view serves both, since each costs a server three requests; it is reopened after a write or a slow model load.
     """
     with ExitStack() as stack:
@@ -271,13 +270,12 @@ def open_view(workspace: Workspace, timer: StageTimer, *, embed: bool = True) ->
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("files")
         states, models = reader.models(), workspace.models
-        embed = embed and bool(files.changed)
-        if models.ready(states) and not embed:
+        if models.ready(states) and not files.changed:
             embedders, failed = models.rankers(states)
         else:
             stack.close()
             embedders, failed = models.rankers(states)
-            if embed:
+            if files.changed:
                 _embed_changes(workspace, embedders)
             reader = stack.enter_context(workspace.store.reader(workspace.scope))
         timer.lap("models")

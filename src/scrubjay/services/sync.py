@@ -220,12 +220,28 @@ def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None
     return replace(done, waiting=pending_embeddings(workspace))
 
 
+def enrich_and_embed(
+    workspace: Workspace, proceed: Callable[[], bool], *, bundled: bool = False
+) -> tuple[EnrichReport, EmbedReport]:
+    """Enrich the memories that wait for it, then embed pending ones, newest first, as far as ``proceed`` allows.
+
+    ``bundled`` embeds with the bundled models alone, which send nothing anywhere.
+    """
+    enriched = enrich(workspace, proceed=proceed)
+    return enriched, embed_pending(workspace, None, None, proceed, bundled=bundled)
+
+
 def background_pending(workspace: Workspace) -> int:
-    """Return how many embeddings of the bundled models are pending."""
+    """Return how many memories wait for enrichment, and how many embeddings of the bundled models are pending."""
     with workspace.store.reader(workspace.scope) as reader:
-        return sum(
+        return len(due_memories(reader)) + sum(
             reader.coverage(each.model.fingerprint).waiting for each in workspace.models.background_models()
         )
+
+
+def pending_work(workspace: Workspace) -> int:
+    """Return how many memories wait for enrichment, and how many for a model, services included."""
+    return count_due(workspace) + pending_embeddings(workspace)
 
 
 def pending_embeddings(workspace: Workspace) -> int:

@@ -63,6 +63,11 @@ class Workspace:
     closed: threading.Event = field(default_factory=threading.Event)
     borrowed: bool = False
 
+    def without_day_notes(self) -> Workspace:
+        """Return the same without appending additions to day notes."""
+        notes = replace(self.settings.notes, dir=None)
+        return replace(self, settings=replace(self.settings, notes=notes))
+
     def for_principal(self, scope: Scope, *, may_curate: bool = False) -> Workspace:
         """Return the workspace of another principal; another user gets no day notes."""
         same_user = (scope.tenant, scope.user) == (self.scope.tenant, self.scope.user)

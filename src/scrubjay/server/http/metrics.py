@@ -16,11 +16,11 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from prometheus_client.registry import Collector
 
 from scrubjay.errors import StoreBusyError, StoreError
-from scrubjay.memory import check_writable, store_totals
 from scrubjay.models.dates import SECOND
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
 from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, is_operator, log_error
+from scrubjay.services.inspection import store_totals
 from scrubjay.tracing import set_route
 
 if TYPE_CHECKING:
@@ -127,7 +127,11 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
     try:
         status = await session.read(who, lambda memory: memory.status())
         tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
-        totals = await session.read(who, lambda memory: store_totals(memory, tenants)) if operator else None
+        totals = (
+            await session.read(who, lambda memory: store_totals(memory.workspace.store, tenants))
+            if operator
+            else None
+        )
         writable = await session.read(who, is_writable)
         parts.append(store_gauges(status, totals, writable))
     except StoreBusyError:
@@ -177,7 +181,7 @@ def worker_gauges(looked: float | None) -> CollectorRegistry:
 
 def is_writable(memory: Memory) -> bool:
     try:
-        check_writable(memory)
+        memory.workspace.store.check_writable()
     except StoreError:
         return False
     return True

@@ -430,9 +430,9 @@ class QueueWorker:
 
     async def _store(self, batch: Sequence[QueuedTurn]) -> None:
         def write(memory: Memory) -> Any:
-            from scrubjay.memory import without_day_notes
+            from scrubjay.memory import Memory
 
-            return without_day_notes(memory).add_many(
+            return Memory(memory.workspace.without_day_notes()).add_many(
                 [new for turn in batch for new in _split_turn(turn, self._session)]
             )
 
