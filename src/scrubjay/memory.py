@@ -10,9 +10,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self
 
+from scrubjay import services
 from scrubjay.config.loader import load_settings
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.models.dates import moment, parse_duration
+from scrubjay.models.graph import Edge
+from scrubjay.models.lifecycle import Amendment, NewMemory
 from scrubjay.models.records import UNCHANGED, Scope, Unchanged
 from scrubjay.services.models import (
     ModelRegistry,
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
     from scrubjay.consolidation.skills import Skill
     from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.log import Log
-    from scrubjay.models.lifecycle import NewMemory
     from scrubjay.models.reports import (
         AddReport,
         AuditReport,
@@ -226,32 +229,12 @@ class Memory:
             InputError: The path does not exist, an option is invalid, or an option is given without a path.
             StoreError: The store cannot be written; what was stored stays.
         """
-        from scrubjay.ingest.sources import TrustChoice
-        from scrubjay.models.records import Source
-        from scrubjay.services.sync import sync
-
-        if trust not in (None, "auto", "trusted", "untrusted"):
-            raise InputError(
-                f"Trust {trust!r:.40} is not auto, trusted or untrusted. Nothing was synced.",
-                hint="omit it to keep the earlier choice",
-            )
-        choice = TrustChoice("" if trust == "auto" else trust, share)
         settings = self.workspace.settings.sync
-        rules = Source(
-            "", "", description, tuple(include or settings.include), tuple(exclude or settings.exclude)
-        )
-        one = Path(only) if only is not None else None
-        summary = sync(
-            self.workspace,
-            Path(path) if path is not None else None,
-            rules,
-            progress,
-            one,
-            project,
-            choice,
-            git,
-            enriched=enrich,
-        )
+        rules = services.sync.SyncRules(
+            description, tuple(include or settings.include), tuple(exclude or settings.exclude), project, trust,
+            share, git,
+        )  # fmt: skip
+        summary = services.sync.sync(self.workspace, path, rules, progress, only=only, enriched=enrich)
         if embed_seconds > 0:
             done = self.embed(seconds=embed_seconds, progress=progress)
             seconds = summary.seconds + done.seconds
@@ -260,21 +243,15 @@ class Memory:
 
     def sources(self) -> list[SourceStatus]:
         """Return the registered sources and their counts."""
-        from scrubjay.services.inspection import list_sources
-
-        return list_sources(self.workspace)
+        return services.inspection.list_sources(self.workspace)
 
     def redactions(self) -> list[Redaction]:
         """Return what was replaced as secret or private in the visible memories, with its place."""
-        from scrubjay.services.inspection import list_redactions
-
-        return list_redactions(self.workspace)
+        return services.inspection.list_redactions(self.workspace)
 
     def conflicts(self) -> list[Conflict]:
         """Return the pairs of active memories that contradict each other, the latest first."""
-        from scrubjay.services.inspection import list_conflicts
-
-        return list_conflicts(self.workspace)
+        return services.inspection.list_conflicts(self.workspace)
 
     def remove_source(self, name: str) -> RemovedSource:
         """Remove a source by id or path, with its memories and what is derived from them alone.
@@ -284,10 +261,9 @@ class Memory:
         Raises:
             NotFoundError: No such source is registered.
         """
-        from scrubjay.services.inspection import find_source
-        from scrubjay.services.sync import remove_source
-
-        return remove_source(self.workspace, find_source(self.workspace, name))
+        return services.sync.remove_source(
+            self.workspace, services.inspection.find_source(self.workspace, name)
+        )
 
     def watch(self, *, stop: threading.Event, report: Callable[[SyncReport], None]) -> None:
         """Sync now and whenever a source's files change, until ``stop`` is set.
@@ -297,7 +273,7 @@ class Memory:
         """
         from scrubjay.ingest.watcher import sync_on_change
 
-        with self.workspace.store.reader(self.workspace.scope) as reader:
+        with self.workspace.reader() as reader:
             sources = reader.sources()
         try:
             sync_on_change(
@@ -335,16 +311,10 @@ class Memory:
         Raises:
             InputError: Neither or both of ids and path, too many ids, or numbers out of range.
         """
-        from scrubjay.search.browse import FetchWindow, fetch_memories
-        from scrubjay.services.search import record_usage
+        from scrubjay.search.browse import FetchWindow
 
-        wanted = [ids] if isinstance(ids, str) else list(ids)
-        with self.workspace.store.reader(self.workspace.scope) as reader:
-            window = FetchWindow(neighbours, limit, offset, evidence)
-            found = fetch_memories(reader, wanted, str(path) if path else None, lines, window)
-        if wanted:
-            record_usage(self.workspace, wanted, found)
-        return found
+        window = FetchWindow(neighbours, limit, offset, evidence)
+        return services.search.fetch(self.workspace, _as_list(ids), path, lines, window)
 
     def add(
         self,
@@ -375,15 +345,11 @@ class Memory:
         Raises:
             InputError: A field has an invalid value; nothing was written.
         """
-        from scrubjay.models.lifecycle import NewMemory
-
         new = NewMemory(
             content, tier, title, tags, date, session, role, turn,
             project, agent, visibility, group, confidence, valid_from, valid_until, origin, pinned,
         )  # fmt: skip
-        from scrubjay.services.curation import add_one
-
-        return add_one(self.workspace, new)
+        return services.curation.add_one(self.workspace, new)
 
     def add_many(self, memories: Iterable[NewMemory]) -> list[AddReport]:
         """Add many memories at once; all are checked before the first is written.
@@ -393,9 +359,7 @@ class Memory:
         Raises:
             InputError: An item is no `NewMemory`, or one of its fields has an invalid value.
         """
-        from scrubjay.services.curation import add
-
-        return add(self.workspace, memories)
+        return services.curation.add(self.workspace, memories)
 
     def forget(self, ids: str | Sequence[str]) -> ForgetReport:
         """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
@@ -407,9 +371,7 @@ class Memory:
             InputError: An id has fewer than six digits; nothing was deleted.
             NotFoundError: Several ids begin with a short one; nothing was deleted.
         """
-        from scrubjay.services.curation import forget_memories
-
-        return forget_memories(self.workspace, [ids] if isinstance(ids, str) else list(ids))
+        return services.curation.forget_memories(self.workspace, _as_list(ids))
 
     def forget_everything(self) -> ForgetReport:
         """Delete everything that this user ever stored, and the user's name.
@@ -418,25 +380,19 @@ class Memory:
         sources, links, dictionary and runs; and the name in the histories of others' memories. Keyed hashes remain, so
         that no sync restores a text. Files, tokens, backups and exports are not changed.
         """
-        from scrubjay.services.curation import forget_everything
-
-        return forget_everything(self.workspace)
+        return services.curation.forget_everything(self.workspace)
 
     @property
     def concepts(self) -> Concepts:
         """The dictionary: list, show, add, merge, rename and remove concepts."""
         self._refuse_closed()
-        from scrubjay.services.dictionary import Concepts
-
-        return Concepts(self.workspace)
+        return services.dictionary.Concepts(self.workspace)
 
     @property
     def categories(self) -> Categories:
         """The hierarchy of topics and folders: list and show categories."""
         self._refuse_closed()
-        from scrubjay.services.dictionary import Categories
-
-        return Categories(self.workspace)
+        return services.dictionary.Categories(self.workspace)
 
     def links(self, memory: str) -> tuple[MemoryLink, ...]:
         """Return a memory's links in both directions: the ten of each kind with the most weight.
@@ -444,10 +400,7 @@ class Memory:
         Raises:
             NotFoundError: No memory's id begins so, or several do.
         """
-        from scrubjay.search.browse import find_record, memory_links
-
-        with self.workspace.store.reader(self.workspace.scope) as reader:
-            return memory_links(reader, find_record(reader, memory).id)
+        return services.inspection.list_links(self.workspace, memory)
 
     def link(
         self, src: str, dst: str, kind: str = "links", weight: float = 1.0, rule: str = ""
@@ -457,10 +410,7 @@ class Memory:
         Raises:
             InputError: An id does not exist, both are the same, or kind or weight (0..1) is invalid.
         """
-        from scrubjay.models.graph import Edge
-        from scrubjay.services.curation import add_link
-
-        return add_link(self.workspace, Edge(src, kind, dst, "", weight, rule=rule))
+        return services.curation.add_link(self.workspace, Edge(src, kind, dst, "", weight, rule=rule))
 
     def unlink(self, src: str, dst: str, kind: str = "links") -> None:
         """Remove a link; one that a text contains comes back when that text is written again.
@@ -468,18 +418,14 @@ class Memory:
         Raises:
             NotFoundError: There is no such link.
         """
-        from scrubjay.services.curation import remove_link
-
-        remove_link(self.workspace, src, dst, kind)
+        services.curation.remove_link(self.workspace, src, dst, kind)
 
     def enrich(self, *, progress: Callable[[Progress], None] | None = None) -> EnrichReport:
         """Find the concepts, links, categories and facts that a sync left for later; safe to interrupt at any time.
 
         If another process or thread does so already, it returns at once.
         """
-        from scrubjay.services.sync import enrich
-
-        return enrich(self.workspace, progress)
+        return services.sync.enrich(self.workspace, progress)
 
     def embed(
         self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None
@@ -491,15 +437,11 @@ class Memory:
         Raises:
             ProviderError: A model failed; what was embedded before is stored.
         """
-        from scrubjay.services.sync import embed_pending
-
-        return embed_pending(self.workspace, seconds, progress)
+        return services.sync.embed_pending(self.workspace, seconds, progress)
 
     def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
         """Rebuild every memory from what is stored, beside the old ones, then switch."""
-        from scrubjay.services.sync import rebuild_store
-
-        return rebuild_store(self.workspace, progress)
+        return services.sync.rebuild_store(self.workspace, progress)
 
     def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
         """Build the index of a large tenant on PostgreSQL: blocks of words and, with pgvector, a vector index.
@@ -539,9 +481,7 @@ class Memory:
 
     def status(self) -> StoreStatus:
         """Return counts, models, sources and sizes of the store."""
-        from scrubjay.services.inspection import store_status
-
-        return store_status(self.workspace)
+        return services.inspection.store_status(self.workspace)
 
     def close(self) -> None:
         """Close the store, also for what `seen_by` returned; closing twice does nothing."""
@@ -661,18 +601,8 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.search.pipeline import run_search
         from scrubjay.search.request import Clock, ExpansionOptions, Filters, SearchOptions
-        from scrubjay.services.search import (
-            StageTimer,
-            log_slow_query,
-            open_view,
-            search_request,
-            unknown_projects,
-            uses_default_fusion,
-        )
 
-        workspace, timer = self.workspace, StageTimer()
         options = SearchOptions(
             limit=limit,
             filters=Filters(
@@ -684,28 +614,7 @@ class Memory:
             explain=explain, snippet=snippet, clock=Clock(now, as_of, tz), history=history, min_relevance=min_relevance,
             here=here, confidence_floor=confidence_floor, by=by, neighbours=neighbours,
         )  # fmt: skip
-        request = search_request(workspace, query, options)
-        reranker, no_reranker = workspace.rerankers.choose(
-            workspace, rerank, plain=not uses_default_fusion(request), deep=deep
-        )
-        timer.lap("models")
-        rewriting = workspace.rewriter.rewrite(query, history)
-        timer.lap("rewriting")
-        with open_view(workspace, timer) as view:
-            request = replace(request, rewritten=rewriting.text, now=view.now if now is None else request.now)
-            found = run_search(view.reader, view.embedders, request, reranker)
-            results, changed = view.mark_outdated(found.results)
-            nearest, changed_nearest = view.mark_outdated(found.nearest)
-            found = replace(found, results=results, nearest=nearest)
-            unknown = unknown_projects(
-                workspace, view.reader, projects, {one.project for one in found.results}
-            )
-        timer.lap("rank")
-        log_slow_query(workspace, "search", query, timer, len(found.results), view.names)
-        partial = (*view.stale, *(changed or changed_nearest), *rewriting.partial, *view.failed, *no_reranker)
-        partial += found.partial
-        notes = (*unknown, *rewriting.notes, *view.skipped, *found.notes)
-        return replace(found, partial=partial, notes=notes, took_ms=timer.ms)
+        return services.search.search(self.workspace, query, options)
 
     def thread(  # noqa: D417 the filters are those of `search`
         self,
@@ -749,65 +658,16 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.search.request import (
-            NO_EXPANSION,
-            STAGES,
-            Clock,
-            Filters,
-            ResultCaps,
-            SearchOptions,
-            ThreadOptions,
-            check_options,
-        )
-        from scrubjay.search.thread import build_thread
-        from scrubjay.services.search import (
-            StageTimer,
-            log_slow_query,
-            open_view,
-            search_request,
-            thread_question,
-        )
+        from scrubjay.search.request import Clock, Filters, ThreadOptions
 
-        workspace, timer = self.workspace, StageTimer()
-        filters = Filters(
-            tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
-            categories=categories, since=since, until=until, statuses=statuses,
+        options = ThreadOptions(
+            limit=limit, hops=hops, fan_out=fan_out, deep=deep, clock=Clock(now, as_of, tz), snippet=snippet,
+            filters=Filters(
+                tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
+                categories=categories, since=since, until=until, statuses=statuses,
+            ),
         )  # fmt: skip
-        clock = Clock(now, as_of, tz)
-        bounds = ThreadOptions(
-            limit=limit, hops=hops, fan_out=fan_out, deep=deep, filters=filters, clock=clock, snippet=snippet
-        )
-        check_options(bounds)
-        options = SearchOptions(
-            limit=limit,
-            filters=filters,
-            clock=clock,
-            snippet=snippet,
-            fusion="auto",
-            deep=deep,
-            explain=True,
-            expansion=NO_EXPANSION,
-        )
-        request = search_request(workspace, thread_question(workspace, query), options)
-        request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
-        reranker, no_reranker = workspace.rerankers.choose(
-            workspace, None if deep else "off", plain=False, deep=deep
-        )
-        with open_view(workspace, timer) as view:
-            request = request if now is not None else replace(request, now=view.now)
-            found = build_thread(view.reader, view.embedders, request, bounds, reranker)
-            results, changed = view.mark_outdated([knot.result for knot in found.knots])
-            marked = {one.id: one for one in results}
-            knots = tuple(
-                replace(knot, result=marked[knot.result.id])
-                for knot in found.knots
-                if knot.result.id in marked
-            )
-            found = replace(found, knots=knots)
-        timer.lap("rank")
-        log_slow_query(workspace, "thread", query, timer, len(found.knots), view.names)
-        partial = (*view.stale, *changed, *view.failed, *no_reranker, *found.partial)
-        return replace(found, partial=partial, took_ms=timer.ms)
+        return services.search.thread(self.workspace, query, options)
 
     def page(  # noqa: D417 the filters are those of `search`
         self,
@@ -837,18 +697,13 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.search.browse import page_memories
-        from scrubjay.search.request import Filters, SearchOptions, build_request
-        from scrubjay.services.workspace import resolve_projects
+        from scrubjay.search.request import Filters
 
-        projects = resolve_projects(self.workspace, projects)
         filters = Filters(
             tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
             categories=categories, since=since, until=until, statuses=statuses,
         )  # fmt: skip
-        request = build_request("", SearchOptions(filters=filters, limit=limit))
-        with self.workspace.store.reader(self.workspace.scope) as reader:
-            return page_memories(reader, request, after)
+        return services.inspection.list_page(self.workspace, filters, limit, after)
 
     def vectors(self, texts: Sequence[str], *, model: str | None = None) -> VectorReport:
         """Return one unit vector for each text, computed by a bundled model; nothing is stored.
@@ -863,9 +718,7 @@ class Memory:
             NotFoundError: No bundled model has this name.
             ProviderError: The model is missing or damaged.
         """
-        from scrubjay.services.sync import embed_texts
-
-        return embed_texts(self.workspace, texts, model)
+        return services.sync.embed_texts(self.workspace, texts, model)
 
     def context(
         self,
@@ -907,9 +760,7 @@ class Memory:
         Raises:
             InputError: An option has an invalid value.
         """
-        from scrubjay.services.context import context
-
-        return context(
+        return services.context.context(
             self.workspace,
             query,
             budget=budget,
@@ -933,12 +784,7 @@ class Memory:
         Raises:
             NotFoundError: No memory's id begins so, or several do.
         """
-        from scrubjay.search.browse import view_memory
-        from scrubjay.services.inspection import memory_history
-
-        history = memory_history(self.workspace, memory)
-        with self.workspace.store.reader(self.workspace.scope) as reader:
-            return view_memory(reader, history, neighbours)
+        return services.inspection.view_memory(self.workspace, memory, neighbours)
 
     def records(self, ids: Sequence[str]) -> TimelinePage:
         """Return memories by id in the order given, without those that are unknown. They do not count as used.
@@ -946,9 +792,7 @@ class Memory:
         Raises:
             NotFoundError: Several ids begin with one of them.
         """
-        from scrubjay.services.inspection import list_records
-
-        return list_records(self.workspace, ids)
+        return services.inspection.list_records(self.workspace, ids)
 
     def conversations(self, *, limit: int = 50, skip: int = 0) -> ConversationList:
         """Return a page of the conversations, the one with the latest turn first.
@@ -960,9 +804,7 @@ class Memory:
         Raises:
             InputError: A number is out of range.
         """
-        from scrubjay.services.inspection import list_conversations
-
-        return list_conversations(self.workspace, limit, skip)
+        return services.inspection.list_conversations(self.workspace, limit, skip)
 
     def conversation(self, session: str, *, limit: int = 50, skip: int = 0) -> ConversationPage:
         """Return turns of a conversation in order, with what was learned from each. They do not count as used.
@@ -976,9 +818,7 @@ class Memory:
             InputError: A number is out of range.
             NotFoundError: No visible memory belongs to such a conversation.
         """
-        from scrubjay.services.inspection import read_conversation
-
-        return read_conversation(self.workspace, session, limit, skip)
+        return services.inspection.read_conversation(self.workspace, session, limit, skip)
 
     def timeline(  # noqa: D417 the filters are those of `search`
         self,
@@ -1009,13 +849,12 @@ class Memory:
             InputError: An option has an invalid value.
         """
         from scrubjay.search.request import Filters
-        from scrubjay.services.inspection import list_timeline
 
         filters = Filters(
             tiers=tiers, tags=tags, path=path, sources=sources, projects=projects, agents=agents, sessions=sessions,
             categories=categories, since=since, until=until, statuses=statuses,
         )  # fmt: skip
-        return list_timeline(self.workspace, filters, limit, skip)
+        return services.inspection.list_timeline(self.workspace, filters, limit, skip)
 
     def update(
         self,
@@ -1053,11 +892,8 @@ class Memory:
             InputError: The text belongs to a file (the message names the lines), was forgotten or is another memory's,
                 or a field has an invalid value; nothing was written.
         """
-        from scrubjay.models.lifecycle import Amendment
-        from scrubjay.services.curation import update_memory
-
         amendment = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
-        return update_memory(self.workspace, memory, amendment)
+        return services.curation.update_memory(self.workspace, memory, amendment)
 
     def rewrite(self, memory: str, content: str, *, was: str | None = None) -> RewriteReport:
         """Write a passage's new text into its file, and sync the file.
@@ -1077,9 +913,7 @@ class Memory:
                 message names path and lines, and nothing was written.
             SourceError: The file cannot be read or written.
         """
-        from scrubjay.services.curation import rewrite_passage
-
-        return rewrite_passage(self.workspace, memory, content, was)
+        return services.curation.rewrite_passage(self.workspace, memory, content, was)
 
     def archive(self, ids: str | Sequence[str]) -> ChangeReport:
         """Hide memories from default results; nothing is deleted, and `restore` brings them back.
@@ -1087,15 +921,11 @@ class Memory:
         A passage of a file stays archived as long as its text does not change. An exact identifier that only an
         archived memory has still finds it; `statuses=("active", "archived")` finds all of them.
         """
-        from scrubjay.services.curation import set_status
-
-        return set_status(self.workspace, [ids] if isinstance(ids, str) else list(ids), "archived")
+        return services.curation.set_status(self.workspace, _as_list(ids), "archived")
 
     def restore(self, ids: str | Sequence[str]) -> ChangeReport:
         """Make archived or superseded memories active again."""
-        from scrubjay.services.curation import set_status
-
-        return set_status(self.workspace, [ids] if isinstance(ids, str) else list(ids), "active")
+        return services.curation.set_status(self.workspace, _as_list(ids), "active")
 
     def restore_consolidated(self) -> ChangeReport:
         """Restore everything that consolidation archived, in any run; later runs archive it only if it changes.
@@ -1106,9 +936,7 @@ class Memory:
         Raises:
             StoreBusyError: Another process consolidates.
         """
-        from scrubjay.services.consolidation import restore_consolidated
-
-        return restore_consolidated(self.workspace)
+        return services.consolidation.restore_consolidated(self.workspace)
 
     def feedback(self, ids: str | Sequence[str], verdict: str) -> ChangeReport:
         """Record that memories were ``used``, ``useful`` or ``wrong``, or are never to be injected.
@@ -1121,9 +949,7 @@ class Memory:
             InputError: The verdict is none of these, or the tag to take back comes from the memory's file.
             ForbiddenError: Somebody else shared the memory, and the verdict is neither ``used`` nor ``useful``.
         """
-        from scrubjay.services.curation import record_feedback
-
-        return record_feedback(self.workspace, [ids] if isinstance(ids, str) else list(ids), verdict)
+        return services.curation.record_feedback(self.workspace, _as_list(ids), verdict)
 
     def history(self, memory: str) -> MemoryHistory:
         """Return the history of a memory: its changes, its evidence and what superseded it.
@@ -1131,9 +957,7 @@ class Memory:
         Raises:
             NotFoundError: No memory's id begins so, or several do.
         """
-        from scrubjay.services.inspection import memory_history
-
-        return memory_history(self.workspace, memory)
+        return services.inspection.memory_history(self.workspace, memory)
 
     def skills(self, project: str | None = None) -> tuple[Skill, ...]:
         """Return the procedures that at least three conversations carried out alike; nothing is written.
@@ -1146,9 +970,7 @@ class Memory:
         Raises:
             InputError: The project is a path that is no project.
         """
-        from scrubjay.services.consolidation import list_skills
-
-        return list_skills(self.workspace, project)
+        return services.consolidation.list_skills(self.workspace, project)
 
     def audit(
         self,
@@ -1170,13 +992,7 @@ class Memory:
         Raises:
             InputError: A kind has no fix, the limit is below 0, or ``now`` is no time.
         """
-        from scrubjay.models.dates import parse_when
-        from scrubjay.services.audit import run_audit
-
-        at = parse_when(now)
-        return run_audit(
-            self.workspace, fix, limit, dry_run=dry_run, now=at.start if at is not None else None
-        )
+        return services.audit.run_audit(self.workspace, fix, limit, dry_run=dry_run, now=moment(now))
 
     def undo_audit(self, run: str) -> ChangeReport:
         """Undo a run of `audit` or `retain`; what was changed since stays as it is.
@@ -1184,9 +1000,7 @@ class Memory:
         Raises:
             NotFoundError: No such run changed anything that the caller sees.
         """
-        from scrubjay.services.audit import undo_audit
-
-        return undo_audit(self.workspace, run)
+        return services.audit.undo_audit(self.workspace, run)
 
     def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> RetentionReport:
         """Apply the settings of [retention]: archive or forget what is too old or too much.
@@ -1200,11 +1014,7 @@ class Memory:
         Raises:
             InputError: ``now`` is no time.
         """
-        from scrubjay.models.dates import parse_when
-        from scrubjay.services.audit import apply_retention
-
-        at = parse_when(now)
-        return apply_retention(self.workspace, dry_run=dry_run, now=at.start if at is not None else None)
+        return services.audit.apply_retention(self.workspace, dry_run=dry_run, now=moment(now))
 
     def consolidate(
         self,
@@ -1236,17 +1046,13 @@ class Memory:
             InputError: ``if_due`` or ``now`` is no time, or ``archive`` is neither of the two.
             StoreError: The store cannot be written; what was written before is complete.
         """
-        from scrubjay.models.dates import now_micros, parse_duration, parse_when
-        from scrubjay.services.consolidation import run_consolidation
-
         if archive not in (None, "transcripts", "notes"):
             raise InputError(f"archive {archive!r} is not transcripts or notes. Nothing was done.")
-        at = parse_when(now)
-        return run_consolidation(
+        return services.consolidation.run_consolidation(
             self.workspace,
             dry_run=dry_run,
-            now=at.start if at is not None else now_micros(),
-            after_days=self.workspace.settings.consolidation.after_days if after_days is None else after_days,
+            now=moment(now),
+            after_days=after_days,
             due=None if if_due is None else parse_duration(if_due),
             archive=archive,
             progress=progress,
@@ -1264,9 +1070,7 @@ class Memory:
             NotFoundError: No run, or several, have this id.
             StoreBusyError: Another process consolidates.
         """
-        from scrubjay.services.consolidation import undo_consolidation
-
-        return undo_consolidation(self.workspace, run)
+        return services.consolidation.undo_consolidation(self.workspace, run)
 
     def export(
         self,
@@ -1295,9 +1099,9 @@ class Memory:
             StoreDamagedError: The store cannot be read to its end, or a text is not what was written. No file was left
                 behind; a stream got no footer, so that no import accepts it as complete.
         """
-        from scrubjay.services.exports import export_memories
-
-        return export_memories(self.workspace, path, format=format, overwrite=overwrite, progress=progress)
+        return services.exports.export_memories(
+            self.workspace, path, format=format, overwrite=overwrite, progress=progress
+        )
 
     def import_(
         self,
@@ -1333,9 +1137,7 @@ class Memory:
             InputError: Its format is unknown, it is incomplete, or of another version; nothing was imported.
             StoreBusyError: Another process imports into this store.
         """
-        from scrubjay.services.imports import import_path
-
-        return import_path(
+        return services.imports.import_path(
             self.workspace,
             Path(path),
             format=format,
@@ -1362,9 +1164,7 @@ class Memory:
             StoreError: The store cannot be read, or the copy did not pass its check.
             SourceError: The file cannot be written; none was left behind.
         """
-        from scrubjay.services.exports import back_up_store
-
-        return back_up_store(self.workspace, path, overwrite=overwrite)
+        return services.exports.back_up_store(self.workspace, path, overwrite=overwrite)
 
     def copy(
         self,
@@ -1392,7 +1192,9 @@ class Memory:
             StoreBusyError: Another process copies to it.
             StoreError: It was interrupted (run it again), or the copy is not the same.
         """
-        from scrubjay.services.exports import copy_tenants
-
         wanted = None if all_tenants else (tenant or self.workspace.scope.tenant,)
-        return copy_tenants(self.workspace.store, str(to), wanted, progress)
+        return services.exports.copy_tenants(self.workspace.store, str(to), wanted, progress)
+
+
+def _as_list(ids: str | Sequence[str]) -> list[str]:
+    return [ids] if isinstance(ids, str) else list(ids)

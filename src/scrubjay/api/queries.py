@@ -65,7 +65,7 @@ def _unchanged(memory: Memory, arguments: Arguments) -> Any:
 
 def _revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
     """Return a text for each existing memory that differs whenever the memory was changed."""
-    with memory.workspace.store.reader(memory.workspace.scope) as reader:
+    with memory.workspace.reader() as reader:
         records = reader.get(ids)
     return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
 

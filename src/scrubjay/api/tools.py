@@ -414,7 +414,7 @@ def reply_to_tool(
     ids = set() if tool.writes else serializers.mentioned_ids(fields)
     workspace = memory.workspace
     project = preferred_project(workspace, caller.here) if caller.here and ids else None
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         names = serializers.TextNames(short_references(reader, ids), project)
     return ToolReply(fields, tool.text(fields, names))
 

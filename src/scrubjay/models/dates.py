@@ -106,6 +106,12 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
         ) from error
 
 
+def moment(value: str | date | None, place: tzinfo | None = None) -> int:
+    """Return the UTC microseconds at which a time begins, as `parse_when`; None is now."""
+    when = parse_when(value, place)
+    return when.start if when is not None else now_micros()
+
+
 def _is_missing(text: str) -> bool:
     """Whether a text has the form of a date, with or without a time, that does not exist."""
     day = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", text)

@@ -45,19 +45,14 @@ BATCH: Final = 1_000
 
 
 def run_audit(
-    workspace: Workspace,
-    fix: Sequence[str] = (),
-    limit: int = 20,
-    *,
-    dry_run: bool = False,
-    now: int | None = None,
+    workspace: Workspace, fix: Sequence[str], limit: int, *, dry_run: bool, now: int
 ) -> AuditReport:
     """Count faulty active memories, and archive or supersede those of the kinds in ``fix``."""
     started = time.monotonic()
     _check_audit_arguments(fix, limit)
     at = now_micros()
-    with workspace.store.reader(workspace.scope) as reader:
-        found = look(reader, at if now is None else now)
+    with workspace.reader() as reader:
+        found = look(reader, now)
         wanted = select_faults(found.faults, FAULT_KINDS if dry_run and not fix else fix)
         rates = tuple(_rate(reader, found, kind, limit) for kind in FAULT_KINDS)
     run = new_run_id()
@@ -90,7 +85,7 @@ def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
 
 def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str, at: int) -> tuple[str, ...]:
     done: list[str] = []
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         records = reader.get(sorted({fault.memory for fault in faults}))
         mine = [
             fault
@@ -146,7 +141,7 @@ def _shown_record(record: Record, roots: Mapping[str, str]) -> MemoryLine:
 
 
 def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         events = reader.events(run=run, limit=MAX_RUN_EVENTS)
         if not events:
             raise NotFoundError(
@@ -164,7 +159,7 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
     ]
     at = now_micros()
     for undone in in_batches(restored, BATCH):
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             edges = reader.edges([event.memory for event in undone], ["supersedes"], inward=True)
         dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
         now = [replace(one, key=records[one.memory].key) for one in undone]  # its owner may have changed
@@ -184,25 +179,23 @@ class _Expirable:
     old: bool
 
 
-def apply_retention(
-    workspace: Workspace, *, dry_run: bool = False, now: int | None = None
-) -> RetentionReport:
+def apply_retention(workspace: Workspace, *, dry_run: bool, now: int) -> RetentionReport:
     """Archive or forget the caller's own memories that the settings no longer keep.
 
     First those inactive for longer than their tier's days, then the oldest active ones beyond the maximum. Forgetting
     includes archived memories.
     """
     settings = workspace.settings.retention
-    days, at = settings.days_by_tier(), now_micros() if now is None else now
+    days = settings.days_by_tier()
     if not days and not settings.most:
         return RetentionReport((), (), dry_run, "")
     active, candidates = 0, []
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         for record in _own_records(reader, workspace.scope.user):
             active += record.status == "active"
             if not record.pinned:
                 young = last_activity(record)
-                old = record.tier in days and at - young > days[record.tier] * DAY
+                old = record.tier in days and now - young > days[record.tier] * DAY
                 candidates.append(_Expirable(record.id, young, record.status == "active", old))
     over = _over_limit(candidates, active, settings.most)
     to_forget = [one.id for one in over if settings.action == "forget"]
@@ -241,7 +234,7 @@ def _over_limit(candidates: Sequence[_Expirable], active: int, most: int) -> lis
 
 def _archive_records(workspace: Workspace, ids: Sequence[str], run: str) -> list[str]:
     at = now_micros()
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         records = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
     if records:
         changes = status_changes(records, LifecycleChange(status="archived"), "archived", at, run)

@@ -52,7 +52,7 @@ def run_consolidation(
     *,
     dry_run: bool,
     now: int,
-    after_days: int,
+    after_days: int | None,
     due: int | None,
     archive: str | None,
     progress: ProgressCallback | None,
@@ -63,7 +63,7 @@ def run_consolidation(
         workspace: The workspace.
         dry_run: Write nothing.
         now: Current time, UTC microseconds.
-        after_days: Days after which an observation is old.
+        after_days: Days after which an observation is old; None takes the setting.
         due: Microseconds since a key's last run before which it is skipped; None runs in any case.
         archive: ``transcripts`` or ``notes``, archived besides what the settings say.
         progress: Called with the progress.
@@ -82,6 +82,8 @@ def run_consolidation(
         run = new_run_id()
         base = workspace.models.writer()
         edges = edge_builder(workspace, base)
+        if after_days is None:
+            after_days = workspace.settings.consolidation.after_days
         context = RunContext(
             workspace.store, workspace.scope, "", base, edges, run, now, after_days, dry_run=dry_run
         )
@@ -162,7 +164,7 @@ def restore_consolidated(workspace: Workspace) -> ChangeReport:
 
 
 def _list_runs(workspace: Workspace) -> list[ConsolidationRun]:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         return reader.runs(ALL_EVENTS)
 
 
@@ -176,7 +178,7 @@ def _unchanged_keys(workspace: Workspace, rows: Sequence[ConsolidationRun]) -> s
     last_counts: dict[str, int | None] = {}
     for row in rows:  # newest first
         last_counts.setdefault(row.key, row.counts.get(MEMORY_COUNT))
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         return {key for key, count in last_counts.items() if count == reader.count_memories(key)}
 
 
@@ -185,7 +187,7 @@ def _close_dead_runs(workspace: Workspace) -> tuple[str, ...]:
     killed = [row for row in _list_runs(workspace) if row.state == "running"]
     ended = []
     for row in killed:
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             ops = Counter(
                 event.op for event in reader.events(run=row.id, limit=ALL_EVENTS) if event.key == row.key
             )
@@ -201,7 +203,7 @@ def _record_empty_run(
 ) -> None:
     """Record that there was nothing to do, in place of the last such record."""
     runs = []
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         for key in keys:
             last = next((row for row in rows if row.key == key), None)
             was_empty = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
@@ -278,7 +280,7 @@ def _turns(workspace: Workspace) -> Iterator[Record]:
     where = RecordFilter(tiers=("observation",), statuses=("active", "archived"))
     after = ""
     while True:
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             page = reader.page(after, MEMORY_PAGE, where)
         if not page:
             return
@@ -304,7 +306,7 @@ def _logged_steps(
     workspace: Workspace, turns: dict[str, list[_Turn]]
 ) -> dict[str, list[tuple[_Position, CommandStep]]]:
     """Return the commands that logs say were run, by session; a call belongs to the turn before it in its log."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         roots = {source.id: source.root for source in reader.sources()}
     logs: defaultdict[tuple[str, str], list[tuple[int, str, _Position]]] = defaultdict(list)
     for session, own in turns.items():

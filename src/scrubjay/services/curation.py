@@ -95,7 +95,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     folder = settings.notes.dir
     if folder is None:
         return added
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         records = reader.get([item.id for item in added if not item.existed])
     return [
         item
@@ -146,7 +146,7 @@ _FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
 
 def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
     fields = store_path.amendment_fields(amendment)
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         record = find_record(reader, memory)
         memory = record.id
         require_may_change(workspace, [record], "change")
@@ -174,7 +174,7 @@ def _write_notes_of(workspace: Workspace, memories: Sequence[str]) -> None:
     """Write the learned notes of memories that changed, and of what was learned from them."""
     if workspace.settings.notes.learned_dir is None:
         return
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         edges = reader.edges(memories, ["derived_from"], inward=True)
         learned = reader.get(sorted({edge.src for edge in edges}))
     new = [one.id for one in learned.values() if one.status == "active"]
@@ -254,7 +254,7 @@ def edit_refusal(record: Record, user: str) -> str:
 
 
 def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | None = None) -> RewriteReport:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         record = find_record(reader, memory)
         one = record.id
         sources = {source.id: source for source in reader.sources()}
@@ -345,7 +345,7 @@ def _sync_passage(workspace: Workspace, source: Source, record: Record) -> Rewri
         raise SourceError(
             f"{full} was written, but not taken in: {trouble.message}", hint=trouble.hint or "scrubjay sync"
         )
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         found = _current_record(reader, record)
     if found is None or found.place is None:
         raise SourceError(
@@ -392,7 +392,7 @@ MIN_STRENGTH: Final = 0.3
 def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
     """Archive memories, or make archived and superseded ones active again."""
     at = now_micros()
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         found, unknown = find_records(reader, ids)
     records = list(found.values())
     if status == "archived":
@@ -413,7 +413,7 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
     if verdict not in VERDICTS:
         raise InputError(f"Feedback {verdict!r} is not one of {', '.join(VERDICTS)}. Nothing was written.")
     at = now_micros()
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         records, unknown = find_records(reader, ids)
         if verdict not in ("used", "useful"):
             require_may_change(workspace, records.values(), "judge")
@@ -484,7 +484,7 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
     weight = edge.weight
     if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= 1:
         raise InputError(f"The weight is {weight!r}; wanted is 0 to 1. Nothing was written.")
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         source, target = find_record(reader, edge.src), find_record(reader, edge.dst)
         src, dst, phrase = source.id, target.id, browse.memory_phrase(target)
     if src == dst:
@@ -497,7 +497,7 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
 
 def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
     _check_link_kind(kind)
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         record = find_record(reader, src)
         one, other = record.id, find_record(reader, dst).id
         there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]

@@ -58,7 +58,7 @@ class Concepts:
 
         if limit is not None and limit < 1:
             raise InputError(f"limit is {limit}; it must be at least 1.")
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             return tuple(list_entities(reader, query)[:limit])
 
     def show(self, name: str) -> EntityPage:
@@ -69,7 +69,7 @@ class Concepts:
         """
         from scrubjay.search.browse import entity_page
 
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             return entity_page(reader, name)
 
     def web(self, *, query: str = "", limit: int = 150) -> EntityNetwork:
@@ -86,7 +86,7 @@ class Concepts:
 
         if not 1 <= limit <= MAX_WEB_CONCEPTS:
             raise InputError(f"limit is {limit}; it must lie between 1 and {MAX_WEB_CONCEPTS:,}.")
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             return entity_network(reader, limit, query)
 
     def add(
@@ -210,7 +210,7 @@ class Concepts:
             gone = self._known(self._id(name))
         except NotFoundError:
             # An interrupted removal has already refused the name; continue it.
-            with workspace.store.reader(workspace.scope) as reader:
+            with workspace.reader() as reader:
                 left = removed_entity(reader, name)
             if left is None or not left.memories:
                 raise
@@ -221,13 +221,13 @@ class Concepts:
     def _id(self, name: str) -> str:
         from scrubjay.search.browse import find_entity
 
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             return find_entity(reader, name).id
 
     def _known(self, concept: str) -> EntitySummary:
         from scrubjay.search.browse import entity_by_id
 
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             return entity_by_id(reader, concept)
 
 
@@ -256,7 +256,7 @@ class Categories:
             raise InputError(f"Kind {kind!r} is not one of {', '.join(CATEGORY_KINDS)}.")
         if depth is not None and depth < 1:
             raise InputError(f"depth is {depth}; it must be at least 1.")
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             shelves = category_tree(reader)
         return tuple(
             shelf
@@ -272,5 +272,5 @@ class Categories:
         """
         from scrubjay.search.browse import category_page
 
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             return category_page(reader, name)

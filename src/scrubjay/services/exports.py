@@ -114,7 +114,7 @@ def _write_export(
     last = "its beginning"
     try:
         secret = workspace.store.secret(workspace.scope)  # outside the reader: a new store creates it
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             total = reader.counts().memories if progress is not None else 0
             mark = principal_mark(secret, workspace.scope)
             forgotten = exported_names(reader, secret, workspace.scope, mark)

@@ -22,13 +22,11 @@ from scrubjay.ingest import additions
 from scrubjay.ingest.additions import ValidatedMemory, separate_speakers, validate_memory
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.scanner import scan_files
-from scrubjay.ingest.sources import NO_CHOICE, TrustChoice
 from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import LifecycleChange
-from scrubjay.models.records import Source
 from scrubjay.models.reports import (
     ImportReport,
     ImportSample,
@@ -42,7 +40,14 @@ from scrubjay.models.sources import is_single_file, source_location
 from scrubjay.search.browse import short_references
 from scrubjay.search.results import full_paths
 from scrubjay.services.curation import forget_memories
-from scrubjay.services.sync import current_versions, edge_builder, recluster_due, sync
+from scrubjay.services.sync import (
+    NO_RULES,
+    SyncRules,
+    current_versions,
+    edge_builder,
+    recluster_due,
+    sync,
+)
 from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
 from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
 from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
@@ -147,7 +152,7 @@ def _sync_folder(
     """Register a folder of Markdown as a source, unless it is in one, and sync it."""
     started = time.monotonic()
     full = Path(os.path.abspath(folder.path))
-    with workspace.store.reader(workspace.scope) as view:
+    with workspace.reader() as view:
         known = view.sources()
     within = any(
         source_location(one) == str(full) or (not is_single_file(one) and full.is_relative_to(one.root))
@@ -165,9 +170,8 @@ def _sync_folder(
             format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds
         )
     # Importing a part of a source does not change its rules; a new source is trusted.
-    rules = Source("", "") if within else Source("", "", folder.description, folder.include)
-    choice = NO_CHOICE if within else TrustChoice("trusted")
-    done = sync(workspace, full, rules, progress, choice=choice)
+    rules = NO_RULES if within else SyncRules(folder.description, folder.include, trust="trusted")
+    done = sync(workspace, full, rules, progress)
     return ImportReport(
         format,
         False,
@@ -243,7 +247,7 @@ def restore_export(
 
 def _forgotten_there(workspace: Workspace, ids: Iterable[str]) -> dict[str, KeptMemory]:
     """Return the memories, forgotten elsewhere, that the user may forget here."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         records = {one.id: one for one in reader.get(list(ids)).values() if may_change(workspace, one)}
         short = short_references(reader, records)
         paths = full_paths(list(records.values()), reader.sources()) if records else {}
@@ -264,7 +268,7 @@ KEPT_REASON: Final = "edited, or added again here, since the stores were last me
 
 def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
     """Stamp the store with the export's versions; if they are not today's, the next sync rebuilds everything."""
-    with workspace.store.reader(workspace.scope) as view:
+    with workspace.reader() as view:
         known = view.versions()
     wanted = header.versions or current_versions(workspace)
     if known is None or (known == current_versions(workspace) and wanted != known):
@@ -279,7 +283,7 @@ def _recluster(workspace: Workspace, into: ImportContext) -> None:
             organise_topics(
                 workspace.store, workspace.scope, key, into.base, workspace.models.passage_models()
             )
-    with workspace.store.reader(workspace.scope) as view:
+    with workspace.reader() as view:
         sources = [source for source in view.sources() if source.id in into.sources]
     for source in sources if into.keys else ():
         update_folders(workspace.store, workspace.scope, source, now_micros())
@@ -457,7 +461,7 @@ class _BatchImporter:
     def _supersede(self, memories: Sequence[str]) -> None:
         """Supersede memories that are superseded in the import, except those that somebody restored here."""
         workspace = self._workspace
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             active = [one for one, record in reader.get(memories).items() if record.status == "active"]
             events = reader.events(active) if active else []
         restored = {event.memory for event in events if event.op == "restored"}
@@ -488,7 +492,7 @@ class _BatchImporter:
 
     def _concepts(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        with self._workspace.store.reader(self._workspace.scope) as reader:
+        with self._workspace.reader() as reader:
             for row in reader.concepts():
                 for name in (*row.aliases, row.name):
                     found[normal_form(name)] = row.id
@@ -519,7 +523,7 @@ class _BatchImporter:
     def _add_edges(self, edges: dict[tuple[str, str, str], str]) -> None:
         workspace = self._workspace
         kinds = sorted({kind for _, kind, _ in edges})
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             existing = reader.edges(sorted({src for src, _, _ in edges}), kinds) if edges else []
         present = {(edge.src, edge.kind, edge.dst) for edge in existing}
         at = now_micros()

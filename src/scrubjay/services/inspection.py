@@ -30,7 +30,7 @@ from scrubjay.models.records import (
     due_since,
     said_at,
 )
-from scrubjay.models.reports import ArchivedByRun, FileError, Redaction, SourceStatus, StoreStatus
+from scrubjay.models.reports import ArchivedByRun, FileError, MemoryPage, Redaction, SourceStatus, StoreStatus
 from scrubjay.models.results import line_range
 from scrubjay.models.sources import authorship, repository_of, source_location
 from scrubjay.models.sources import find_source as sources_find_source
@@ -40,11 +40,13 @@ from scrubjay.models.views import (
     ConversationList,
     ConversationPage,
     MemoryHistory,
+    MemoryLink,
+    MemoryView,
     TimelinePage,
 )
 from scrubjay.search import browse
 from scrubjay.search.browse import memory_phrase
-from scrubjay.search.request import Filters, SearchOptions, build_request
+from scrubjay.search.request import Filters, SearchOptions, SearchRequest, build_request
 from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.interface import BATCH_ROWS, Reader, all_records
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 
 
 def list_sources(workspace: Workspace) -> list[SourceStatus]:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         found = reader.sources()
         if not found:
             return []
@@ -65,7 +67,7 @@ def list_sources(workspace: Workspace) -> list[SourceStatus]:
 
 
 def find_source(workspace: Workspace, name: str) -> SourceStatus:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         found = sources_find_source(reader.sources(), name)
         return _source_status(reader, found, _known_projects(workspace))
 
@@ -125,7 +127,7 @@ def _retry_hint(document: Document) -> str:
 
 
 def store_status(workspace: Workspace) -> StoreStatus:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         counts = reader.counts()
         archived = _archived_by_runs(reader) if counts.statuses.get("archived") else ()
         troubles = tuple(unread_files(reader))
@@ -174,7 +176,7 @@ _MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
 def list_redactions(workspace: Workspace) -> list[Redaction]:
     """Return the redaction marks in visible memories, by file and line."""
     found: list[Redaction] = []
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         roots = {source.id: source.root for source in reader.sources()}
         for record in all_records(reader):
             found += _find_marks(record, roots)
@@ -194,7 +196,7 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
 
 def list_conflicts(workspace: Workspace) -> list[Conflict]:
     """Return the pairs of active memories that contradict each other, the latest first."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         edges = reader.edges(sorted(reader.degrees("contradicts")), ["contradicts"], inward=True)
         rules = {tuple(sorted((edge.src, edge.dst))): edge.rule for edge in edges}
         records = reader.get(sorted({memory for pair in rules for memory in pair}))
@@ -210,18 +212,31 @@ def list_conflicts(workspace: Workspace) -> list[Conflict]:
 
 
 def list_records(workspace: Workspace, ids: Sequence[str]) -> TimelinePage:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         records = tuple(browse.find_records(reader, ids)[0].values())
         return TimelinePage(records, full_paths(records, reader.sources()), more=False)
+
+
+def list_links(workspace: Workspace, memory: str) -> tuple[MemoryLink, ...]:
+    with workspace.reader() as reader:
+        return browse.memory_links(reader, browse.find_record(reader, memory).id)
+
+
+def list_page(workspace: Workspace, filters: Filters, limit: int, after: str) -> MemoryPage:
+    with workspace.reader() as reader:
+        return browse.page_memories(reader, _page_request(workspace, filters, limit), after)
+
+
+def _page_request(workspace: Workspace, filters: Filters, limit: int) -> SearchRequest:
+    filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
+    return build_request("", SearchOptions(filters=filters, limit=limit))
 
 
 def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int) -> TimelinePage:
     if skip < 0:
         raise InputError(f"skip is {skip}; it must not be negative.")
-    filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
-    checked = build_request("", SearchOptions(filters=filters, limit=limit))
-    with workspace.store.reader(workspace.scope) as reader:
-        return browse.timeline_page(reader, checked.where, limit, skip)
+    with workspace.reader() as reader:
+        return browse.timeline_page(reader, _page_request(workspace, filters, limit).where, limit, skip)
 
 
 MAX_HISTORY_EVENTS: Final = 1_000
@@ -229,7 +244,7 @@ MAX_HISTORY_EVENTS: Final = 1_000
 
 
 def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         one = browse.find_record(reader, memory).id
         newest = reader.events([one], limit=MAX_HISTORY_EVENTS)
         events = tuple(event for event in reversed(newest) if event.op != "imported")
@@ -252,6 +267,12 @@ def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
     )
 
 
+def view_memory(workspace: Workspace, memory: str, neighbours: int) -> MemoryView:
+    history = memory_history(workspace, memory)
+    with workspace.reader() as reader:
+        return browse.view_memory(reader, history, neighbours)
+
+
 OPENING_TURNS: Final = 8
 """First turns among which a person's words are looked for: an agent's instructions may come first."""
 MAX_PAGE: Final = 200
@@ -260,7 +281,7 @@ MAX_PAGE: Final = 200
 def list_conversations(workspace: Workspace, limit: int, skip: int) -> ConversationList:
     _check_range("limit", limit, 1)
     _check_range("skip", skip, 0)
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         found = reader.sessions(limit + 1, skip)
         described = (_describe(reader, session) for session in found[:limit])
         return ConversationList(tuple(filter(None, described)), len(found) > limit)
@@ -269,7 +290,7 @@ def list_conversations(workspace: Workspace, limit: int, skip: int) -> Conversat
 def read_conversation(workspace: Workspace, session: str, limit: int, skip: int) -> ConversationPage:
     _check_range("limit", limit, 1)
     _check_range("skip", skip, 0)
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         conversation = _describe(reader, session)
         if conversation is None:
             raise NotFoundError(

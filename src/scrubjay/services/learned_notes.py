@@ -99,7 +99,7 @@ def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
         raise InputError(f"{place} is a file, and Markdown is written into a folder. Nothing was written.")
     learned = workspace.settings.notes.learned_dir
     if learned is None or place != Path(os.path.abspath(learned.expanduser())):
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             inside = [one.root for one in reader.sources() if place.is_relative_to(one.root)]
         if inside:
             raise InputError(
@@ -156,7 +156,7 @@ class _NotesRun:
     def is_current(self) -> bool:
         """Return whether every file is one that this store wrote, of a memory that is here."""
         files = list(self._files(quiet=True))
-        with self.workspace.store.reader(self.workspace.scope) as reader:
+        with self.workspace.reader() as reader:
             stored = reader.get([one.note.id for one in files if one.note.id])
         return bool(files) and all(
             (record := stored.get(one.note.id)) is not None
@@ -167,7 +167,7 @@ class _NotesRun:
 
     def write_some(self, new: Sequence[str], changed: Sequence[str]) -> NotesReport:
         started = time.monotonic()
-        with self.workspace.store.reader(self.workspace.scope) as reader:
+        with self.workspace.reader() as reader:
             records = reader.get([*new, *changed])
             older = [edge.dst for edge in reader.edges(list(records), ["supersedes"])]
             records |= reader.get([one for one in older if one not in records])
@@ -196,7 +196,7 @@ class _NotesRun:
         self.names = {memory: one.path for memory, one in matched.items()}
         for memory in learned:
             self.names.setdefault(memory.record.id, note_path(memory.record, memory.first_text))
-        with self.workspace.store.reader(self.workspace.scope) as reader:
+        with self.workspace.reader() as reader:
             evidence = self._evidence(reader, learned)
         for memory in learned:
             there = matched.get(memory.record.id)
@@ -317,7 +317,7 @@ class _NotesRun:
         return own and record.place is None and record.turn is None
 
     def _all_learned(self) -> list[_Learned]:
-        with self.workspace.store.reader(self.workspace.scope) as reader:
+        with self.workspace.reader() as reader:
             found = all_records(reader, RecordFilter(statuses=STATUSES))
             return _learned(reader, [record for record in found if self._is_wanted(record)])
 
@@ -395,7 +395,7 @@ class _NotesRun:
         if (
             clean == file.note.text
         ):  # the file says what is stored: mark it as written, with the person's fields
-            with self.workspace.store.reader(self.workspace.scope) as reader:
+            with self.workspace.reader() as reader:
                 learned = _learned(reader, list(reader.get([record.id]).values()))
             self._write(file.path, learned[0], {}, file)
         return True
@@ -446,7 +446,7 @@ class _NotesRun:
     def _remove(self, files: Mapping[str, _File], matched: set[str]) -> None:
         """Remove files that this store wrote of memories that were forgotten, or are not to be written any more."""
         others = [one for one in files.values() if one.path not in matched]
-        with self.workspace.store.reader(self.workspace.scope) as reader:
+        with self.workspace.reader() as reader:
             stored = reader.get([one.note.id for one in others if one.note.id])
         for file in others:
             record = stored.get(file.note.id)

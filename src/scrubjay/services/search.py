@@ -18,22 +18,29 @@ from scrubjay.models.records import STATUSES, RecordFilter
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
     DEFAULT_OPTIONS,
+    NO_EXPANSION,
     RECALL_DEFAULTS,
+    STAGES,
     ResultCaps,
     SearchOptions,
     SearchRequest,
+    ThreadOptions,
     TierOptions,
     build_request,
+    check_options,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.quota import used_allowances
 from scrubjay.tracing import annotate, traced
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.models.records import Source, StageVersions
     from scrubjay.models.reports import FetchReport
-    from scrubjay.models.results import Result
+    from scrubjay.models.results import Answer, Result, Thread
+    from scrubjay.search.browse import FetchWindow
     from scrubjay.storage.interface import Reader
 
 STALE_QUOTA = Notice(
@@ -121,7 +128,7 @@ def ingest_changed_files(
 
 def reread_files(workspace: Workspace, memories: Sequence[str], max_bytes: int) -> bool:
     """Ingest changed files of the sources of these memories as a search does, at most ``max_bytes``; return if any."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         places = [record.place for record in reader.get(memories).values()]
         files = find_changed_files(workspace, reader, {place.source for place in places if place is not None})
     if files.changed:
@@ -169,7 +176,7 @@ def log_slow_query(
     settings = workspace.settings.log
     if workspace.log is None or laps.ms < settings.slow_ms:
         return
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         memories = sum(map(reader.count_memories, workspace.scope.keys))
     facts: dict[str, str | float | bool] = {f"{name}_ms": took for name, took in laps.parts.items()}
     facts |= {"memories": memories, "results": results, "models": ",".join(models)}
@@ -261,13 +268,13 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
     One view serves both, since each costs a server three requests; it is reopened after a write or a slow model load.
     """
     with ExitStack() as stack:
-        reader = stack.enter_context(workspace.store.reader(workspace.scope))
+        reader = stack.enter_context(workspace.reader())
         files = find_changed_files(workspace, reader)
         stale = files.partial
         if files.changed:
             stack.close()
             stale = ingest_changed_files(workspace, files)
-            reader = stack.enter_context(workspace.store.reader(workspace.scope))
+            reader = stack.enter_context(workspace.reader())
         timer.lap("files")
         states, models = reader.models(), workspace.models
         if models.ready(states) and not files.changed:
@@ -277,7 +284,7 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
             embedders, failed = models.rankers(states)
             if files.changed:
                 _embed_changes(workspace, embedders)
-            reader = stack.enter_context(workspace.store.reader(workspace.scope))
+            reader = stack.enter_context(workspace.reader())
         timer.lap("models")
         failed = (*failed, *models.missed(states))
         rootless, skipped = _lacks_folder(workspace, reader), models.skipped(states)
@@ -325,6 +332,79 @@ def search_request(
     )
 
 
+def search(workspace: Workspace, query: str, options: SearchOptions) -> Answer:
+    """Return an answer as `Memory.search` describes it."""
+    from scrubjay.search.pipeline import run_search
+
+    timer = StageTimer()
+    request = search_request(workspace, query, options)
+    reranker, no_reranker = workspace.rerankers.choose(
+        workspace, options.rerank, plain=not uses_default_fusion(request), deep=options.deep
+    )
+    timer.lap("models")
+    rewriting = workspace.rewriter.rewrite(query, options.history)
+    timer.lap("rewriting")
+    with open_view(workspace, timer) as view:
+        request = replace(request, rewritten=rewriting.text)
+        if options.clock.now is None:
+            request = replace(request, now=view.now)
+        found = run_search(view.reader, view.embedders, request, reranker)
+        results, changed = view.mark_outdated(found.results)
+        nearest, changed_nearest = view.mark_outdated(found.nearest)
+        shown = {one.project for one in results}
+        unknown = unknown_projects(workspace, view.reader, options.filters.projects, shown)
+    timer.lap("rank")
+    log_slow_query(workspace, "search", query, timer, len(results), view.names)
+    partial = (*view.stale, *(changed or changed_nearest), *rewriting.partial, *view.failed, *no_reranker)
+    return replace(
+        found,
+        results=results,
+        nearest=nearest,
+        partial=(*partial, *found.partial),
+        notes=(*unknown, *rewriting.notes, *view.skipped, *found.notes),
+        took_ms=timer.ms,
+    )
+
+
+def thread(workspace: Workspace, query: str, options: ThreadOptions) -> Thread:
+    """Return a thread as `Memory.thread` describes it."""
+    from scrubjay.search.thread import build_thread
+
+    timer, deep = StageTimer(), options.deep
+    check_options(options)
+    request = search_request(
+        workspace,
+        thread_question(workspace, query),
+        SearchOptions(
+            limit=options.limit,
+            filters=options.filters,
+            clock=options.clock,
+            snippet=options.snippet,
+            fusion="auto",
+            deep=deep,
+            explain=True,
+            expansion=NO_EXPANSION,
+        ),
+    )
+    request = replace(request, caps=ResultCaps(), stages=STAGES)  # a story may stay with one conversation
+    reranker, no_reranker = workspace.rerankers.choose(
+        workspace, None if deep else "off", plain=False, deep=deep
+    )
+    with open_view(workspace, timer) as view:
+        if options.clock.now is None:
+            request = replace(request, now=view.now)
+        found = build_thread(view.reader, view.embedders, request, options, reranker)
+        results, changed = view.mark_outdated([knot.result for knot in found.knots])
+    marked = {one.id: one for one in results}
+    knots = tuple(
+        replace(knot, result=marked[knot.result.id]) for knot in found.knots if knot.result.id in marked
+    )
+    timer.lap("rank")
+    log_slow_query(workspace, "thread", query, timer, len(knots), view.names)
+    partial = (*view.stale, *changed, *view.failed, *no_reranker, *found.partial)
+    return replace(found, knots=knots, partial=partial, took_ms=timer.ms)
+
+
 _OPERATORS = re.compile(r"[\"“„”«»「」]|(?<!\S)-")
 MAX_THREAD_QUESTION: Final = 400
 """Characters of a memory that its thread asks about."""
@@ -337,7 +417,7 @@ def thread_question(workspace: Workspace, query: str) -> str:
         return query
     from scrubjay.search.browse import find_records
 
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         found = list(find_records(reader, [id])[0].values())
     return _OPERATORS.sub(" ", found[0].content[:MAX_THREAD_QUESTION]) if found else query
 
@@ -351,6 +431,23 @@ def preferred_project(workspace: Workspace, here: str) -> str | None:
     from scrubjay.ingest.projects import ProjectResolver
 
     return ProjectResolver(workspace.store, workspace.scope, learn=False).named(here) or None
+
+
+def fetch(
+    workspace: Workspace,
+    ids: Sequence[str],
+    path: str | Path | None,
+    lines: tuple[int, int] | None,
+    window: FetchWindow,
+) -> FetchReport:
+    """Return memories as `Memory.get` describes it."""
+    from scrubjay.search.browse import fetch_memories
+
+    with workspace.reader() as reader:
+        found = fetch_memories(reader, ids, str(path) if path else None, lines, window)
+    if ids:
+        record_usage(workspace, ids, found)
+    return found
 
 
 USAGE_INTERVAL: Final = 3_600 * SECOND

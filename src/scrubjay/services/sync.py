@@ -23,6 +23,7 @@ from scrubjay.categories.topics import (
 from scrubjay.config.paths import Pauses, environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, QuotaError
+from scrubjay.frozen import frozen
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import find_orphans
@@ -118,7 +119,7 @@ def fact_stage(workspace: Workspace, base: Embedder) -> FactStage:
 
 def count_due(workspace: Workspace) -> int:
     """Return how many memories wait for enrichment by this caller."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         return len(due_memories(reader))
 
 
@@ -212,7 +213,7 @@ def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None
     if ranking is not None:
         fingerprints = {each.model.fingerprint for each in ranking}
         models = [each for each in models if each.model.fingerprint in fingerprints]
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         coverage = [(each, reader.coverage(each.model.fingerprint)) for each in models]
     few = [each for each, has in coverage if has.covered and 0 < has.waiting <= MAX_PROMPT_EMBEDDINGS]
     overlap = workspace.settings.chunk.overlap
@@ -233,7 +234,7 @@ def enrich_and_embed(
 
 def background_pending(workspace: Workspace) -> int:
     """Return how many memories wait for enrichment, and how many embeddings of the bundled models are pending."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         return len(due_memories(reader)) + sum(
             reader.coverage(each.model.fingerprint).waiting for each in workspace.models.background_models()
         )
@@ -246,7 +247,7 @@ def pending_work(workspace: Workspace) -> int:
 
 def pending_embeddings(workspace: Workspace) -> int:
     """Return how many memories lack an embedding of a backfilled model."""
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         return count_pending(reader, workspace.models.backfilled())
 
 
@@ -276,70 +277,64 @@ def chunk_settings(workspace: Workspace) -> ChunkSettings:
     return ChunkSettings(sizes.target, sizes.overlap, sizes.most, workspace.settings.redaction.allow)
 
 
+@frozen
+class SyncRules:
+    """A caller's wishes for a source, stored with it; what is empty or None keeps the stored value.
+
+    Attributes:
+        project: A name or path, ``none`` or ``auto``.
+        trust: ``trusted``, ``untrusted`` or ``auto``.
+        share: Whether front matter may share notes with others.
+        git: Whether the history of a repository is ingested.
+    """
+
+    description: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    project: str | None = None
+    trust: str | None = None
+    share: bool | None = None
+    git: bool | None = None
+
+    @property
+    def choice(self) -> TrustChoice:
+        return TrustChoice("" if self.trust == "auto" else self.trust, self.share)
+
+
+NO_RULES: Final = SyncRules()
+
+
 def sync(
     workspace: Workspace,
-    path: Path | None,
-    rules: Source,
+    path: str | Path | None,
+    rules: SyncRules = NO_RULES,
     progress: ProgressCallback | None = None,
-    only: Path | None = None,
-    project: str | None = None,
-    choice: TrustChoice = NO_CHOICE,
-    git: bool | None = None,
     *,
+    only: str | Path | None = None,
     enriched: bool = True,
 ) -> SyncReport:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
     What was written is searchable, and with ``enriched`` also enriched, before this returns.
 
-    The history of a folder that is a repository is synced with it, unless ``git`` says or has said otherwise.
+    The history of a folder that is a repository is synced with it, unless ``rules`` say or have said otherwise.
 
     A store made by other versions of the stages is rebuilt first: old and new passages never mix.
     """
     started = time.monotonic()
-    if project is not None and path is None:
-        raise InputError(
-            f"Project {project} was named for no folder. Nothing was synced.",
-            hint=f"scrubjay sync DIR --project {project}",
-        )
-    if path is None and choice != NO_CHOICE:
-        raise InputError(
-            "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
-            hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
-        )
-    if path is None and git is not None:
-        raise InputError(
-            "Whether to take a history in is said of one folder, and none was named. Nothing was synced.",
-            hint="scrubjay sync DIR --git or --no-git",
-        )
-    if path is not None and git is not None:
-        full = Path(os.path.abspath(expand_path(str(path))))
-        if not _is_repository(workspace, full):
-            raise InputError(
-                f"{full} is no git repository. Nothing was synced.",
-                hint="name the folder that holds its .git",
-            )
-    if path is not None and choice != NO_CHOICE:
-        full = Path(os.path.abspath(expand_path(str(path))))
-        container = containing_source(_registered_sources(workspace), full)
-        where = source_location(container) if container is not None else str(full)
-        if where != str(full):
-            raise InputError(
-                f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was "
-                "synced.",
-                hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
-            )
-    named = None
+    full = None if path is None else Path(os.path.abspath(expand_path(str(path))))
+    _check_rules(workspace, full, rules)
+    project = rules.project
     if project is not None:
         words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
-        named = words[project] if project in words else resolve_projects(workspace, [project])[0]
+        project = words[project] if project in words else resolve_projects(workspace, [project])[0]
     found: ScanResult | None = None
     notices: list[FileError] = []
-    if path is None:
-        chosen = _registered_sources(workspace)
-    else:
-        roots = {one.id: one.root for one in _registered_sources(workspace)}
-        source, found = register_source(workspace.store, workspace.scope, path, rules)
+    chosen = _registered_sources(workspace)
+    if full is not None:
+        roots = {one.id: one.root for one in chosen}
+        wish = Source("", "", rules.description, rules.include, rules.exclude)
+        source, found = register_source(workspace.store, workspace.scope, full, wish)
         if roots.get(source.id, source.root) != source.root:
             message = (
                 f"This holds the notes of {roots[source.id]}, not on this machine; they keep their memories."
@@ -347,13 +342,12 @@ def sync(
             notices.append(FileError(source.root, message))
         chosen = [source]
         if only is None:
-            chosen, more = _with_history(
-                workspace, source, Path(os.path.abspath(expand_path(str(path)))), git
-            )
+            chosen, more = _with_history(workspace, source, full, rules.git)
             notices += more
+    only = Path(only) if only is not None else None
     _update_versions(workspace, progress)
     done = sync_each(
-        workspace, chosen, started, progress, only=only, project=named, choice=choice, found=found
+        workspace, chosen, started, progress, only=only, project=project, choice=rules.choice, found=found
     )
     done = replace(done, notices=(*done.notices, *notices))
     if enriched:
@@ -367,6 +361,41 @@ def sync(
     if workspace.log is not None and done.notices:
         workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
     return done
+
+
+def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> None:
+    if rules.trust not in (None, "auto", "trusted", "untrusted"):
+        raise InputError(
+            f"Trust {rules.trust!r:.40} is not auto, trusted or untrusted. Nothing was synced.",
+            hint="omit it to keep the earlier choice",
+        )
+    if full is None:
+        if rules.project is not None:
+            raise InputError(
+                f"Project {rules.project} was named for no folder. Nothing was synced.",
+                hint=f"scrubjay sync DIR --project {rules.project}",
+            )
+        if rules.choice != NO_CHOICE:
+            raise InputError(
+                "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
+                hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
+            )
+        if rules.git is not None:
+            raise InputError(
+                "Whether to take a history in is said of one folder, and none was named. Nothing was synced.",
+                hint="scrubjay sync DIR --git or --no-git",
+            )
+        return
+    if rules.git is not None and not _is_repository(workspace, full):
+        raise InputError(
+            f"{full} is no git repository. Nothing was synced.", hint="name the folder that holds its .git"
+        )
+    container = containing_source(_registered_sources(workspace), full) if rules.choice != NO_CHOICE else None
+    if container is not None and (where := source_location(container)) != str(full):
+        raise InputError(
+            f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was synced.",
+            hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
+        )
 
 
 def _enriched(workspace: Workspace, done: SyncReport, progress: ProgressCallback | None = None) -> SyncReport:
@@ -439,7 +468,7 @@ def current_versions(workspace: Workspace) -> StageVersions:
 
 
 def _registered_sources(workspace: Workspace) -> list[Source]:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         return reader.sources()
 
 
@@ -462,7 +491,7 @@ def sync_each(
     """
     tally = SyncTally()
     projects = ProjectResolver(workspace.store, workspace.scope)
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         known = reader.sources()
         hidden = {} if inline is not None else {one.id: reader.hidden_groups(one.id) for one in chosen}
     run = SyncRun(
@@ -495,7 +524,7 @@ def sync_each(
         )
         scan = found if only is None and own == source else None
         pipeline.sync_source(source_run, source, own, only, inline, choice, project, scan)
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled())
     return SyncReport(
@@ -563,7 +592,7 @@ def _unread_documents(tally: SyncTally) -> Iterator[FileError]:
 
 
 def _update_versions(workspace: Workspace, progress: ProgressCallback | None) -> None:
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         stamped = reader.versions()
     if stamped is None:
         workspace.store.write(workspace.scope, [PutVersions(current_versions(workspace))])
@@ -601,7 +630,7 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
     _rebuild_all(workspace, progress)
     enrich(workspace, progress)
     workspace.store.vacuum()
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         counts = reader.counts()
         waiting = count_pending(reader, workspace.models.backfilled())
     seconds = time.monotonic() - started
@@ -617,7 +646,7 @@ def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
     """
     places = (status.root, os.path.join(status.root, ".git"))
     sources = [one for one in _registered_sources(workspace) if source_location(one) in places]
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         commits = sum(_count_stored_commits(reader, one) for one in sources)
     derived = _remove_sources(workspace, sources)
     return RemovedSource(
@@ -630,7 +659,7 @@ def _remove_sources(workspace: Workspace, sources: Sequence[Source]) -> int:
     """Remove sources, and return the number of memories that were derived from them alone."""
     count = 0
     for one in sources:
-        with workspace.store.reader(workspace.scope) as reader:
+        with workspace.reader() as reader:
             derived = find_orphans(reader, one.id)
         remove_folders(workspace.store, workspace.scope, one)
         workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(one.id)])

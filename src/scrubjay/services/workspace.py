@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from datetime import date
 from functools import cache, wraps
@@ -62,6 +63,10 @@ class Workspace:
     rerankers: RerankerRegistry = field(default_factory=RerankerRegistry)
     closed: threading.Event = field(default_factory=threading.Event)
     borrowed: bool = False
+
+    def reader(self) -> AbstractContextManager[Reader]:
+        """Open one consistent view of what the principal may see."""
+        return self.store.reader(self.scope)
 
     def without_day_notes(self) -> Workspace:
         """Return the same without appending additions to day notes."""
@@ -164,7 +169,7 @@ def find_project(workspace: Workspace, project: str) -> str:
     known = ProjectResolver(workspace.store, workspace.scope, learn=False).names()
     if found := match_project(project, known):
         return found
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
         known = sorted({*known, *reader.project_names()})
     if found := match_project(project, known):
         return found
@@ -206,7 +211,7 @@ def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict
         found["projects"] = [
             one if one.startswith((".", "~", "/", "\\")) else find_project(workspace, one) for one in projects
         ]
-    with workspace.store.reader(workspace.scope) as reader:
+    with workspace.reader() as reader:
 
         def holds(**where: Any) -> bool:
             return bool(reader.latest(RecordFilter(statuses=STATUSES, **where), 1))
