@@ -40,44 +40,7 @@ if TYPE_CHECKING:
     from scrubjay.consolidation.skills import Skill
     from scrubjay.embeddings.base import AnyEmbedder
     from scrubjay.log import Log
-    from scrubjay.models.reports import (
-        AddReport,
-        AuditReport,
-        BackupReport,
-        ConsolidationReport,
-        CopyReport,
-        EmbedReport,
-        EnrichReport,
-        ExportReport,
-        FetchReport,
-        ForgetReport,
-        ImportReport,
-        IndexReport,
-        MemoryPage,
-        ModelStatus,
-        Progress,
-        Redaction,
-        RemovedSource,
-        RetentionReport,
-        SourceStatus,
-        StoreStatus,
-        SyncReport,
-        UndoReport,
-        VectorReport,
-    )
-    from scrubjay.models.results import Answer, Context, Thread
-    from scrubjay.models.views import (
-        ChangeReport,
-        Conflict,
-        ConversationList,
-        ConversationPage,
-        MemoryHistory,
-        MemoryLink,
-        MemoryView,
-        RewriteReport,
-        TimelinePage,
-        UpdateReport,
-    )
+    from scrubjay.models import reports, results, views
     from scrubjay.rerankers.base import Reranker
     from scrubjay.services.dictionary import Categories, Concepts
 
@@ -200,8 +163,8 @@ class Memory:
         git: bool | None = None,
         embed_seconds: float = 0.0,
         enrich: bool = True,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> SyncReport:
+        progress: Callable[[reports.Progress], None] | None = None,
+    ) -> reports.SyncReport:
         """Sync a folder or file, or every registered source, into the store.
 
         First everything becomes searchable, then it is enriched (`enrich`).
@@ -241,19 +204,19 @@ class Memory:
             summary = replace(summary, embedded=done.embedded, waiting=done.waiting, seconds=seconds)
         return summary
 
-    def sources(self) -> list[SourceStatus]:
+    def sources(self) -> list[reports.SourceStatus]:
         """Return the registered sources and their counts."""
         return services.inspection.list_sources(self.workspace)
 
-    def redactions(self) -> list[Redaction]:
+    def redactions(self) -> list[reports.Redaction]:
         """Return what was replaced as secret or private in the visible memories, with its place."""
         return services.inspection.list_redactions(self.workspace)
 
-    def conflicts(self) -> list[Conflict]:
+    def conflicts(self) -> list[views.Conflict]:
         """Return the pairs of active memories that contradict each other, the latest first."""
         return services.inspection.list_conflicts(self.workspace)
 
-    def remove_source(self, name: str) -> RemovedSource:
+    def remove_source(self, name: str) -> reports.RemovedSource:
         """Remove a source by id or path, with its memories and what is derived from them alone.
 
         Its files are not touched. Pinned memories, and those with other evidence, stay.
@@ -265,7 +228,7 @@ class Memory:
             self.workspace, services.inspection.find_source(self.workspace, name)
         )
 
-    def watch(self, *, stop: threading.Event, report: Callable[[SyncReport], None]) -> None:
+    def watch(self, *, stop: threading.Event, report: Callable[[reports.SyncReport], None]) -> None:
         """Sync now and whenever a source's files change, until ``stop`` is set.
 
         Raises:
@@ -294,7 +257,7 @@ class Memory:
         limit: int = 20_000,
         offset: int = 0,
         evidence: bool = False,
-    ) -> FetchReport:
+    ) -> reports.FetchReport:
         """Return memories by id (or its shortest unique prefix), or a file's passages by path and lines.
 
         Reading one's own memory by id counts as using it, at most once an hour (``[recall] touch``).
@@ -336,7 +299,7 @@ class Memory:
         valid_until: str | datetime | None = None,
         origin: str = "owner",
         pinned: bool = False,
-    ) -> AddReport:
+    ) -> reports.AddReport:
         """Add one memory, durably; adding the same content in the same scope again returns the same memory.
 
         Secrets are replaced before anything is stored. With a notes folder in the settings it is also appended to the
@@ -351,7 +314,7 @@ class Memory:
         )  # fmt: skip
         return services.curation.add_one(self.workspace, new)
 
-    def add_many(self, memories: Iterable[NewMemory]) -> list[AddReport]:
+    def add_many(self, memories: Iterable[NewMemory]) -> list[reports.AddReport]:
         """Add many memories at once; all are checked before the first is written.
 
         A turn that only repeats recalled memories is skipped; ``passed`` of its report says why.
@@ -361,7 +324,7 @@ class Memory:
         """
         return services.curation.add(self.workspace, memories)
 
-    def forget(self, ids: str | Sequence[str]) -> ForgetReport:
+    def forget(self, ids: str | Sequence[str]) -> reports.ForgetReport:
         """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
 
         A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines. An id is
@@ -373,7 +336,7 @@ class Memory:
         """
         return services.curation.forget_memories(self.workspace, _as_list(ids))
 
-    def forget_everything(self) -> ForgetReport:
+    def forget_everything(self) -> reports.ForgetReport:
         """Delete everything that this user ever stored, and the user's name.
 
         That is the memories under every visibility, also of groups that the settings do not name; what repeats them;
@@ -394,7 +357,7 @@ class Memory:
         self._refuse_closed()
         return services.dictionary.Categories(self.workspace)
 
-    def links(self, memory: str) -> tuple[MemoryLink, ...]:
+    def links(self, memory: str) -> tuple[views.MemoryLink, ...]:
         """Return a memory's links in both directions: the ten of each kind with the most weight.
 
         Raises:
@@ -404,7 +367,7 @@ class Memory:
 
     def link(
         self, src: str, dst: str, kind: str = "links", weight: float = 1.0, rule: str = ""
-    ) -> MemoryLink:
+    ) -> views.MemoryLink:
         """Link two memories: ``links``, ``derived_from``, ``supersedes`` or ``contradicts``.
 
         Raises:
@@ -420,7 +383,7 @@ class Memory:
         """
         services.curation.remove_link(self.workspace, src, dst, kind)
 
-    def enrich(self, *, progress: Callable[[Progress], None] | None = None) -> EnrichReport:
+    def enrich(self, *, progress: Callable[[reports.Progress], None] | None = None) -> reports.EnrichReport:
         """Find the concepts, links, categories and facts that a sync left for later; safe to interrupt at any time.
 
         If another process or thread does so already, it returns at once.
@@ -428,8 +391,8 @@ class Memory:
         return services.sync.enrich(self.workspace, progress)
 
     def embed(
-        self, *, seconds: float | None = None, progress: Callable[[Progress], None] | None = None
-    ) -> EmbedReport:
+        self, *, seconds: float | None = None, progress: Callable[[reports.Progress], None] | None = None
+    ) -> reports.EmbedReport:
         """Compute the pending embeddings of backfilled models; it can be interrupted at any time and continues later.
 
         Only the memories that this user sees are embedded and counted; others' need a call of `seen_by` each.
@@ -439,11 +402,13 @@ class Memory:
         """
         return services.sync.embed_pending(self.workspace, seconds, progress)
 
-    def rebuild(self, *, progress: Callable[[Progress], None] | None = None) -> SyncReport:
+    def rebuild(self, *, progress: Callable[[reports.Progress], None] | None = None) -> reports.SyncReport:
         """Rebuild every memory from what is stored, beside the old ones, then switch."""
         return services.sync.rebuild_store(self.workspace, progress)
 
-    def build_index(self, *, progress: Callable[[Progress], None] | None = None) -> IndexReport:
+    def build_index(
+        self, *, progress: Callable[[reports.Progress], None] | None = None
+    ) -> reports.IndexReport:
         """Build the index of a large tenant on PostgreSQL: blocks of words and, with pgvector, a vector index.
 
         Needs the rights of the tables' owner (docs/deployment.md, "A large tenant"); others read and write meanwhile.
@@ -463,23 +428,23 @@ class Memory:
         """
         self.workspace.store.drop_index(self.workspace.scope)
 
-    def models(self) -> list[ModelStatus]:
+    def models(self) -> list[reports.ModelStatus]:
         """Return the embedding models and how many memories each covers, the base model first."""
         return self.workspace.models.status()
 
-    def add_model(self, name: str) -> ModelStatus:
+    def add_model(self, name: str) -> reports.ModelStatus:
         """Register a model of the settings, to be backfilled beside those in use."""
         return self.workspace.models.add(name)
 
-    def use_model(self, name: str) -> ModelStatus:
+    def use_model(self, name: str) -> reports.ModelStatus:
         """Rank with this model and the base model from now on."""
         return self.workspace.models.use(name)
 
-    def drop_model(self, name: str) -> ModelStatus:
+    def drop_model(self, name: str) -> reports.ModelStatus:
         """Remove a model and its vectors from the store."""
         return self.workspace.models.drop(name)
 
-    def status(self) -> StoreStatus:
+    def status(self) -> reports.StoreStatus:
         """Return counts, models, sources and sizes of the store."""
         return services.inspection.store_status(self.workspace)
 
@@ -546,7 +511,7 @@ class Memory:
         confidence_floor: float | None = None,
         by: str = "memory",
         neighbours: int = 0,
-    ) -> Answer:
+    ) -> results.Answer:
         """Return the memories that answer a query, best first.
 
         Args:
@@ -639,7 +604,7 @@ class Memory:
         now: str | datetime | None = None,
         as_of: str | datetime | None = None,
         tz: str | None = None,
-    ) -> Thread:
+    ) -> results.Thread:
         """Return the memories that a question is about as a timeline.
 
         It starts from the results of `search` and follows shared and related concepts, the turns or passages before and
@@ -685,7 +650,7 @@ class Memory:
         agents: Sequence[str] = (),
         sessions: Sequence[str] = (),
         categories: Sequence[str] = (),
-    ) -> MemoryPage:
+    ) -> reports.MemoryPage:
         """Return memories a page at a time, in the order of their ids' digits, which no write disturbs.
 
         The filters are those of `search`.
@@ -705,7 +670,7 @@ class Memory:
         )  # fmt: skip
         return services.inspection.list_page(self.workspace, filters, limit, after)
 
-    def vectors(self, texts: Sequence[str], *, model: str | None = None) -> VectorReport:
+    def vectors(self, texts: Sequence[str], *, model: str | None = None) -> reports.VectorReport:
         """Return one unit vector for each text, computed by a bundled model; nothing is stored.
 
         A text longer than the model's window gets the mean of its windows.
@@ -733,7 +698,7 @@ class Memory:
         now: str | datetime | None = None,
         history: Sequence[str] = (),
         unprompted: bool = False,
-    ) -> Context:
+    ) -> results.Context:
         """Return memories as one text to be injected into a conversation.
 
         Without a query, for a new session: pinned memories, the project's profile and recent sessions. With one: pinned
@@ -774,7 +739,7 @@ class Memory:
             unprompted=unprompted,
         )
 
-    def look(self, memory: str, *, neighbours: int = 2) -> MemoryView:
+    def look(self, memory: str, *, neighbours: int = 2) -> views.MemoryView:
         """Return a memory with its neighbours, links, concepts, categories and history. It does not count as used.
 
         Args:
@@ -786,7 +751,7 @@ class Memory:
         """
         return services.inspection.view_memory(self.workspace, memory, neighbours)
 
-    def records(self, ids: Sequence[str]) -> TimelinePage:
+    def records(self, ids: Sequence[str]) -> views.TimelinePage:
         """Return memories by id in the order given, without those that are unknown. They do not count as used.
 
         Raises:
@@ -794,7 +759,7 @@ class Memory:
         """
         return services.inspection.list_records(self.workspace, ids)
 
-    def conversations(self, *, limit: int = 50, skip: int = 0) -> ConversationList:
+    def conversations(self, *, limit: int = 50, skip: int = 0) -> views.ConversationList:
         """Return a page of the conversations, the one with the latest turn first.
 
         Args:
@@ -806,7 +771,7 @@ class Memory:
         """
         return services.inspection.list_conversations(self.workspace, limit, skip)
 
-    def conversation(self, session: str, *, limit: int = 50, skip: int = 0) -> ConversationPage:
+    def conversation(self, session: str, *, limit: int = 50, skip: int = 0) -> views.ConversationPage:
         """Return turns of a conversation in order, with what was learned from each. They do not count as used.
 
         Args:
@@ -836,7 +801,7 @@ class Memory:
         agents: Sequence[str] = (),
         sessions: Sequence[str] = (),
         categories: Sequence[str] = (),
-    ) -> TimelinePage:
+    ) -> views.TimelinePage:
         """Return a page of memories by the date of their event, else by when they were recorded, newest first.
 
         The filters are those of `search`.
@@ -869,7 +834,7 @@ class Memory:
         valid_until: str | datetime | Unchanged | None = UNCHANGED,
         pinned: bool | Unchanged = UNCHANGED,
         origin: str | Unchanged = UNCHANGED,
-    ) -> UpdateReport:
+    ) -> views.UpdateReport:
         """Change a memory in place: it keeps its id, and what is not given stays as it is.
 
         A new text is redacted, embedded, indexed and linked again. The old one stays as a superseded memory, which
@@ -895,7 +860,7 @@ class Memory:
         amendment = Amendment(content, title, tags, date, confidence, valid_from, valid_until, pinned, origin)
         return services.curation.update_memory(self.workspace, memory, amendment)
 
-    def rewrite(self, memory: str, content: str, *, was: str | None = None) -> RewriteReport:
+    def rewrite(self, memory: str, content: str, *, was: str | None = None) -> views.RewriteReport:
         """Write a passage's new text into its file, and sync the file.
 
         The file is replaced atomically, and only if it still has the stored text. Front matter, blank lines around the
@@ -915,7 +880,7 @@ class Memory:
         """
         return services.curation.rewrite_passage(self.workspace, memory, content, was)
 
-    def archive(self, ids: str | Sequence[str]) -> ChangeReport:
+    def archive(self, ids: str | Sequence[str]) -> views.ChangeReport:
         """Hide memories from default results; nothing is deleted, and `restore` brings them back.
 
         A passage of a file stays archived as long as its text does not change. An exact identifier that only an
@@ -923,11 +888,11 @@ class Memory:
         """
         return services.curation.set_status(self.workspace, _as_list(ids), "archived")
 
-    def restore(self, ids: str | Sequence[str]) -> ChangeReport:
+    def restore(self, ids: str | Sequence[str]) -> views.ChangeReport:
         """Make archived or superseded memories active again."""
         return services.curation.set_status(self.workspace, _as_list(ids), "active")
 
-    def restore_consolidated(self) -> ChangeReport:
+    def restore_consolidated(self) -> views.ChangeReport:
         """Restore everything that consolidation archived, in any run; later runs archive it only if it changes.
 
         What was archived by hand stays archived. Digests stay until the next run, which remakes those of earlier
@@ -938,7 +903,7 @@ class Memory:
         """
         return services.consolidation.restore_consolidated(self.workspace)
 
-    def feedback(self, ids: str | Sequence[str], verdict: str) -> ChangeReport:
+    def feedback(self, ids: str | Sequence[str], verdict: str) -> views.ChangeReport:
         """Record that memories were ``used``, ``useful`` or ``wrong``, or are never to be injected.
 
         The effect is bounded: ``wrong`` lowers a memory's strength, to .3 at the least, ``useful`` raises it again, and
@@ -951,7 +916,7 @@ class Memory:
         """
         return services.curation.record_feedback(self.workspace, _as_list(ids), verdict)
 
-    def history(self, memory: str) -> MemoryHistory:
+    def history(self, memory: str) -> views.MemoryHistory:
         """Return the history of a memory: its changes, its evidence and what superseded it.
 
         Raises:
@@ -979,7 +944,7 @@ class Memory:
         *,
         dry_run: bool = False,
         now: str | datetime | None = None,
-    ) -> AuditReport:
+    ) -> reports.AuditReport:
         """Count faulty active memories by kind, and archive or supersede those of the kinds in ``fix``.
 
         Args:
@@ -994,7 +959,7 @@ class Memory:
         """
         return services.audit.run_audit(self.workspace, fix, limit, dry_run=dry_run, now=moment(now))
 
-    def undo_audit(self, run: str) -> ChangeReport:
+    def undo_audit(self, run: str) -> views.ChangeReport:
         """Undo a run of `audit` or `retain`; what was changed since stays as it is.
 
         Raises:
@@ -1002,7 +967,7 @@ class Memory:
         """
         return services.audit.undo_audit(self.workspace, run)
 
-    def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> RetentionReport:
+    def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> reports.RetentionReport:
         """Apply the settings of [retention]: archive or forget what is too old or too much.
 
         Only the caller's own memories, never pinned ones nor passages of files.
@@ -1024,8 +989,8 @@ class Memory:
         archive: str | None = None,
         dry_run: bool = False,
         now: str | datetime | None = None,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> ConsolidationReport:
+        progress: Callable[[reports.Progress], None] | None = None,
+    ) -> reports.ConsolidationReport:
         """Add a digest of each old conversation, and promote statements. Sources stay active.
 
         A facet ("my X is Y") may come from one statement, all else comes from several sources.
@@ -1058,7 +1023,7 @@ class Memory:
             progress=progress,
         )
 
-    def undo(self, run: str) -> UndoReport:
+    def undo(self, run: str) -> reports.UndoReport:
         """Undo a consolidation: what it made is removed, and what it archived is active again.
 
         What a person archived, restored or edited since stays as it is.
@@ -1078,8 +1043,8 @@ class Memory:
         *,
         format: str = "jsonl",
         overwrite: bool = False,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> ExportReport:
+        progress: Callable[[reports.Progress], None] | None = None,
+    ) -> reports.ExportReport:
         """Write everything the caller may see to a file, one JSON object a line, from one consistent view.
 
         It holds memories of all tiers and statuses with every field, their documents and sources, edges, concepts,
@@ -1113,8 +1078,8 @@ class Memory:
         untrusted: bool = False,
         forget: bool = False,
         include_forgotten: bool = False,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> ImportReport:
+        progress: Callable[[reports.Progress], None] | None = None,
+    ) -> reports.ImportReport:
         """Import an export of scrubjay, or the memories of another tool; what is already stored is not imported twice.
 
         All of it becomes the caller's. An interrupted import continues when it is run again.
@@ -1149,7 +1114,7 @@ class Memory:
             progress=progress,
         )
 
-    def backup(self, path: str | Path, *, overwrite: bool = False) -> BackupReport:
+    def backup(self, path: str | Path, *, overwrite: bool = False) -> reports.BackupReport:
         """Copy the whole store, of all its users, to one file while others write, and verify the copy.
 
         To restore it, replace the store's file while nobody has it open, and remove the ``-wal``, ``-shm`` and
@@ -1172,8 +1137,8 @@ class Memory:
         *,
         tenant: str | None = None,
         all_tenants: bool = False,
-        progress: Callable[[Progress], None] | None = None,
-    ) -> tuple[CopyReport, ...]:
+        progress: Callable[[reports.Progress], None] | None = None,
+    ) -> tuple[reports.CopyReport, ...]:
         """Copy everything a tenant has, whoever may see it, to another store of any kind, and verify it.
 
         Ids, the tenant's secret, vectors, histories and tombstones are the same there, and so are the answers. The copy

@@ -11,13 +11,13 @@ import pytest
 from chat_service import Chat, wrapped
 from loopback import DRIP, HANG, eventually
 from scrubjay.errors import ConfigError, ProviderError
-from scrubjay.llm.client import LanguageModel, LlmSpec, open_llm
+from scrubjay.llm.client import LanguageModel
 
 REQUEST = json.dumps([{"who": "user", "text": "I like tea"}])
 
 
 def opened(chat: Chat, key: str = "") -> LanguageModel:
-    return open_llm(LlmSpec(chat.url, "m1", key, backoff=0.001))
+    return LanguageModel(chat.url, "m1", key, backoff=0.001)
 
 
 def asked(model: LanguageModel, deadline: float = 5.0, most: int = 1 << 20) -> str:
@@ -90,7 +90,7 @@ def test_a_service_that_takes_its_time_is_left_at_the_deadline(chat: Chat, how: 
 def test_a_service_that_is_not_there_is_an_error() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound, not listening: a connection is refused
-        model = open_llm(LlmSpec(f"http://127.0.0.1:{held.getsockname()[1]}/v1", "m1", backoff=0.001))
+        model = LanguageModel(f"http://127.0.0.1:{held.getsockname()[1]}/v1", "m1", backoff=0.001)
         with pytest.raises(ProviderError, match="could not be reached"):
             asked(model)
 
@@ -100,10 +100,10 @@ def test_a_service_that_is_not_there_is_an_error() -> None:
 )
 def test_memories_do_not_cross_a_network_in_the_clear(url: str) -> None:
     with pytest.raises(ConfigError, match="in the clear"):
-        open_llm(LlmSpec(url, "m1"))
-    assert open_llm(LlmSpec(url.replace("http:", "https:"), "m1")).host
+        LanguageModel(url, "m1")
+    assert LanguageModel(url.replace("http:", "https:"), "m1").host
 
 
 def test_an_address_that_is_none_is_refused_at_once() -> None:
     with pytest.raises(ConfigError, match="scheme"):
-        open_llm(LlmSpec("localhost:11434", "m1"))
+        LanguageModel("localhost:11434", "m1")

@@ -18,7 +18,7 @@ PASSAGES = ["the alder", "a heron in the old willow", "the heron"]
 
 
 def opened(chat: Chat, **changes: Any) -> Reranker:
-    said: dict[str, Any] = {"base_url": chat.url, "name": "m1", "backoff": 0.001} | changes
+    said: dict[str, Any] = {"base_url": chat.url, "name": "m1"} | changes
     return open_reranker(RerankerSpec("chat", lambda text: redact_text(text).text, **said))
 
 

@@ -20,9 +20,7 @@ QUESTION = RerankQuery("old heron")
 
 
 def spec(url: str, key: str = "") -> RerankerSpec:
-    return RerankerSpec(
-        "http", lambda text: redact_text(text).text, base_url=url, name="r1", api_key=key, backoff=0.001
-    )
+    return RerankerSpec("http", lambda text: redact_text(text).text, base_url=url, name="r1", api_key=key)
 
 
 def opened(service: Reranks, key: str = "") -> Reranker:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from scrubjay.memory import Memory
 
 
-JOB_KINDS = ("capture", "catch-up", "consolidate")
 CONSOLIDATION_INTERVAL = "4h"
 """Minimum time between consolidations that hooks request."""
 RUNNING_SUFFIX = ".begun"

@@ -231,19 +231,19 @@ def check_issuer(settings: Settings) -> int:
 def _reason(error: Exception) -> str:
     import jwt
 
-    if isinstance(error, jwt.ExpiredSignatureError):
-        return "The access token has expired."
-    if isinstance(error, jwt.ImmatureSignatureError):
-        return "The access token is not valid yet."
-    if isinstance(error, jwt.InvalidAudienceError):
-        return "The access token is for another audience."
-    if isinstance(error, jwt.InvalidIssuerError):
-        return "The access token is of another issuer."
     if isinstance(error, jwt.MissingRequiredClaimError):
         return f"The access token lacks the claim {error.claim}."
-    if isinstance(error, jwt.InvalidSignatureError):
-        return "The access token's signature is wrong."
-    return "The access token is not valid."
+    reasons = {
+        jwt.ExpiredSignatureError: "The access token has expired.",
+        jwt.ImmatureSignatureError: "The access token is not valid yet.",
+        jwt.InvalidAudienceError: "The access token is for another audience.",
+        jwt.InvalidIssuerError: "The access token is of another issuer.",
+        jwt.InvalidSignatureError: "The access token's signature is wrong.",
+    }
+    return next(
+        (reason for kind, reason in reasons.items() if isinstance(error, kind)),
+        "The access token is not valid.",
+    )
 
 
 def _name(claims: Mapping[str, Any], claim: str) -> str:

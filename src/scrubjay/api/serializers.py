@@ -33,6 +33,10 @@ OPTIONAL_RESULT_FIELDS: Final = (
 )  # fmt: skip
 """Fields of a search result that are left out if empty."""
 
+REACHED_FIELDS: Final = ("found", "hops", "seed", "path", "own", "carried")
+ENTRY_FIELDS: Final = ("gap", "dated", "replaced_by", "contradicts")
+"""Fields of an entry of a thread, after those of its memory."""
+
 
 def to_plain(value: Any) -> Any:
     """Return a dataclass or collection as dicts, lists and scalars, in field order."""
@@ -80,24 +84,11 @@ def _result_fields(found: Iterable[Result], *, explain: bool) -> list[dict[str, 
 def thread_fields(thread: Thread) -> dict[str, Any]:
     entries = []
     for entry in thread.knots:
-        reached = entry.reached
         plain = to_plain(entry.result)
         del plain["explanation"]
-        entries.append(
-            plain
-            | {
-                "found": reached.found,
-                "hops": reached.hops,
-                "seed": reached.seed,
-                "path": to_plain(reached.path),
-                "own": reached.own,
-                "carried": reached.carried,
-                "gap": entry.gap,
-                "dated": entry.dated,
-                "replaced_by": list(entry.replaced_by),
-                "contradicts": list(entry.contradicts),
-            }
-        )
+        for part, names in ((entry.reached, REACHED_FIELDS), (entry, ENTRY_FIELDS)):
+            plain |= {name: to_plain(getattr(part, name)) for name in names}
+        entries.append(plain)
     return {
         "memories": entries,
         "left_out": thread.left_out,

@@ -482,53 +482,51 @@ PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
 
 def prove_agent(agent: Agent, commands: AgentCommands, installation: Installation) -> list[Check]:
     """Return one check for each step of the proof; steps after a failed one are left out."""
+    about = f"{agent.name} proof"
     try:
         with exclusive_markers(installation) as mine:
             if not mine:
-                return [
-                    check_warning(
-                        f"{agent.name} proof", "another doctor is running", f"scrubjay doctor {agent.name}"
-                    )
-                ]
+                return [check_warning(about, "another doctor is running", f"scrubjay doctor {agent.name}")]
             with installation.memory() as memory:
                 marker = create_marker(installation)
                 try:
                     return list(_Proof(agent, commands, installation, memory, marker).steps())
                 finally:
                     remove_marker(memory, marker)
-                    log = InjectionLog(str(installation.home.data))
-                    log.remove(agent.name, marker.asking)
+                    InjectionLog(str(installation.home.data)).remove(agent.name, marker.asking)
     except ScrubjayError as error:
-        return [check_problem(f"{agent.name} proof", str(error), error.hint)]
+        return [check_problem(about, str(error), error.hint)]
     except OSError as error:
-        return [
-            check_problem(
-                f"{agent.name} proof", f"{marker_folder(installation)} is unusable ({error.strerror})"
-            )
-        ]
+        return [check_problem(about, f"{marker_folder(installation)} is unusable ({error.strerror})")]
 
 
+@dataclass(frozen=True, slots=True)
 class _Proof:
-    def __init__(
-        self,
-        agent: Agent,
-        commands: AgentCommands,
-        installation: Installation,
-        memory: Memory,
-        marker: Marker,
-    ) -> None:
-        self._agent = agent
-        self._commands = commands
-        self._installation = installation
-        self._memory = memory
-        self._marker = marker
-        self._sample: SampleSession | None = SAMPLES.get(agent.name)
-        self._wanted = installation.settings.hooks.events
-        self._event = next(
-            (name for name in CAPTURE_EVENTS if name in commands.hooks and name in self._wanted), ""
-        )
-        self._began = marker.at
-        self._env = dict(installation.home.env)
+    agent: Agent
+    commands: AgentCommands
+    installation: Installation
+    memory: Memory
+    marker: Marker
+
+    @property
+    def sample(self) -> SampleSession | None:
+        return SAMPLES.get(self.agent.name)
+
+    @property
+    def capture_event(self) -> str:
+        """The event whose hook captures the marker; empty if there is none."""
+        return next((name for name in CAPTURE_EVENTS if self.hook(name)), "")
+
+    @property
+    def env(self) -> dict[str, str]:
+        return dict(self.installation.home.env)
+
+    def hook(self, event: str) -> str:
+        """Return the command of an event; empty if the agent or the settings have none for it."""
+        return self.commands.hooks.get(event, "") if event in self.installation.settings.hooks.events else ""
+
+    def run(self, command: str, event: Mapping[str, Any], env: Mapping[str, str]) -> HookOutput:
+        return run_hook(command, event, env, self.installation.seconds, str(self.marker.project))
 
     def steps(self) -> Iterator[Check]:
         for step in (self._capture, self._start, self._recall, self._search, self._forget):
@@ -538,154 +536,132 @@ class _Proof:
                 if check.state == PROBLEM:
                     return
 
-    def _about(self, step: str) -> str:
-        return f"{self._agent.name} {step}"
+    def _ok(self, step: str, summary: str) -> Check:
+        return check_ok(f"{self.agent.name} {step}", summary)
+
+    def _warning(self, step: str, summary: str, fix: str = "") -> Check:
+        return check_warning(f"{self.agent.name} {step}", summary, fix)
 
     def _capture(self) -> Check:
-        sample, marker = self._sample, self._marker
-        if sample is None or not self._event:
+        sample, marker, event = self.sample, self.marker, self.capture_event
+        if sample is None or not event:
             return self._put()
         file = sample.write(marker)
-        env = {**self._env, **sample.variables(marker.folder)}
+        env = self.env | dict(sample.variables(marker.folder))
         if "XDG_DATA_HOME" in sample.variables(marker.folder):  # scrubjay's own folder is below it too
-            env["SCRUBJAY_STORE"] = self._installation.settings.store
+            env["SCRUBJAY_STORE"] = self.installation.settings.store
         started = time.monotonic()
         try:
-            command = self._commands.hooks[self._event]
-            run_hook(
-                command,
-                sample.hook_input(self._event, marker, file),
-                env,
-                self._installation.seconds,
-                str(marker.project),
-            )
+            self.run(self.hook(event), sample.hook_input(event, marker, file), env)
         except CommandError as error:
-            return self._failed("capture", f"its {self._event} hook: {error}")
+            return self._failed("capture", f"its {event} hook: {error}")
         while not (found := self._taken(file)) and time.monotonic() - started < BACKGROUND_TIMEOUT:
             time.sleep(POLL_SECONDS)
         took = time.monotonic() - started
         if not found:
-            return self._failed(
-                "capture",
-                f"nothing was captured within {BACKGROUND_TIMEOUT:.0f} seconds of its {self._event} hook",
-            )
-        return check_ok(
-            self._about("capture"), f"its {self._event} hook captured a marker within {took:.1f} s"
-        )
+            late = f"nothing was captured within {BACKGROUND_TIMEOUT:.0f} seconds of its {event} hook"
+            return self._failed("capture", late)
+        return self._ok("capture", f"its {event} hook captured a marker within {took:.1f} s")
 
     def _taken(self, file: Path) -> bool:
         """Whether the marker is stored. Files are not refreshed: that would ingest it without the agent."""
-        fetched = self._memory.get(path=file, limit=2_000)
-        return any(self._marker.word in record.content for record in fetched.records)
+        fetched = self.memory.get(path=file, limit=2_000)
+        return any(self.marker.word in record.content for record in fetched.records)
 
     def _put(self) -> Check:
         """Ingest the marker without the agent, so that its tools can be proven all the same."""
-        file = self._marker.folder / "talk.jsonl"
+        file = self.marker.folder / "talk.jsonl"
         line = {
-            "role": "user", "content": self._marker.text, "session": self._marker.session, "time": self._marker.at,
-            "cwd": str(self._marker.project),
+            "role": "user", "content": self.marker.text, "session": self.marker.session, "time": self.marker.at,
+            "cwd": str(self.marker.project),
         }  # fmt: skip
-        file.write_text(
-            f"{json.dumps(line)}\n", encoding="utf-8"
-        )  # the generic format, which no agent's hook reads
-        self._memory.sync(self._marker.folder)
+        # The generic format, which no agent's hook reads.
+        file.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
+        self.memory.sync(self.marker.folder)
         if not self._taken(file):
             return self._failed("capture", "a conversation ingested by the doctor itself was not stored")
         why = "its hooks cannot be given a conversation from outside"
-        if not self._event:
-            there = any(name in self._commands.hooks for name in CAPTURE_EVENTS)
+        if not self.capture_event:
+            there = any(name in self.commands.hooks for name in CAPTURE_EVENTS)
             why = "[hooks] events excludes it" if there else "it has no capturing hook"
-        return check_ok(self._about("capture"), f"not proven: {why}; the doctor stored the marker itself")
+        return self._ok("capture", f"not proven: {why}; the doctor stored the marker itself")
 
     def _start(self) -> Check | None:
         """Begin a session with no resident, once, as an agent does."""
-        command = self._commands.hooks.get("session-start")
-        if command is None or "session-start" not in self._wanted:
+        command = self.hook("session-start")
+        if not command:
             return None
         # Other settings have another resident, and this one is not running.
-        other = "False" if self._env.get(NO_RESIDENT) == "false" else "false"
-        env = self._env | {NO_RESIDENT: other}
-        data, began = self._installation.home.data, _timestamp()
+        env = self.env
+        env[NO_RESIDENT] = "False" if env.get(NO_RESIDENT) == "false" else "false"
+        data, began = self.installation.home.data, _timestamp()
         jobs = JobQueue(str(data), settings_fingerprint(env))
-        event = _start_input(self._marker)
         try:
             with jobs.exclusive():  # so that no process is started for what the hook leaves to be done
-                output = run_hook(command, event, env, self._installation.seconds, str(self._marker.project))
+                output = self.run(command, _start_input(self.marker), env)
         except CommandError as error:
             return self._failed("start", f"its session-start hook: {error}")
         finally:
             shutil.rmtree(jobs.folder, ignore_errors=True)
-            InjectionLog(str(data)).remove(self._agent.name, self._marker.starting)
+            InjectionLog(str(data)).remove(self.agent.name, self.marker.starting)
         entries = checks.last_log_entries(data, "debug", 20, began)
         for entry in entries:
             if entry.get("event") == checks.LATE_HOOK:
-                return check_warning(
-                    self._about("start"),
+                return self._warning(
+                    "start",
                     f"a cold start was too late for an agent: nothing within {int(entry.get('ms', 0))} ms",
                     "a larger budget in [hooks] (scrubjay config), or fewer programs at once",
                 )
         if output.text.strip():
-            return check_ok(
-                self._about("start"), f"its session-start hook answered cold in {output.ms:.0f} ms"
-            )
-        if self._installation.settings.log.level not in ("debug", "info") or any(
+            return self._ok("start", f"its session-start hook answered cold in {output.ms:.0f} ms")
+        if self.installation.settings.log.level not in ("debug", "info") or any(
             entry.get("event") == "hook session-start" and not entry.get("error") for entry in entries
         ):
-            return check_ok(
-                self._about("start"),
-                f"its session-start hook ended cold in {output.ms:.0f} ms and had nothing to say",
+            return self._ok(
+                "start", f"its session-start hook ended cold in {output.ms:.0f} ms and had nothing to say"
             )
         return self._failed("start", "its session-start hook neither answered nor wrote a line into the log")
 
     def _recall(self) -> Check | None:
-        command = self._commands.hooks.get("prompt")
-        if command is None or self._sample is None or "prompt" not in self._wanted:
+        command = self.hook("prompt")
+        if not command or self.sample is None:
             return None
-        event = self._sample.hook_input("prompt", self._marker, self._marker.folder)
-        for env in (*[self._env] * MAX_TRIES, self._env | PATIENT_ENVIRONMENT):
+        event = self.sample.hook_input("prompt", self.marker, self.marker.folder)
+        for late in (*[False] * MAX_TRIES, True):
             try:
-                output = run_hook(command, event, env, self._installation.seconds, str(self._marker.project))
+                output = self.run(command, event, self.env | PATIENT_ENVIRONMENT if late else self.env)
             except CommandError as error:
                 return self._failed("recall", f"its prompt hook: {error}")
-            if self._marker.word in output.text:
-                return self._recalled(output, late=env is not self._env)
+            if self.marker.word in output.text:
+                return self._recalled(output, late=late)
         return self._failed("recall", "its prompt hook did not return the marker")
 
     def _recalled(self, output: HookOutput, *, late: bool) -> Check:
-        ids = [memory[:SHOWN_ID] for memory in marker_memories(self._memory, self._marker)]
-        if not any(source in output.text for source in [*ids, self._marker.session]):
+        ids = [memory[:SHOWN_ID] for memory in marker_memories(self.memory, self.marker)]
+        if not any(source in output.text for source in [*ids, self.marker.session]):
             return self._failed("recall", "its prompt hook returned the marker without its source")
         if late:
             warning = f"its prompt hook returned it, but too late for an agent: it needed {output.ms:.0f} ms"
-            return check_warning(
-                self._about("recall"), warning, "scrubjay resident start, or a larger [hooks] budget_ms"
-            )
-        return check_ok(
-            self._about("recall"), f"its prompt hook returned it with its source in {output.ms:.0f} ms"
-        )
+            fix = "scrubjay resident start, or a larger [hooks] budget_ms"
+            return self._warning("recall", warning, fix)
+        return self._ok("recall", f"its prompt hook returned it with its source in {output.ms:.0f} ms")
 
     def _search(self) -> Check | None:
-        if not self._commands.server:
+        if not self.commands.server:
             return None
         started = time.monotonic()
-        env = {**self._installation.home.env, **self._commands.env}
+        env, arguments = self.env | dict(self.commands.env), {"query": self.marker.question}
         try:
-            found = call_mcp_tool(
-                self._commands.server,
-                "memory_search",
-                {"query": self._marker.question},
-                env,
-                BACKGROUND_TIMEOUT,
-            )
+            found = call_mcp_tool(self.commands.server, "memory_search", arguments, env, BACKGROUND_TIMEOUT)
         except CommandError as error:
             return self._failed("search", f"its MCP server: {error}")
-        if self._marker.word not in found:
+        if self.marker.word not in found:
             return self._failed("search", "memory_search did not find the marker")
         took = time.monotonic() - started
-        return check_ok(self._about("search"), f"memory_search found it with its source in {took:.1f} s")
+        return self._ok("search", f"memory_search found it with its source in {took:.1f} s")
 
     def _forget(self) -> Check:
-        memory, marker = self._memory, self._marker
+        memory, marker = self.memory, self.marker
         found = marker_memories(memory, marker)
         if not found:
             return self._failed("forget", "the marker was not found")
@@ -698,27 +674,26 @@ class _Proof:
         if not any(skipped) or marker_memories(memory, marker):
             return self._failed("forget", "the marker came back when its conversation was ingested again")
         if self._lies_in_store():
-            return check_warning(
-                self._about("forget"),
+            return self._warning(
+                "forget",
                 "it is gone and does not come back; its bytes are erased at the next write (a reader is open)",
             )
         bytes_too = (
-            ", and no byte of it remains in the store's file" if self._installation.file is not None else ""
+            ", and no byte of it remains in the store's file" if self.installation.file is not None else ""
         )
-        return check_ok(self._about("forget"), f"it is gone and does not come back{bytes_too}")
+        return self._ok("forget", f"it is gone and does not come back{bytes_too}")
 
     def _lies_in_store(self) -> bool:
         from scrubjay.storage.sqlite.maintenance import file_contains
 
-        file, word = self._installation.file, self._marker.word.encode()
+        file, word = self.installation.file, self.marker.word.encode()
         return file is not None and any(
             file_contains(path, word) for path in (file, file.with_name(f"{file.name}-wal"))
         )
 
     def _failed(self, step: str, why: str) -> Check:
-        entries = checks.last_log_entries(self._installation.home.data, "warning", 1, self._began)
+        entries = checks.last_log_entries(self.installation.home.data, "warning", 1, self.marker.at)
         if entries:
             why += f"; the log says: {entries[0].get('event')} {entries[0].get('error', '')}".rstrip()
-        return check_problem(
-            self._about(step), why, f"scrubjay install {self._agent.name}, then check the log"
-        )
+        fix = f"scrubjay install {self.agent.name}, then check the log"
+        return check_problem(f"{self.agent.name} {step}", why, fix)

@@ -1,4 +1,4 @@
-"""Language models: the protocol, how one is opened, and any service with OpenAI's /chat/completions.
+"""Language models behind any service with OpenAI's /chat/completions.
 
 The wire: https://platform.openai.com/docs/api-reference/chat/create and, for Ollama,
 https://docs.ollama.com/api/openai-compatibility. No temperature is sent: some models refuse any but their own.
@@ -7,52 +7,9 @@ https://docs.ollama.com/api/openai-compatibility. No temperature is sent: some m
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import Protocol
 
 from scrubjay.errors import ProviderError
-from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
-
-
-class LanguageModel(Protocol):
-    """Answers one request with text. It may be slow, wrong, absent or hostile."""
-
-    @property
-    def name(self) -> str:
-        """The service's name of the model."""
-        ...
-
-    @property
-    def host(self) -> str:
-        """Its host and port."""
-        ...
-
-    def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
-        """Return the model's answer to a system and a user message, both within ``deadline`` seconds.
-
-        Reading ends at ``max_bytes`` of the service's answer.
-
-        Raises:
-            ProviderError: It was not reached, refused, took too long, answered too much, or not as documented.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class LlmSpec:
-    """The settings of a language model.
-
-    Attributes:
-        base_url: Address of the service, without ``/chat/completions``.
-        name: The service's name of the model.
-        api_key: Key for the service, or an empty string for none.
-        backoff: Seconds before a request is tried again.
-    """
-
-    base_url: str
-    name: str
-    api_key: str = field(default="", repr=False)
-    backoff: float = 0.5
+from scrubjay.llm.http import BACKOFF, CallLimits, Endpoint, check_encrypted, post_json
 
 
 def parse_json(answer: str) -> object:
@@ -74,27 +31,42 @@ CHAT_PATH = "/chat/completions"
 KEPT_RESULT = "What was found without it stands."
 
 
-class OpenAiCompatibleModel:
-    """A language model behind HTTP; nothing is sent before the first request."""
+class LanguageModel:
+    """A language model behind HTTP; it may be slow, wrong, absent or hostile. Nothing is sent before the first request.
 
-    def __init__(self, spec: LlmSpec) -> None:
-        self._name = spec.name
-        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
+    Args:
+        base_url: Address of the service, without ``/chat/completions``.
+        name: The service's name of the model.
+        api_key: Key for the service, or an empty string for none.
+        backoff: Seconds before a request is tried again.
+
+    Raises:
+        ConfigError: The address or the key cannot be used, or memories would cross a network in the clear.
+    """
+
+    def __init__(self, base_url: str, name: str, api_key: str = "", *, backoff: float = BACKOFF) -> None:
+        check_encrypted(base_url, "[llm]", "model")
+        self.name = name
+        self._endpoint = Endpoint(base_url, api_key, backoff=backoff)
 
     def __repr__(self) -> str:
-        return f"OpenAiCompatible({self._name} at {self.host})"
-
-    @property
-    def name(self) -> str:
-        return self._name
+        return f"{type(self).__name__}({self.name} at {self.host})"
 
     @property
     def host(self) -> str:
+        """Its host and port."""
         return self._endpoint.host
 
     def complete(self, system: str, user: str, *, deadline: float, max_bytes: int) -> str:
+        """Return the model's answer to a system and a user message, both within ``deadline`` seconds.
+
+        Reading ends at ``max_bytes`` of the service's answer.
+
+        Raises:
+            ProviderError: It was not reached, refused, took too long, answered too much, or not as documented.
+        """
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
-        body = {"model": self._name, "messages": messages, "stream": False}
+        body = {"model": self.name, "messages": messages, "stream": False}
         answer = post_json(self._endpoint, CHAT_PATH, body, KEPT_RESULT, CallLimits(max_bytes, deadline))
         try:
             text = answer["choices"][0]["message"]["content"]
@@ -104,13 +76,3 @@ class OpenAiCompatibleModel:
         if not isinstance(text, str):
             raise ProviderError(f"{self.host} answered with a message that is not text. {KEPT_RESULT}")
         return text
-
-
-def open_llm(spec: LlmSpec) -> LanguageModel:
-    """Open a language model; nothing is sent before its first use.
-
-    Raises:
-        ConfigError: The address or the key cannot be used, or memories would cross a network in the clear.
-    """
-    check_encrypted(spec.base_url, "[llm]", "model")
-    return OpenAiCompatibleModel(spec)

@@ -78,7 +78,6 @@ class RerankerSpec:
         name: The service's name of the model.
         api_key: Key for the service, or an empty string for none.
         announce: Called with one sentence before anything first leaves for a service.
-        backoff: Seconds before a request is tried again.
     """
 
     kind: str
@@ -93,7 +92,6 @@ class RerankerSpec:
     name: str = ""
     api_key: str = field(default="", repr=False)
     announce: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
-    backoff: float = 0.1
 
 
 RERANKERS: Final = ("features", "cross-encoder", "http", "chat")

@@ -15,10 +15,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from scrubjay.errors import ConfigError, ProviderError
-from scrubjay.llm.client import LlmSpec, open_llm, parse_json
+from scrubjay.llm.client import LanguageModel, parse_json
 from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
 from scrubjay.rerankers.base import RerankerSpec, RerankQuery
 from scrubjay.text.display import escape_markup
+
+BACKOFF: Final = 0.1
+"""Seconds before a request is tried again."""
 
 
 class RemoteReranker:
@@ -29,7 +32,7 @@ class RemoteReranker:
             missing = "model" if spec.base_url else "base_url"
             raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
         check_encrypted(spec.base_url, "[rerank]", "service")
-        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=spec.backoff)
+        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=BACKOFF)
         self._name = spec.name
         self._redact = spec.scrub
         self._announce = spec.announce
@@ -126,7 +129,7 @@ class ChatReranker(RemoteReranker):
 
     def __init__(self, spec: RerankerSpec) -> None:
         super().__init__(spec)
-        self._model = open_llm(LlmSpec(spec.base_url, spec.name, spec.api_key, spec.backoff))
+        self._model = LanguageModel(spec.base_url, spec.name, spec.api_key, backoff=BACKOFF)
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float

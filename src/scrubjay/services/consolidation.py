@@ -32,7 +32,7 @@ from scrubjay.consolidation.shell_commands import CommandStep, command_steps, ex
 from scrubjay.consolidation.skills import Request, Skill, WorkSession, find_skills, shell_calls
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
-from scrubjay.llm.client import LlmSpec, open_llm
+from scrubjay.llm.client import LanguageModel
 from scrubjay.models.dates import now_micros, record_date
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
 from scrubjay.models.records import Record, RecordFilter
@@ -227,7 +227,7 @@ def with_language_model(
     if not settings.model or not settings.refine:
         return context, None, ()
     try:
-        model = open_llm(LlmSpec(settings.base_url, settings.model, api_key("llm", settings)))
+        model = LanguageModel(settings.base_url, settings.model, api_key("llm", settings))
     except ConfigError as error:
         return context, None, (f"{settings.model} was not asked: {error}",)
     budget = ModelBudget(model, settings.deadline, settings.requests, workspace.announce)

@@ -15,8 +15,7 @@ from typing import Final, NoReturn
 
 from scrubjay.config.settings import NotesSettings
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
-from scrubjay.ingest import additions as store_path
-from scrubjay.ingest import deletion
+from scrubjay.ingest import additions, deletion
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
 from scrubjay.ingest.deletion import status_changes, withheld_ids
 from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
@@ -88,7 +87,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         workspace.models.writer(),
     )
     edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
-    added = store_path.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
+    added = additions.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
     new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
     write_changed_notes(workspace, new_ids)
@@ -145,7 +144,7 @@ _FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
 
 
 def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
-    fields = store_path.amendment_fields(amendment)
+    fields = additions.amendment_fields(amendment)
     with workspace.reader() as reader:
         record = find_record(reader, memory)
         memory = record.id
@@ -162,7 +161,7 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
     base = workspace.models.writer()
     edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
     allow = workspace.settings.redaction.allow
-    report = store_path.amend_memory(
+    report = additions.amend_memory(
         workspace.store, workspace.scope, base, edges, facts, memory, amendment, allow
     )
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
@@ -478,8 +477,6 @@ LINK_KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
 
 
 def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
-    from scrubjay.redaction.redactor import redact_text
-
     _check_link_kind(edge.kind)
     weight = edge.weight
     if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 <= weight <= 1:

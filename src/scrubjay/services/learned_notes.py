@@ -54,26 +54,18 @@ def update_learned_notes(workspace: Workspace, *, changed: bool = True) -> Notes
 
 
 def refresh_learned_notes(workspace: Workspace) -> None:
-    """Bring the folder up to date after a call that changed memories.
-
-    Raises:
-        SourceError: A file cannot be written. What was stored stays stored.
-    """
+    """Bring the folder up to date after a call that changed memories."""
     report = update_learned_notes(workspace)
     if report is not None and report.problems and workspace.log is not None:
         workspace.log.write("warning", "learned notes", 0, problems=len(report.problems))
-    failed = next((one for one in report.problems if one.hint == WRITE_HINT), None) if report else None
-    if failed is not None:
-        raise SourceError(f"The memories are stored, but {failed.path}: {failed.message}", hint=failed.hint)
+    if report is not None:
+        _raise_if_unwritten(report, "The memories are stored, but ")
 
 
 def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Sequence[str]) -> None:
     """Write the files of new memories, and those of changed and superseded ones that are at their usual path.
 
     Other files are not looked at: the next sync does that.
-
-    Raises:
-        SourceError: A file cannot be written. The memories stay stored.
     """
     folder = workspace.settings.notes.learned_dir
     if folder is None:
@@ -82,9 +74,7 @@ def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Seque
         workspace, folder.expanduser(), workspace.settings.notes.learned_visibility, takes_edits=False
     )
     report = run.write_some(new, changed)
-    failed = next((one for one in report.problems if one.hint == WRITE_HINT), None)
-    if failed is not None:
-        raise SourceError(f"The memory is stored, but {failed.path}: {failed.message}", hint=failed.hint)
+    _raise_if_unwritten(report, "The memory is stored, but ")
 
 
 def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
@@ -108,10 +98,14 @@ def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
                 hint=f'set learned_dir = "{place}" under [notes] in the settings, or name another folder',
             )
     report = _NotesRun(workspace, place, VISIBILITIES, takes_edits=False).update()
-    failed = next((one for one in report.problems if one.hint == WRITE_HINT), None)
-    if failed is not None:
-        raise SourceError(f"{failed.path}: {failed.message}", hint=failed.hint)
+    _raise_if_unwritten(report)
     return report
+
+
+def _raise_if_unwritten(report: NotesReport, stored: str = "") -> None:
+    for failed in report.problems:
+        if failed.hint == WRITE_HINT:
+            raise SourceError(f"{stored}{failed.path}: {failed.message}", hint=failed.hint)
 
 
 WRITE_HINT: Final = "correct [notes] learned_dir in the settings, or the folder's rights"

@@ -634,13 +634,13 @@ class QueryRewriter:
 
     @traced("scrubjay.search.rewrite")
     def _complete(self, question: str, turns: Sequence[str]) -> str:
-        from scrubjay.llm.client import LlmSpec, open_llm
+        from scrubjay.llm.client import LanguageModel
         from scrubjay.search.rewrite import INSTRUCTIONS, build_prompt
 
         settings = self._settings
         with self._lock:
             if self._model is None:
-                self._model = open_llm(LlmSpec(settings.base_url, settings.model, api_key("llm", settings)))
+                self._model = LanguageModel(settings.base_url, settings.model, api_key("llm", settings))
             model, first, self._announced = self._model, not self._announced, True
         prompt = build_prompt(question, turns)
         if first:
