@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.command import Command
 from bench.redaction import judge
@@ -32,12 +34,27 @@ from bench.tagger.items import SETS, Item, made_anew, templates
 from bench.tagger.lists import ordinary
 from bench.tagger.texts import WORD, mistaken, pieces, tables, with_tables
 from scrubjay.redaction import classifier, evidence
-from scrubjay.redaction.classifier import Tagger, pack_weights, unpack_weights
+from scrubjay.redaction.classifier import BYTE_WEIGHTS, Tagger, unpack_weights
 
 TABLES = 600
 """Tables of numbers and names an epoch."""
 LISTS = 1000
 """Lists of people, goods and so on an epoch."""
+
+
+def pack_weights(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+    """Serialize weights, most of them as a byte each, scaled by the largest of their column."""
+    arrays: dict[str, NDArray[np.generic]] = {}
+    for name, array in weights.items():
+        if name not in BYTE_WEIGHTS:
+            arrays[name] = array
+            continue
+        scale = np.maximum(np.abs(array).max(axis=-2, keepdims=True), 1e-12) / 127
+        arrays[name] = np.round(array / scale).astype(np.int8)
+        arrays[f"{name}_scale"] = scale.astype(np.float32)
+    buffer = BytesIO()
+    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
 
 
 def measured(items: Sequence[Item]) -> str:

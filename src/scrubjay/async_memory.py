@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Coroutine, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Generic, ParamSpec, Self, TypeVar
 
 from scrubjay.errors import InputError
 from scrubjay.memory import Memory
@@ -19,18 +19,15 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 MAX_THREADS: Final = 4
 """Calls that run at the same time; more would wait for the interpreter and for the store's one writer."""
 
 
-class _Threaded(Protocol[T_co]):
-    @property
-    def _twin(self) -> T_co: ...
-
-    @property
-    def _threads(self) -> ThreadPoolExecutor: ...
+class _Threaded(Generic[T]):
+    def __init__(self, twin: T, threads: ThreadPoolExecutor) -> None:
+        self._twin = twin
+        self._threads = threads
 
 
 def _in_thread(
@@ -50,12 +47,8 @@ def _in_thread(
     return call
 
 
-class AsyncConcepts:
+class AsyncConcepts(_Threaded[Concepts]):
     """`Concepts` whose calls can be awaited."""
-
-    def __init__(self, concepts: Concepts, threads: ThreadPoolExecutor) -> None:
-        self._twin = concepts
-        self._threads = threads
 
     list = _in_thread(Concepts.list)
     show = _in_thread(Concepts.show)
@@ -68,12 +61,8 @@ class AsyncConcepts:
     remove = _in_thread(Concepts.remove)
 
 
-class AsyncCategories:
+class AsyncCategories(_Threaded[Categories]):
     """`Categories` whose calls can be awaited."""
-
-    def __init__(self, categories: Categories, threads: ThreadPoolExecutor) -> None:
-        self._twin = categories
-        self._threads = threads
 
     list = _in_thread(Categories.list)
     show = _in_thread(Categories.show)
@@ -113,7 +102,7 @@ class AsyncOpening(Generic[M]):
             await self._memory.close()
 
 
-class AsyncMemory:
+class AsyncMemory(_Threaded[Memory]):
     """`Memory` whose calls can be awaited.
 
     Cancelling a call only stops waiting: what began in its thread is finished, so a write is done or not done.
@@ -129,9 +118,8 @@ class AsyncMemory:
     """
 
     def __init__(self, memory: Memory, threads: ThreadPoolExecutor | None = None) -> None:
-        self._twin = memory
+        super().__init__(memory, threads or ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="scrubjay"))
         self._borrowed = threads is not None
-        self._threads = threads or ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="scrubjay")
 
     @classmethod
     def open(cls, *args: Any, **options: Any) -> AsyncOpening[Self]:

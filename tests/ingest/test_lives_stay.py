@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from notes_folder import Notes
 
 from scrubjay import Memory
 from scrubjay.config.settings import Settings
-from scrubjay.models.lifecycle import Event, LifecycleChange, apply_change
+from scrubjay.models.lifecycle import Event, LifecycleChange, changed_fields
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage.changes import PutEvents, PutLifecycle
 from scrubjay.storage.sqlite.store import SQLiteStore
@@ -49,10 +50,10 @@ def test_an_archived_passage_stays_archived_while_its_text_does(
     before = pears(memory, file)
     told = archive(settings, before)
     memory.rebuild()
-    assert pears(memory, file) == apply_change(before, LIFE)
+    assert pears(memory, file) == replace(before, **changed_fields(LIFE))
     notes.write("garden.md", GARDEN)
     memory.sync()
-    assert pears(memory, file) == apply_change(before, LIFE)
+    assert pears(memory, file) == replace(before, **changed_fields(LIFE))
     notes.write("garden.md", GARDEN.replace("red fruit", "red and yellow fruit"))
     memory.sync()
     found = pears(memory, file)
@@ -70,7 +71,7 @@ def test_an_archived_addition_stays_archived_over_a_rebuild(memory: Memory, sett
     added = memory.get(memory.add("Deploys happen on Thursday.").id).records[0]
     told = archive(settings, added)
     memory.rebuild()
-    assert memory.get(added.id).records[0] == apply_change(added, LIFE)
+    assert memory.get(added.id).records[0] == replace(added, **changed_fields(LIFE))
     assert events(settings) == told
     memory.forget(added.id)
     assert events(settings) == []

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.tagger.train import pack_weights
 from scrubjay.redaction import classifier
 from scrubjay.redaction.classifier import (
     BUCKETS,
@@ -22,7 +23,6 @@ from scrubjay.redaction.classifier import (
     TokenSpans,
     Windows,
     load_tagger,
-    pack_weights,
     token_buckets,
     token_form,
     token_positions,

@@ -9,7 +9,13 @@ from dataclasses import dataclass, field, replace
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.graph import Category, Edge, Entity
 from scrubjay.models.ids import EmbeddingModel, parse_id, tombstone_hash
-from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event, LifecycleChange, apply_change
+from scrubjay.models.lifecycle import (
+    CachedExtraction,
+    ConsolidationRun,
+    Event,
+    LifecycleChange,
+    changed_fields,
+)
 from scrubjay.models.records import (
     TIER_PREFIXES,
     TIERS,
@@ -211,7 +217,7 @@ def _apply_lifecycle(
     for memory, life in lives.items():
         check_lifecycle(memory, life)
         if memory in seen:
-            record = apply_change(seen[memory].record, life)
+            record = replace(seen[memory].record, **changed_fields(life))
             check_validity(memory, record.valid_from, record.valid_until)
             changed[memory] = replace(seen[memory], record=record)
     return changed

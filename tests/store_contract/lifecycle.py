@@ -18,7 +18,7 @@ from scrubjay.models.lifecycle import (
     ConsolidationRun,
     Event,
     LifecycleChange,
-    apply_change,
+    changed_fields,
 )
 from scrubjay.models.records import (
     DUE_FACTS,
@@ -114,7 +114,7 @@ class LifecycleContract:
         )  # fmt: skip
         for life in one_by_one:
             write_changes(store, ann, PutLifecycle({A: life}))
-            record = apply_change(record, life)
+            record = replace(record, **changed_fields(life))
             assert _read_record(store, ann, A) == record
         assert (record.status, record.pinned, record.valid_until, record.updated_at) == (
             "archived",
@@ -528,8 +528,9 @@ class EventsContract:
         assert _read_events(store, ann) == [replace(told, other=None), Event(passage, "used", 0, ANN_KEY)]
         assert len(_read_events(store, bob)) == 1
         with store.reader(ann) as reader:
-            assert reader.get([A])[A] == apply_change(
-                sample_memory("jay a", ANN_KEY, name="a").record, FULL_LIFECYCLE_WITH_PROJECT
+            assert reader.get([A])[A] == replace(
+                sample_memory("jay a", ANN_KEY, name="a").record,
+                **changed_fields(FULL_LIFECYCLE_WITH_PROJECT),
             )
             assert reader.runs() == [RUN]
             assert {r.id for r in reader.page("", 9, RecordFilter(statuses=("archived",)))} == {A, passage}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from datetime import datetime
 from typing import Any, Final
 
 from scrubjay.frozen import frozen
-from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Unchanged
+from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Unchanged
 
 
 @frozen
@@ -36,10 +36,6 @@ def changed_fields(life: LifecycleChange) -> dict[str, Any]:
     """
     values = ((field.name, getattr(life, field.name)) for field in fields(life))
     return {name: value for name, value in values if value is not UNCHANGED}
-
-
-def apply_change(record: Record, life: LifecycleChange) -> Record:
-    return replace(record, **changed_fields(life))
 
 
 @frozen

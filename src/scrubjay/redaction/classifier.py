@@ -663,23 +663,6 @@ def load_tagger() -> Tagger:
     return Tagger(unpack_weights(resources.files(__package__).joinpath("classifier.npz").read_bytes()))
 
 
-def pack_weights(weights: Mapping[str, NDArray[np.float32]]) -> bytes:
-    """Serialize weights, most of them as a byte each, scaled by the largest of their column."""
-    import numpy as np
-
-    arrays: dict[str, NDArray[np.generic]] = {}
-    for name, array in weights.items():
-        if name not in BYTE_WEIGHTS:
-            arrays[name] = array
-            continue
-        scale = np.maximum(np.abs(array).max(axis=-2, keepdims=True), 1e-12) / 127
-        arrays[name] = np.round(array / scale).astype(np.int8)
-        arrays[f"{name}_scale"] = scale.astype(np.float32)
-    buffer = BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]
-    return buffer.getvalue()
-
-
 def unpack_weights(data: bytes) -> dict[str, NDArray[np.float32]]:
     import numpy as np
 

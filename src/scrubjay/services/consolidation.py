@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scrubjay.config.loader import api_key
 from scrubjay.consolidation.context import (
@@ -47,6 +47,10 @@ LOCK_NAME: Final = "consolidate"
 """Name of the lock of a consolidation."""
 
 
+SUMMED: Final = ("tokens", "kept", "archived", "renewed", "supported", "read", "rephrased", "refused")
+"""Counts of a report that are the sums of those of the keys."""
+
+
 def run_consolidation(
     workspace: Workspace,
     *,
@@ -57,16 +61,9 @@ def run_consolidation(
     archive: str | None,
     progress: ProgressCallback | None,
 ) -> ConsolidationReport:
-    """Consolidate each of the caller's visibility keys.
+    """Consolidate each of the caller's visibility keys, as `Memory.consolidate`.
 
-    Args:
-        workspace: The workspace.
-        dry_run: Write nothing.
-        now: Current time, UTC microseconds.
-        after_days: Days after which an observation is old; None takes the setting.
-        due: Microseconds since a key's last run before which it is skipped; None runs in any case.
-        archive: ``transcripts`` or ``notes``, archived besides what the settings say.
-        progress: Called with the progress.
+    ``due`` is the microseconds since a key's last run before which it is skipped; None runs in any case.
     """
     started = time.monotonic()
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
@@ -108,21 +105,15 @@ def run_consolidation(
         if not dry_run:
             refresh_learned_notes(workspace)
             workspace.store.vacuum()
+    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in tallies) for name in SUMMED}
     return ConsolidationReport(
+        **sums,
         run=run if any(one.wrote for one in tallies) else None,
         made=tuple(created for one in tallies for created in one.made),
         kinds=dict(sorted(sum((one.kinds for one in tallies), Counter()).items())),
-        tokens=sum(one.tokens for one in tallies),
-        kept=sum(one.kept for one in tallies),
-        archived=sum(one.archived for one in tallies),
         files=dict(sorted(sum((one.files for one in tallies), Counter()).items())),
-        renewed=sum(one.renewed for one in tallies),
         promoted=tuple(created for one in tallies for created in one.promoted),
-        supported=sum(one.supported for one in tallies),
-        read=sum(one.read for one in tallies),
         found=tuple(created for one in tallies for created in one.found),
-        rephrased=sum(one.rephrased for one in tallies),
-        refused=sum(one.refused for one in tallies),
         partial=(*problems, *(model.partial if model is not None else ())),
         interrupted=interrupted,
         dry_run=dry_run,
@@ -131,12 +122,6 @@ def run_consolidation(
 
 
 def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
-    """Take a run back, as far as the caller sees what it did.
-
-    Raises:
-        NotFoundError: No run, or several, are called so.
-        StoreBusyError: Another process consolidates.
-    """
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
         if not exclusive:
             raise StoreBusyError(
@@ -149,11 +134,6 @@ def undo_consolidation(workspace: Workspace, run: str) -> UndoReport:
 
 
 def restore_consolidated(workspace: Workspace) -> ChangeReport:
-    """Make active again whatever consolidation archived, in any run that the caller sees.
-
-    Raises:
-        StoreBusyError: Another process consolidates.
-    """
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
         if not exclusive:
             raise StoreBusyError(
@@ -260,10 +240,6 @@ class _Turn(NamedTuple):
 
 
 def list_skills(workspace: Workspace, project: str | None) -> tuple[Skill, ...]:
-    """Return the procedures that at least three conversations of a project carried out alike. Nothing is written.
-
-    ``project`` is a name or a path; None for all.
-    """
     wanted = resolve_projects(workspace, [project] if project is not None else [])
     turns: defaultdict[str, list[_Turn]] = defaultdict(list)
     for record in _turns(workspace):

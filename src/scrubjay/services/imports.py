@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scrubjay.categories.folders import update_folders
 from scrubjay.categories.topics import MIN_MEMORIES, count_memories, organise_topics
@@ -220,20 +220,11 @@ def restore_export(
         forget_memories(workspace, too)
         _recluster(workspace, into)
         refresh_learned_notes(workspace)
-    counts = into.counts
     return ImportReport(
         format="scrubjay",
         dry_run=dry_run,
-        added=counts["added"],
-        existed=counts["existed"],
-        forgotten=counts["forgotten"],
-        passed=counts["passed"],
+        **dict[str, Any](into.counts),
         passed_files=tuple(into.passed_files),
-        edges=counts["edges"],
-        concepts=counts["concepts"],
-        events=counts["events"],
-        runs=counts["runs"],
-        documents=counts["documents"],
         sources=tuple(into.places),
         scrubbed=dict(sorted(into.scrubbed.items())),
         samples=tuple(into.samples),
@@ -321,19 +312,12 @@ def import_items(
         importer.names.close()
     if not dry_run:
         refresh_learned_notes(workspace)
-    counts = importer.counts
     return ImportReport(
         format=format,
         dry_run=dry_run,
-        added=counts["added"],
-        existed=counts["existed"],
-        forgotten=counts["forgotten"],
-        passed=counts["passed"],
-        edges=counts["edges"],
-        concepts=counts["concepts"],
+        **dict[str, Any](importer.counts),
         scrubbed=dict(sorted(importer.scrubbed.items())),
         broken=tuple(importer.broken),
-        failures=counts["failures"],
         samples=tuple(importer.samples),
         seconds=time.monotonic() - started,
     )

@@ -201,7 +201,7 @@ class ModelRegistry:
     ) -> tuple[list[AnyEmbedder], tuple[str, ...]]:
         """Return the embedders a search ranks with, base first, and why others are not used.
 
-        A cold process loads no model of whole passages; `skipped` names them.
+        A cold process loads no model of whole passages; `left_out` names them.
         """
         embedders: list[AnyEmbedder] = [self.base]
         failed = []
@@ -218,31 +218,28 @@ class ModelRegistry:
     def _used(self, state: ModelState) -> bool:
         return state.state == "active" and (state.model.late_interaction or not self.cold)
 
-    def skipped(self, states: Sequence[ModelState]) -> tuple[str, ...]:
-        """Return which models a cold process does without, a sentence each."""
-        return tuple(
-            f"{name} was not used: loading it takes longer than a cold search."
-            for name in self._left_out(states, multilingual=False)
-        )
+    def left_out(self, states: Sequence[ModelState]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return which models a cold process does without, a sentence each.
 
-    def missed(self, states: Sequence[ModelState]) -> tuple[str, ...]:
-        """Return as `skipped` those without which texts in other languages are hardly found."""
-        return tuple(
-            f"{name} was not used: it takes too long to load for one command; `scrubjay resident start` "
-            "keeps it loaded."
-            for name in self._left_out(states, multilingual=True)
-        )
-
-    def _left_out(self, states: Sequence[ModelState], *, multilingual: bool) -> list[str]:
+        First those without which texts in other languages are hardly found, then the others.
+        """
         from scrubjay.search.fusion import MULTILINGUAL as MULTILINGUAL_MODELS
 
-        return [
-            state.model.name
-            for state in self._others(states)
-            if state.state == "active"
-            and not self._used(state)
-            and (state.model.name in MULTILINGUAL_MODELS) == multilingual
+        names = [
+            one.model.name for one in self._others(states) if one.state == "active" and not self._used(one)
         ]
+        missed = (
+            f"{name} was not used: it takes too long to load for one command; `scrubjay resident start` "
+            "keeps it loaded."
+            for name in names
+            if name in MULTILINGUAL_MODELS
+        )
+        skipped = (
+            f"{name} was not used: loading it takes longer than a cold search."
+            for name in names
+            if name not in MULTILINGUAL_MODELS
+        )
+        return tuple(missed), tuple(skipped)
 
     def backfilled(self) -> list[AnyEmbedder]:
         """Return the embedders that are backfilled: those in use first, and of these late interaction."""

@@ -286,9 +286,9 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
                 _embed_changes(workspace, embedders)
             reader = stack.enter_context(workspace.reader())
         timer.lap("models")
-        failed = (*failed, *models.missed(states))
-        rootless, skipped = _lacks_folder(workspace, reader), models.skipped(states)
-        yield SearchView(reader, embedders, stale, rootless, failed, skipped, now_micros())
+        missed, skipped = models.left_out(states)
+        rootless = _lacks_folder(workspace, reader)
+        yield SearchView(reader, embedders, stale, rootless, (*failed, *missed), skipped, now_micros())
 
 
 def search_request(
