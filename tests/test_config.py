@@ -182,14 +182,16 @@ def test_a_model_table_is_read_and_its_file_values_can_be_changed_by_the_environ
     assert "is not a setting" in str(fails(file(""), {"SCRUBJAY_MODELS_BGE_M3_BASE_URL": "http://b"}))
 
 
-def test_a_key_is_read_only_from_the_variable_that_is_named(file) -> None:
+def test_a_key_is_read_only_from_the_variable_that_is_named(file, monkeypatch: pytest.MonkeyPatch) -> None:
     text = '[models.a]\nprovider = "openai"\n[models.b]\nprovider = "openai"\napi_key_env = "MY_KEY"\n'
     extra = load_settings(file(text), {}).models.extra
-    environ = {"OPENAI_API_KEY": "other", "MY_KEY": "mine"}
-    assert api_key("models.a", extra["a"], environ) == ""
-    assert api_key("models.b", extra["b"], environ) == "mine"
+    monkeypatch.setenv("OPENAI_API_KEY", "other")
+    monkeypatch.setenv("MY_KEY", "mine")
+    assert api_key("models.a", extra["a"]) == ""
+    assert api_key("models.b", extra["b"]) == "mine"
+    monkeypatch.delenv("MY_KEY")
     with pytest.raises(ConfigError, match="MY_KEY, which is not set"):
-        api_key("models.b", extra["b"], {"OPENAI_API_KEY": "other"})
+        api_key("models.b", extra["b"])
 
 
 def test_the_providers_offered_are_services_and_libraries_that_exist() -> None:
@@ -209,16 +211,22 @@ def test_no_two_settings_share_a_variable() -> None:
     assert len({variable_name(name) for name in known}) == len(known)
 
 
-def test_colours_are_off_where_the_environment_says_so() -> None:
-    assert plain_output({"NO_COLOR": "1"})
-    assert plain_output({"TERM": "dumb"})
-    assert not plain_output({"TERM": "xterm", "NO_COLOR": ""})
+@pytest.mark.parametrize(
+    ("no_color", "term", "plain"), [("1", "xterm", True), ("", "dumb", True), ("", "xterm", False)]
+)
+def test_colours_are_off_where_the_environment_says_so(
+    no_color: str, term: str, plain: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", no_color)
+    monkeypatch.setenv("TERM", term)
+    assert plain_output() is plain
 
 
-def test_keys_in_the_environment_are_read_for_auto_alone() -> None:
-    environ = {"OPENAI_API_KEY": "one", "VOYAGE_API_KEY": "two", "GEMINI_API_KEY": ""}
-    assert auto_keys(ExtraModelSettings(provider="auto"), environ) == {"openai": "one", "voyage": "two"}
-    assert auto_keys(ExtraModelSettings(provider="openai"), environ) == {}
+def test_keys_in_the_environment_are_read_for_auto_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, key in (("OPENAI_API_KEY", "one"), ("VOYAGE_API_KEY", "two"), ("GEMINI_API_KEY", "")):
+        monkeypatch.setenv(name, key)
+    assert auto_keys(ExtraModelSettings(provider="auto")) == {"openai": "one", "voyage": "two"}
+    assert auto_keys(ExtraModelSettings(provider="openai")) == {}
 
 
 def test_a_language_model_is_named_with_its_address_or_not_at_all(file) -> None:

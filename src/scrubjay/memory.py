@@ -726,18 +726,9 @@ class Memory:
             InputError: An option has an invalid value.
         """
         return services.context.context(
-            self.workspace,
-            query,
-            budget=budget,
-            project=project,
-            session=session,
-            agent=agent,
-            exclude_paths=exclude_paths,
-            parts=parts,
-            now=now,
-            history=history,
-            unprompted=unprompted,
-        )
+            self.workspace, query, budget=budget, project=project, session=session, agent=agent,
+            exclude_paths=exclude_paths, parts=parts, now=now, history=history, unprompted=unprompted,
+        )  # fmt: skip
 
     def look(self, memory: str, *, neighbours: int = 2) -> views.MemoryView:
         """Return a memory with its neighbours, links, concepts, categories and history. It does not count as used.
@@ -1103,16 +1094,9 @@ class Memory:
             StoreBusyError: Another process imports into this store.
         """
         return services.imports.import_path(
-            self.workspace,
-            Path(path),
-            format=format,
-            dry_run=dry_run,
-            shared=shared,
-            untrusted=untrusted,
-            forget=forget,
-            include_forgotten=include_forgotten,
-            progress=progress,
-        )
+            self.workspace, Path(path), format=format, dry_run=dry_run, shared=shared, untrusted=untrusted,
+            forget=forget, include_forgotten=include_forgotten, progress=progress,
+        )  # fmt: skip
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> reports.BackupReport:
         """Copy the whole store, of all its users, to one file while others write, and verify the copy.

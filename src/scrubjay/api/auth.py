@@ -125,10 +125,6 @@ class TokenStore:
         """Create a token and return its secret, which is not stored.
 
         ``expires`` is in seconds; None for never.
-
-        Raises:
-            InputError: A name, user, tenant, group or scope is invalid, or the token's name is taken.
-            SourceError: The file cannot be written.
         """
         _check_names(name, principal)
         secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
@@ -145,12 +141,7 @@ class TokenStore:
         return secret
 
     def revoke(self, name: str) -> Token:
-        """Remove a token.
-
-        Raises:
-            NotFoundError: No token has that name.
-            SourceError: The file cannot be written.
-        """
+        """Remove a token."""
         with self._locked() as tokens:
             found = next((token for token in tokens if token.name == name), None)
             if found is None:

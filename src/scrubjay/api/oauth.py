@@ -219,12 +219,7 @@ def oauth_verifier(settings: Settings) -> OAuthVerifier | None:
 
 
 def check_issuer(settings: Settings) -> int:
-    """Ask the configured issuer for its keys and return their number.
-
-    Raises:
-        ProviderError: It cannot be reached, or has none.
-        ConfigError: It is not the configured one.
-    """
+    """Ask the configured issuer for its keys and return their number."""
     return asyncio.run(OAuthVerifier(settings.oauth, settings.tenant).check())
 
 

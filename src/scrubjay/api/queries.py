@@ -32,14 +32,6 @@ def _search(memory: Memory, arguments: Arguments) -> Any:
     return serializers.answer_fields(memory.search(**arguments), explain=explain)
 
 
-def _thread(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.thread_fields(memory.thread(**arguments))
-
-
-def _context(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.to_plain(memory.context(**arguments))
-
-
 def _recall(memory: Memory, arguments: Arguments) -> Any:
     """Answer with the ``otherwise`` parts, on a smaller budget, if nothing is surely relevant.
 
@@ -70,17 +62,13 @@ def _revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
     return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
 
 
-def _get(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.fetched_fields(memory.get(**arguments))
-
-
 QUERIES: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
     "search": _search,
-    "thread": _thread,
-    "context": _context,
+    "thread": lambda memory, arguments: serializers.thread_fields(memory.thread(**arguments)),
+    "context": lambda memory, arguments: serializers.to_plain(memory.context(**arguments)),
     "recall": _recall,
     "unchanged": _unchanged,
-    "get": _get,
+    "get": lambda memory, arguments: serializers.fetched_fields(memory.get(**arguments)),
 }
 
 

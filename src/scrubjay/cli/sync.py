@@ -44,7 +44,6 @@ LINE_SECONDS = 10.0
 """Seconds between two lines of one stage without a terminal: a log should stay short."""
 
 STAGES = {
-    "scan": ("Looking", "file"),
     "write": ("Reading", "file"),
     "history": ("Reading", "commit"),
     "connect": ("Connecting", "memory"),

@@ -294,24 +294,19 @@ KEY_VARIABLES: Final[Mapping[str, str]] = {
 """Where the services' own tools keep their keys. Read only for a model whose provider is ``auto``."""
 
 
-def auto_keys(model: ExtraModelSettings, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def auto_keys(model: ExtraModelSettings) -> dict[str, str]:
     """Return the services' keys for ``provider = "auto"``; none for any other: a key alone is no configuration."""
     if model.provider != "auto":
         return {}
-    found = os.environ if environ is None else environ
-    return {provider: found[name] for provider, name in KEY_VARIABLES.items() if found.get(name)}
+    return {provider: os.environ[name] for provider, name in KEY_VARIABLES.items() if os.environ.get(name)}
 
 
-def api_key(
-    name: str,
-    model: ExtraModelSettings | LlmSettings | RerankSettings,
-    environ: Mapping[str, str] | None = None,
-) -> str:
-    """Return the key of the section ``name`` from the variable that it names, as `key_from_variable`."""
-    return key_from_variable(name, model.api_key_env, environ)
+def api_key(section: str, settings: ExtraModelSettings | LlmSettings | RerankSettings) -> str:
+    """Return the key of a section from the variable that it names, as `key_from_variable`."""
+    return key_from_variable(section, settings.api_key_env)
 
 
-def key_from_variable(section: str, name: str, environ: Mapping[str, str] | None = None) -> str:
+def key_from_variable(section: str, name: str) -> str:
     """Return the key in an environment variable; empty where no variable is named.
 
     Raises:
@@ -319,7 +314,7 @@ def key_from_variable(section: str, name: str, environ: Mapping[str, str] | None
     """
     if not name:
         return ""
-    value = (os.environ if environ is None else environ).get(name, "")
+    value = os.environ.get(name, "")
     if not value:
         raise ConfigError(
             f"[{section}] takes its key from {name}, which is not set. Nothing was sent.",
@@ -333,7 +328,6 @@ def environment_copy() -> Mapping[str, str]:
     return dict(os.environ)
 
 
-def plain_output(environ: Mapping[str, str] | None = None) -> bool:
+def plain_output() -> bool:
     """Return whether the environment asks for output without colours (https://no-color.org)."""
-    environ = os.environ if environ is None else environ
-    return bool(environ.get("NO_COLOR")) or environ.get("TERM") == "dumb"
+    return bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"

@@ -237,30 +237,18 @@ class Pauses:
         return at is not None and bool(self.spans) and self.until(agent, at / 1e6) is not None
 
     def pause(self, agent: str = ALL_AGENTS, seconds: float | None = None) -> float | None:
-        """Begin a pause, and return its end.
-
-        Raises:
-            OSError: It cannot be written; then there is no pause.
-        """
+        """Begin a pause, and return its end; raises OSError if it cannot be written."""
         at = time.time()
         until = None if seconds is None else at + seconds
         self._append({"at": at, "do": "pause", "agent": agent, "until": until})
         return until
 
     def resume(self, agent: str = ALL_AGENTS) -> None:
-        """End the pauses of an agent, or all.
-
-        Raises:
-            OSError: It cannot be written; then they go on.
-        """
+        """End the pauses of an agent, or all; raises OSError if that cannot be written."""
         self._append({"at": time.time(), "do": "resume", "agent": agent})
 
     def leave(self, session: str) -> None:
-        """Exclude a session.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Exclude a session; raises OSError if that cannot be written."""
         if session and session not in self.sessions:
             self._append({"at": time.time(), "do": "off", "session": session})
 

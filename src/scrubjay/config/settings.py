@@ -13,7 +13,8 @@ from scrubjay.config.paths import HOOK_EVENTS, cache_folder, data_folder
 from scrubjay.errors import ConfigError
 from scrubjay.frozen import frozen
 from scrubjay.log import LEVELS, Log
-from scrubjay.models.records import TIERS
+from scrubjay.models.records import TIERS, VISIBILITIES
+from scrubjay.models.results import CONTEXT_PARTS
 
 KINDS: Final = {
     "whole": "a whole number",
@@ -179,9 +180,7 @@ LLM_STAGES = ("facts", "digests")
 PROXY_MODES: Final = ("on", "read", "write", "off")
 """Inject memories and remember; only inject; only remember; neither."""
 PROXY_ROLES: Final = ("auto", "system", "developer", "user")
-PROXY_PARTS: Final = ("pinned", "profile", "recent", "relevant")
 FACT_STAGES = ("statements", "changes")
-VISIBILITIES: Final = ("user", "group", "public")
 RETENTION_ACTIONS = ("archive", "forget")
 BACKGROUND_MODES: Final = ("idle", "always", "never")
 RUNTIMES = ("auto", "onnxruntime", "openvino")
@@ -473,7 +472,7 @@ class ProxySettings:
         "What is injected if something stored is relevant to the question; of a profile only if people ask about "
         "themselves.",
         kind="list",
-        choices=PROXY_PARTS,
+        choices=CONTEXT_PARTS,
     )
     role: str = option(
         "auto",

@@ -39,11 +39,7 @@ class AgentCommands:
 
 
 def read_agent_commands(agent: Agent, home: Home) -> AgentCommands:
-    """Read the commands in an agent's files.
-
-    Raises:
-        InputError: A file is malformed or unreadable; the message names it.
-    """
+    """Read the commands in an agent's files."""
     hooks: dict[str, str] = {}
     server: tuple[str, ...] = ()
     env: dict[str, str] = {}
@@ -163,11 +159,7 @@ def check_agent_programs(agent: Agent, commands: AgentCommands, installation: In
 
 
 def check_trust(agent: Agent, installation: Installation) -> Iterator[Check]:
-    """Check that the person lets Codex run the hooks; other agents keep no such list.
-
-    Raises:
-        InputError: A file is malformed or unreadable.
-    """
+    """Check that the person lets Codex run the hooks; other agents keep no such list."""
     hooks = codex.listed_hooks(installation.home) if agent.name == codex.AGENT.name else []
     if not hooks:
         return

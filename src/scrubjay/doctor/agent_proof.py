@@ -107,11 +107,7 @@ class SampleSession:
     hook_input: Callable[[str, Marker, Path], dict[str, Any]]
 
     def write(self, marker: Marker) -> Path:
-        """Write the conversation, readable by its owner alone, and return its file.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Write the conversation, readable by its owner alone, and return its file."""
         file = marker.folder / self.path(marker)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         text = "".join(f"{json.dumps(line)}\n" for line in self.lines(marker))
@@ -262,22 +258,14 @@ def marker_folder(installation: Installation) -> Path:
 
 @contextmanager
 def exclusive_markers(installation: Installation) -> Iterator[bool]:
-    """Yield whether no other doctor is using markers; holds the lock.
-
-    Raises:
-        StoreError: The lock cannot be opened.
-    """
+    """Yield whether no other doctor is using markers; holds the lock."""
     make_private(str(marker_folder(installation)))
     with locked(marker_folder(installation) / "one", "", "doctor") as mine:
         yield mine
 
 
 def create_marker(installation: Installation) -> Marker:
-    """Create a marker and its folder.
-
-    Raises:
-        OSError: The folder cannot be created.
-    """
+    """Create a marker and its folder."""
     found = _marker(installation, secrets.token_hex(6))
     while redact_text(found.text).text != found.text:  # what is taken for a secret would not be found again
         found = _marker(installation, secrets.token_hex(6))
@@ -303,12 +291,7 @@ def leftover_markers(installation: Installation) -> list[Marker]:
 
 
 def remove_marker(memory: Memory, marker: Marker) -> None:
-    """Remove a marker and everything derived from it.
-
-    Raises:
-        ScrubjayError: The store cannot be written.
-        OSError: The files cannot be removed.
-    """
+    """Remove a marker and everything derived from it."""
     for source in marker_sources(memory, marker):
         memory.remove_source(source.id)
     # A source of the person's may hold the data folder, and then what was put there.

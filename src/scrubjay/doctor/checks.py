@@ -34,7 +34,7 @@ from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
 from scrubjay.daemon.embedding import EmbeddingJob, embedding_summary
-from scrubjay.errors import ConfigError, ScrubjayError, StoreError
+from scrubjay.errors import ConfigError, ScrubjayError
 from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
 from scrubjay.models.dates import DAY, iso_seconds, now_micros, to_datetime
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
@@ -72,19 +72,11 @@ class Installation:
 
     @property
     def key(self) -> EncryptionKey | None:
-        """The store's encryption key.
-
-        Raises:
-            ScrubjayError: It cannot be read.
-        """
+        """The store's encryption key."""
         return store_key(self.settings.store)
 
     def memory(self) -> Memory:
-        """Open the store as a one-shot command does.
-
-        Raises:
-            ScrubjayError: It cannot be opened.
-        """
+        """Open the store as a one-shot command does."""
         from scrubjay.memory import Memory
 
         return Memory.open(settings=self.settings, cold=True)
@@ -297,19 +289,13 @@ def _check_texts(installation: Installation) -> Check:
 
 def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
     """Yield the number of memories compared, the altered ones, and the roots of their sources."""
-    for tenant in _visible_tenants(store, own):
+    from scrubjay.services.inspection import known_tenants
+
+    for tenant in known_tenants(store, [own])[0]:
         with store.tenant_reader(tenant) as reader:
             places = {source.id: source_location(source) for source in reader.sources()}
             for count, found in reader.altered_memories():
                 yield count, [(one, places.get(one.source or "", "")) for one in found]
-
-
-def _visible_tenants(store: Store, own: str) -> list[str]:
-    """Return the tenants to check: all of a file, one's own where a server hides the others."""
-    try:
-        return store.tenants()
-    except StoreError:
-        return [own]
 
 
 def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
@@ -421,15 +407,22 @@ SAMPLE_SENTENCE: Final = "Where is the key?"
 
 def check_models(installation: Installation) -> Iterator[Check]:
     """Check the models; nothing is sent anywhere."""
-    from scrubjay.services.models import DEFAULT_MODELS
+    from scrubjay.embeddings.static import StaticEmbedder
+    from scrubjay.services.models import DEFAULT_MODELS, open_bundled
 
-    yield _check_runs("model static", lambda: _open_static(installation))
+    settings = installation.settings
+    yield _check_runs("model static", lambda: StaticEmbedder(settings.models.static_path))
     for name in DEFAULT_MODELS:
-        yield _check_runs(f"model {name}", partial(_open_default, installation, name))
-    for name, model in installation.settings.models.extra.items():
+        yield _check_runs(f"model {name}", partial(open_bundled, settings, name, None))
+    for name, model in settings.models.extra.items():
         yield _check_extra_model(name, model)
-    if installation.settings.llm.model:
-        yield _check_api_key("model of [llm]", "llm", installation)
+    if settings.llm.model:
+        try:
+            api_key("llm", settings.llm)
+        except ConfigError as error:
+            yield check_warning("model of [llm]", str(error), error.hint)
+        else:
+            yield check_ok("model of [llm]", "configured; not contacted")
 
 
 def _check_runs(about: str, make: Callable[[], AnyEmbedder]) -> Check:
@@ -451,18 +444,6 @@ def _check_runs(about: str, make: Callable[[], AnyEmbedder]) -> Check:
     return check_ok(about, f"files verified, embeds ({embedder.model.revision})")
 
 
-def _open_static(installation: Installation) -> AnyEmbedder:
-    from scrubjay.embeddings.static import StaticEmbedder
-
-    return StaticEmbedder(installation.settings.models.static_path)
-
-
-def _open_default(installation: Installation, name: str) -> AnyEmbedder:
-    from scrubjay.services.models import open_bundled
-
-    return open_bundled(installation.settings, name, None)
-
-
 def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:
     about = f"model {name}"
     if model.provider == "sentence-transformers" and find_spec("sentence_transformers") is None:
@@ -474,14 +455,6 @@ def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:
     except ConfigError as error:
         return check_problem(about, str(error), error.hint)
     return check_ok(about, f"configured ({model.provider}); not contacted")
-
-
-def _check_api_key(about: str, section: str, installation: Installation) -> Check:
-    try:
-        api_key(section, installation.settings.llm)
-    except ConfigError as error:
-        return check_warning(about, str(error), error.hint)
-    return check_ok(about, "configured; not contacted")
 
 
 def check_oauth(installation: Installation) -> Iterator[Check]:

@@ -175,7 +175,7 @@ class Progress:
     """Progress of a long call.
 
     Attributes:
-        stage: ``scan``, ``write``, ``history``, ``connect``, ``embed``, ``export``, ``import``, ``copy``, ``verify``,
+        stage: ``write``, ``history``, ``connect``, ``distil``, ``embed``, ``export``, ``import``, ``copy``, ``verify``,
             ``words`` or ``vectors``.
         done: Units done (files, or passages when embedding).
         total: Units in all.

@@ -37,7 +37,6 @@ from scrubjay.models.records import (
     Record,
     RecordFilter,
     Source,
-    SourcePlace,
 )
 from scrubjay.models.reports import AddReport, ForgetReport
 from scrubjay.models.results import line_range, position
@@ -255,14 +254,14 @@ def edit_refusal(record: Record, user: str) -> str:
 def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | None = None) -> RewriteReport:
     with workspace.reader() as reader:
         record = find_record(reader, memory)
-        one = record.id
         sources = {source.id: source for source in reader.sources()}
         _require_editable(workspace, record)
         assert record.place is not None
         source, place = sources[record.place.source], record.place
-        where = _passage_path(source, place) + position(record)
+        path = os.path.join(source.root, place.path)
+        where = path + position(record)
         if _is_commit(record, sources):
-            _refuse_rewrite(_passage_path(source, place), "is a commit, whose text is git's", _COMMIT_HINT)
+            _refuse_rewrite(path, "is a commit, whose text is git's", _COMMIT_HINT)
         if was is not None and was != record.content_hash:
             _refuse_rewrite(
                 where, "was changed since you opened it", "look at what it says now, and edit it again"
@@ -271,9 +270,7 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
         at = _locate(before, record, where, workspace.settings.redaction.allow)
         new = _splice(record, content, before, where)
         if new == record.content:
-            return RewriteReport(
-                one, _passage_path(source, place), place.line_start, place.line_end, changed=False
-            )
+            return RewriteReport(record.id, path, place.line_start, place.line_end, changed=False)
         if reader.forgotten_hashes(
             sorted(tombstone_hashes(workspace.store.secret(workspace.scope), new, [record.key]))
         ):
@@ -282,7 +279,7 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
     if text[: _front_matter_end(text)] != before.text[: _front_matter_end(before.text)]:
         _refuse_rewrite(where, "would get other front matter", "edit the file with a program of yours")
     replace_file(Path(source.root), place.path, before, text)
-    return _sync_passage(workspace, source, record)
+    return _sync_passage(workspace, source, record, path)
 
 
 def _require_editable(workspace: Workspace, record: Record) -> None:
@@ -334,10 +331,7 @@ def _splice(record: Record, content: str, before: FileSnapshot, where: str) -> s
     return known.head + body + known.tail
 
 
-def _sync_passage(workspace: Workspace, source: Source, record: Record) -> RewriteReport:
-    place = record.place
-    assert place is not None
-    full = _passage_path(source, place)
+def _sync_passage(workspace: Workspace, source: Source, record: Record, full: str) -> RewriteReport:
     done = sync_file(workspace, source, Path(full))
     if done.problems:
         trouble = done.problems[0]
@@ -374,10 +368,6 @@ def _front_matter_end(text: str) -> int:
     for _ in range(lines):
         at = text.find("\n", at) + 1
     return at
-
-
-def _passage_path(source: Source, place: SourcePlace) -> str:
-    return os.path.join(source.root, place.path)
 
 
 def _refuse_rewrite(where: str, reason: str, hint: str) -> NoReturn:

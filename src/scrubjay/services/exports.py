@@ -29,12 +29,7 @@ STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
 def atomic_destination(
     workspace: Workspace, path: str | Path, *, overwrite: bool
 ) -> Iterator[tuple[Path, Path]]:
-    """Yield a destination and a temporary file beside it, which replaces the destination when the block ends.
-
-    Raises:
-        InputError: Something exists there that must not be replaced.
-        SourceError: The folder cannot be written to.
-    """
+    """Yield a destination and a temporary file beside it, which replaces the destination when the block ends."""
     place = Path(os.path.abspath(Path(path).expanduser()))
     _require_free(workspace, place, overwrite)
     beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")

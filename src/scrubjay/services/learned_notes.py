@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay import atomic_files
-from scrubjay.config.settings import VISIBILITIES, NotesSettings
+from scrubjay.config.settings import NotesSettings
 from scrubjay.errors import InputError, ScrubjayError, SourceError
 from scrubjay.models.graph import EDITED_RULE
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import Amendment, NewMemory
-from scrubjay.models.records import STATUSES, Record, RecordFilter
+from scrubjay.models.records import STATUSES, VISIBILITIES, Record, RecordFilter
 from scrubjay.models.reports import FileError, NotesReport
 from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
 from scrubjay.services.workspace import Workspace
@@ -78,12 +78,7 @@ def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Seque
 
 
 def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
-    """Write memories as Markdown files into a folder, once; edited files are left and reported.
-
-    Raises:
-        InputError: The folder lies in a source, which would read each memory a second time.
-        SourceError: A file cannot be written.
-    """
+    """Write memories as Markdown files into a folder, once; edited files are left and reported."""
     place = Path(os.path.abspath(Path(folder).expanduser()))
     if place.exists() and not place.is_dir():
         raise InputError(f"{place} is a file, and Markdown is written into a folder. Nothing was written.")
@@ -492,11 +487,8 @@ def _match(files: Mapping[str, _File], learned: Sequence[_Learned]) -> dict[str,
 def _learned(reader: Reader, records: Sequence[Record]) -> list[_Learned]:
     """Return memories in the order of their ids, without the earlier texts that amendments left."""
     ids = [record.id for record in records]
-    edges = reader.edges(ids, ["supersedes"])
-    versions = {edge.dst for edge in edges if edge.rule == EDITED_RULE}
-    versions |= {
-        edge.dst for edge in reader.edges(ids, ["supersedes"], inward=True) if edge.rule == EDITED_RULE
-    }
+    edges, inward = reader.edges(ids, ["supersedes"]), reader.edges(ids, ["supersedes"], inward=True)
+    versions = {edge.dst for edge in (*edges, *inward) if edge.rule == EDITED_RULE}
     texts = reader.get(sorted(versions))
     first: dict[str, Record] = {}
     newer: dict[str, str] = {}
@@ -510,7 +502,7 @@ def _learned(reader: Reader, records: Sequence[Record]) -> list[_Learned]:
                 first[edge.src].id,
             ):
                 first[edge.src] = version
-    for edge in reader.edges(ids, ["supersedes"], inward=True):
+    for edge in inward:
         if edge.rule != EDITED_RULE:
             newer.setdefault(edge.dst, edge.src)
     return [

@@ -136,12 +136,7 @@ def _open_extra_model(
 class ModelRegistry:
     """The embedding models of one store that this process can use.
 
-    Args:
-        store: The store.
-        scope: The principal.
-        catalog: The models this process can open.
-        cold: Load no model of whole passages but the base model.
-        overlap: Tokens of the previous piece that are embedded with a piece.
+    A ``cold`` process loads no model of whole passages but the base model. ``overlap`` is in tokens.
     """
 
     def __init__(
@@ -303,7 +298,7 @@ class ModelRegistry:
 
         self.writer()
         model = self._catalog.named(name).model
-        if all(status.fingerprint != model.fingerprint for status in self.status()):
+        if all(state.model.fingerprint != model.fingerprint for state in self._registered()):
             self._store.write(self._scope, [PutModel(model, "adding")])
         return self._status_of(model.fingerprint)
 
@@ -319,16 +314,14 @@ class ModelRegistry:
         except NotFoundError:
             if not self._catalog.describes(name):
                 raise
-            chosen = self.add(name)
+            self.add(name)
+            chosen = self._find(name)
         if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model, which is always used. Nothing was changed.")
-        changes = []
-        others = self._others()
-        kind = next(s.model.late_interaction for s in others if s.model.fingerprint == chosen.fingerprint)
-        for state in others:
-            if state.model.fingerprint == chosen.fingerprint:
-                changes.append(PutModel(state.model, "active"))
-            elif state.state == "active" and state.model.late_interaction == kind:
+        changes = [PutModel(chosen, "active")]
+        for state in self._others():
+            same_kind = state.model.late_interaction == chosen.late_interaction
+            if state.state == "active" and same_kind and state.model.fingerprint != chosen.fingerprint:
                 changes.append(PutModel(state.model, "adding"))
         self._store.write(self._scope, changes)
         return self._status_of(chosen.fingerprint)
@@ -402,22 +395,27 @@ class ModelRegistry:
                 "Nothing was dropped.",
                 hint='set [models] multilingual = "off" first, or `scrubjay models use` another model',
             )
+        dropped = self._status_of(chosen.fingerprint)
         self._store.write(self._scope, [DropModel(chosen.fingerprint)])
-        return chosen
+        return dropped
 
-    def _find(self, name: str) -> ModelStatus:
-        registered = self.status()
+    def _find(self, name: str) -> EmbeddingModel:
+        """Return a registered model by its name, or its name in the settings."""
+        registered = sorted(
+            (state.model for state in self._registered()),
+            key=lambda model: (model.fingerprint != self.base.model.fingerprint, model.name),
+        )
         fingerprint = ""
         if name in self._catalog.names:
             fingerprint = self._catalog.open(name).model.fingerprint
         # Two revisions of a model share its name; prefer the one in the settings.
         for known in ([fingerprint], [name]):
-            for status in registered:
-                if status.fingerprint in known or status.name in known:
-                    return status
+            for model in registered:
+                if model.fingerprint in known or model.name in known:
+                    return model
         from difflib import get_close_matches
 
-        names = [status.name for status in registered]
+        names = [model.name for model in registered]
         usable = sorted({*names, *self._catalog.names, *INSTALLED_BY})
         near = [one for one in usable if one.startswith(name)] or get_close_matches(name, usable, 1)
         hint = f"`scrubjay models add {name}`" if name in usable or not near else f"did you mean {near[0]}?"
@@ -465,14 +463,8 @@ class RerankerRegistry:
     ) -> tuple[RerankOptions | None, tuple[str, ...]]:
         """Return how a search is reranked, None for not at all, and what the answer has to do without.
 
-        Args:
-            workspace: The workspace.
-            kind: The caller's choice; None takes the caller's own reranker, else that of the settings.
-            plain: Whether the fusion is only a weighted sum.
-            deep: Take a cross-encoder where no other model is chosen.
-
-        Raises:
-            InputError: There is no such kind, or it cannot be combined with the fusion.
+        ``kind`` None takes the caller's own reranker, else that of the settings. With ``plain`` the fusion is only a
+        weighted sum; ``deep`` takes a cross-encoder where no other model is chosen.
         """
         options, characters = workspace.settings.rerank, None
         chosen = kind or (CALLER_RERANKER if self._given is not None else options.kind)
@@ -587,11 +579,7 @@ class QueryRewriter:
         self._resting_until = 0.0
 
     def rewrite(self, question: str, history: Sequence[str]) -> RewriteOutcome:
-        """Return the question completed from the conversation before it.
-
-        Raises:
-            InputError: The history is no list of texts.
-        """
+        """Return the question completed from the conversation before it."""
         if isinstance(history, list | tuple) and not history:  # most searches: load nothing
             return RewriteOutcome()
         from scrubjay.ingest.turns import redact_turns

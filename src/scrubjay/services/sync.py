@@ -176,7 +176,7 @@ def embed_pending(
     ``proceed`` is that of `backfill_vectors`; ``bundled`` leaves out models that send texts to a service.
     """
     workspace.models.writer()  # the models of a store from before they were the default
-    before = {key: _pending_count(workspace, key) for key in workspace.scope.keys}
+    before = {key: pending_embeddings(workspace, key) for key in workspace.scope.keys}
     overlap = workspace.settings.chunk.overlap
     workspace.models.adopt_multilingual()
     models = workspace.models.background_models() if bundled else workspace.models.backfilled()
@@ -189,7 +189,7 @@ def embed_pending(
         progress=progress,
         proceed=proceed,
     )
-    covered = [key for key, waited in before.items() if not (waited and _pending_count(workspace, key))]
+    covered = [key for key, waited in before.items() if not (waited and pending_embeddings(workspace, key))]
     if models and covered:
         recluster_with_finer_model(workspace, [key for key in covered if before[key]])
         # An earlier call may have been interrupted after it embedded the last of them.
@@ -245,9 +245,10 @@ def pending_work(workspace: Workspace) -> int:
     return count_due(workspace) + pending_embeddings(workspace)
 
 
-def pending_embeddings(workspace: Workspace) -> int:
-    """Return how many memories lack an embedding of a backfilled model."""
-    with workspace.reader() as reader:
+def pending_embeddings(workspace: Workspace, key: str | None = None) -> int:
+    """Return how many memories, or those with a visibility key, lack an embedding of a backfilled model."""
+    scope = workspace.scope if key is None else workspace.scope.seen_with(key)
+    with workspace.store.reader(scope) as reader:
         return count_pending(reader, workspace.models.backfilled())
 
 
@@ -261,11 +262,6 @@ def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -
         length = float(np.linalg.norm(mean))
         rows.append(tuple((mean / length if length else mean).astype(np.float32).tolist()))
     return VectorReport(embedder.model.name, tuple(rows), sum(map(estimate_tokens, texts)))
-
-
-def _pending_count(workspace: Workspace, key: str) -> int:
-    with workspace.store.reader(workspace.scope.seen_with(key)) as reader:
-        return count_pending(reader, workspace.models.backfilled())
 
 
 MAX_LISTED_FILES: Final = 100

@@ -117,11 +117,7 @@ def may_change(workspace: Workspace, record: Record) -> bool:
 
 
 def require_may_change(workspace: Workspace, records: Iterable[Record], what: str) -> None:
-    """Refuse to change what others shared; ``what`` completes "can … it".
-
-    Raises:
-        ForbiddenError: One of the records is somebody else's.
-    """
+    """Refuse to change what others shared; ``what`` completes "can … it"."""
     for record in records:
         if not may_change(workspace, record):
             owner = record.owner or "several people"
@@ -134,11 +130,7 @@ def require_may_change(workspace: Workspace, records: Iterable[Record], what: st
 
 
 def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[str]:
-    """Return the names of projects given by name or path.
-
-    Raises:
-        InputError: A path is no project: the home directory, or the root of the disk.
-    """
+    """Return the names of projects given by name or path."""
     if not projects or isinstance(projects, str):
         return projects
     from scrubjay.ingest.projects import ProjectResolver
@@ -201,11 +193,7 @@ MAX_KNOWN = 1_000
 
 
 def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return filters of a search with projects and sessions by their whole names.
-
-    Raises:
-        InputError: No visible memory has a project, agent, session or path; the message names similar ones.
-    """
+    """Return filters of a search with projects and sessions by their whole names."""
     found = dict(filters)
     if projects := filters.get("projects"):
         found["projects"] = [
@@ -287,11 +275,7 @@ def _guard(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def enable_tracing(settings: Settings) -> None:
-    """Record traces in this process, if the settings say so.
-
-    Raises:
-        ConfigError: As `tracing.enable`.
-    """
+    """Record traces in this process, if the settings say so."""
     if settings.telemetry.traces:
         from importlib.metadata import version
 
@@ -319,11 +303,7 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
 
 
 def check_principal(call: str, user: str, groups: Sequence[str], tenant: str | None) -> None:
-    """Refuse names that would make strangers one principal.
-
-    Raises:
-        InputError: A name is empty, or ``groups`` is one text.
-    """
+    """Refuse names that would make strangers one principal."""
     if isinstance(groups, str):
         raise InputError(
             f"{call}(): groups is one text, {groups!r:.80}, not a list of them. Nothing was done."
