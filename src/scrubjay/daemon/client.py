@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    import socket
     from typing import Any
 
 
@@ -84,16 +85,21 @@ def _exchange(path: str, request: bytes, end: float) -> bytes:
         line.settimeout(_seconds_left(end))
         line.connect(path)
         line.sendall(request)
-        parts: list[bytes] = []
-        size = 0
-        while not parts or not parts[-1].endswith(b"\n"):
-            line.settimeout(_seconds_left(end))
-            part = line.recv(262_144)
-            size += len(part)
-            if not part or size > MAX_ANSWER_BYTES:
-                raise ConnectionError(f"no whole answer, {size} bytes")
-            parts.append(part)
-        return b"".join(parts)
+        return receive_line(line, MAX_ANSWER_BYTES, end)
+
+
+def receive_line(connection: socket.socket, most: int, end: float) -> bytes:
+    """Return a line of at most ``most`` bytes; raises OSError if it is not whole at ``end``, by `time.monotonic`."""
+    parts: list[bytes] = []
+    size = 0
+    while not parts or not parts[-1].endswith(b"\n"):
+        connection.settimeout(_seconds_left(end))
+        part = connection.recv(262_144)
+        size += len(part)
+        if not part or size > most:
+            raise ConnectionError(f"no whole line, {size} bytes")
+        parts.append(part)
+    return b"".join(parts)
 
 
 def _seconds_left(end: float) -> float:

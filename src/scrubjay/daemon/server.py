@@ -29,7 +29,7 @@ from scrubjay.api.queries import event_context
 from scrubjay.api.tools import TOOLS, call_tool, find_tool
 from scrubjay.atomic_files import try_lock
 from scrubjay.config.paths import data_folder, runtime_folder, settings_fingerprint
-from scrubjay.daemon.client import make_private_folder, socket_path
+from scrubjay.daemon.client import make_private_folder, receive_line, socket_path
 from scrubjay.errors import InputError, ScrubjayError, StoreBusyError
 
 if TYPE_CHECKING:
@@ -203,19 +203,12 @@ class DaemonServer:
 
 
 def _read_request(connection: socket.socket) -> dict[str, Any] | None:
-    end = time.monotonic() + PEER_TIMEOUT
-    parts: list[bytes] = []
-    size = 0
-    while not parts or not parts[-1].endswith(b"\n"):
-        part = connection.recv(65_536)
-        size += len(part)
-        if not part or size > MAX_REQUEST_BYTES or time.monotonic() > end:
-            return None
-        parts.append(part)
     try:
-        found = json.loads(b"".join(parts))
-    except (ValueError, RecursionError):
+        found = json.loads(receive_line(connection, MAX_REQUEST_BYTES, time.monotonic() + PEER_TIMEOUT))
+    except (ConnectionError, ValueError, RecursionError):
         return None
+    finally:
+        connection.settimeout(PEER_TIMEOUT)
     return found if isinstance(found, dict) else None
 
 

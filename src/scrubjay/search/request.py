@@ -27,20 +27,9 @@ MAX_LEVELS: Final = 10
 """Most levels of categories: folders and headings are seldom deeper."""
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
-    *(
-        "prune",
-        "fallback",
-        "evidence",
-        "neighbours",
-        "session",
-        "decay",
-        "dated",
-        "tiers",
-        "hierarchy",
-        "links",
-    ),
-    *("fold", "match", "rerank", "deduplicate", "mmr", "caps", "abstain", "recency"),
-)
+    "prune", "fallback", "evidence", "neighbours", "session", "decay", "dated", "tiers", "hierarchy", "links",
+    "fold", "match", "rerank", "deduplicate", "mmr", "caps", "abstain", "recency",
+)  # fmt: skip
 """Stages that can be left out, each to be measured alone."""
 RENAMED_STAGES: Final = {
     "lost": "fallback", "life": "decay", "descend": "hierarchy", "follow": "links", "diversify": "deduplicate",

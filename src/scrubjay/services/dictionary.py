@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.graph import CATEGORY_KINDS
+from scrubjay.search import browse
 from scrubjay.services.workspace import Workspace
 
 if TYPE_CHECKING:
-    from scrubjay.entities.edits import EntityNames
+    from scrubjay.entities import edits
     from scrubjay.models.views import (
         CategoryPage,
         CategorySummary,
@@ -54,12 +55,10 @@ class Concepts:
         Raises:
             InputError: The limit is below 1.
         """
-        from scrubjay.search.browse import list_entities
-
         if limit is not None and limit < 1:
             raise InputError(f"limit is {limit}; it must be at least 1.")
         with self._workspace.reader() as reader:
-            return tuple(list_entities(reader, query)[:limit])
+            return tuple(browse.list_entities(reader, query)[:limit])
 
     def show(self, name: str) -> EntityPage:
         """Return one concept with its related concepts and some of its memories.
@@ -67,10 +66,8 @@ class Concepts:
         Raises:
             NotFoundError: There is no such concept.
         """
-        from scrubjay.search.browse import entity_page
-
         with self._workspace.reader() as reader:
-            return entity_page(reader, name)
+            return browse.entity_page(reader, name)
 
     def web(self, *, query: str = "", limit: int = 150) -> EntityNetwork:
         """Return the most mentioned concepts, and which of them are mentioned together.
@@ -82,12 +79,10 @@ class Concepts:
         Raises:
             InputError: The limit is out of range.
         """
-        from scrubjay.search.browse import entity_network
-
         if not 1 <= limit <= MAX_WEB_CONCEPTS:
             raise InputError(f"limit is {limit}; it must lie between 1 and {MAX_WEB_CONCEPTS:,}.")
         with self._workspace.reader() as reader:
-            return entity_network(reader, limit, query)
+            return browse.entity_network(reader, limit, query)
 
     def add(
         self, name: str, aliases: Sequence[str] = (), *, visibility: str = "user", group: str | None = None
@@ -103,13 +98,13 @@ class Concepts:
         Raises:
             InputError: A name is not allowed (the message says why), or the visibility is not the caller's.
         """
-        from scrubjay.entities.edits import check_names, parse_names
+        from scrubjay.entities import edits
 
         if isinstance(aliases, str):
             raise InputError(f"aliases is {aliases!r}, one text; give a list of them. Nothing was written.")
-        terms = parse_names([[name, *aliases]])
+        terms = edits.parse_names([[name, *aliases]])
         for each in (terms[0].name, *terms[0].aliases):
-            check_names(each)
+            edits.check_names(each)
         return self._teach(terms, visibility, group)
 
     def add_many(
@@ -126,9 +121,9 @@ class Concepts:
         Raises:
             InputError: A row is neither, or the visibility is not the caller's; nothing was written.
         """
-        from scrubjay.entities.edits import parse_names
+        from scrubjay.entities import edits
 
-        return self._teach(parse_names(rows), visibility, group)
+        return self._teach(edits.parse_names(rows), visibility, group)
 
     def add_file(
         self, file: str | Path, *, visibility: str = "user", group: str | None = None
@@ -141,18 +136,20 @@ class Concepts:
             SourceError: The file cannot be read; nothing was written.
             InputError: The visibility is not the caller's.
         """
-        from scrubjay.entities.edits import parse_dictionary
+        from scrubjay.entities import edits
 
         try:
             data = Path(file).expanduser().read_bytes()
         except OSError as error:
             raise SourceError(f"{file} cannot be read: {error.strerror}. Nothing was written.") from error
-        terms, broken = parse_dictionary(data)
+        terms, broken = edits.parse_dictionary(data)
         done = self._teach(terms, visibility, group)
         return replace(done, refused=(*broken, *done.refused))
 
-    def _teach(self, terms: Sequence[EntityNames], visibility: str, group: str | None) -> DictionaryReport:
-        from scrubjay.entities.edits import teach_names
+    def _teach(
+        self, terms: Sequence[edits.EntityNames], visibility: str, group: str | None
+    ) -> DictionaryReport:
+        from scrubjay.entities import edits
 
         workspace = self._workspace
         if group is not None and visibility != "group":
@@ -160,7 +157,7 @@ class Concepts:
                 f"Group {group!r} is named, but visibility is {visibility!r}. Nothing was written.",
                 hint="set visibility to group, or leave the group out",
             )
-        return teach_names(
+        return edits.teach_names(
             workspace.store,
             workspace.scope,
             terms,
@@ -175,12 +172,12 @@ class Concepts:
             NotFoundError: One of them does not exist.
             InputError: Both are the same.
         """
-        from scrubjay.entities.edits import merge_entity
+        from scrubjay.entities import edits
 
         one, other = self._id(name), self._id(into)
         if one == other:
             raise InputError(f"{name} and {into} are one concept already, {one}. Nothing was written.")
-        merge_entity(self._workspace.store, self._workspace.scope, one, other)
+        edits.merge_entity(self._workspace.store, self._workspace.scope, one, other)
         return self._known(other)
 
     def rename(self, name: str, to: str) -> EntitySummary:
@@ -190,10 +187,12 @@ class Concepts:
             NotFoundError: It does not exist.
             InputError: The new name is not allowed, or means another concept.
         """
-        from scrubjay.entities.edits import rename_entity
+        from scrubjay.entities import edits
 
         concept = self._id(name)
-        rename_entity(self._workspace.store, self._workspace.scope, concept, to, self._workspace.dictionaries)
+        edits.rename_entity(
+            self._workspace.store, self._workspace.scope, concept, to, self._workspace.dictionaries
+        )
         return self._known(concept)
 
     def remove(self, name: str) -> EntitySummary:
@@ -202,8 +201,7 @@ class Concepts:
         Raises:
             NotFoundError: It does not exist.
         """
-        from scrubjay.entities.edits import remove_entity
-        from scrubjay.search.browse import removed_entity
+        from scrubjay.entities import edits
 
         workspace = self._workspace
         try:
@@ -211,24 +209,20 @@ class Concepts:
         except NotFoundError:
             # An interrupted removal has already refused the name; continue it.
             with workspace.reader() as reader:
-                left = removed_entity(reader, name)
+                left = browse.removed_entity(reader, name)
             if left is None or not left.memories:
                 raise
             gone = left
-        remove_entity(workspace.store, workspace.scope, gone.id)
+        edits.remove_entity(workspace.store, workspace.scope, gone.id)
         return gone
 
     def _id(self, name: str) -> str:
-        from scrubjay.search.browse import find_entity
-
         with self._workspace.reader() as reader:
-            return find_entity(reader, name).id
+            return browse.find_entity(reader, name).id
 
     def _known(self, concept: str) -> EntitySummary:
-        from scrubjay.search.browse import entity_by_id
-
         with self._workspace.reader() as reader:
-            return entity_by_id(reader, concept)
+            return browse.entity_by_id(reader, concept)
 
 
 class Categories:
@@ -250,14 +244,12 @@ class Categories:
         Raises:
             InputError: The kind is unknown, or the depth is below 1.
         """
-        from scrubjay.search.browse import category_tree
-
         if kind is not None and kind not in CATEGORY_KINDS:
             raise InputError(f"Kind {kind!r} is not one of {', '.join(CATEGORY_KINDS)}.")
         if depth is not None and depth < 1:
             raise InputError(f"depth is {depth}; it must be at least 1.")
         with self._workspace.reader() as reader:
-            shelves = category_tree(reader)
+            shelves = browse.category_tree(reader)
         return tuple(
             shelf
             for shelf in shelves
@@ -270,7 +262,5 @@ class Categories:
         Raises:
             NotFoundError: There is no such category.
         """
-        from scrubjay.search.browse import category_page
-
         with self._workspace.reader() as reader:
-            return category_page(reader, name)
+            return browse.category_page(reader, name)

@@ -62,20 +62,14 @@ def list_sources(workspace: Workspace) -> list[SourceStatus]:
         found = reader.sources()
         if not found:
             return []
-        projects = _known_projects(workspace)
+        projects = workspace.projects()
         return [_source_status(reader, source, projects) for source in found]
 
 
 def find_source(workspace: Workspace, name: str) -> SourceStatus:
     with workspace.reader() as reader:
         found = sources_find_source(reader.sources(), name)
-        return _source_status(reader, found, _known_projects(workspace))
-
-
-def _known_projects(workspace: Workspace) -> ProjectResolver:
-    from scrubjay.ingest.projects import ProjectResolver
-
-    return ProjectResolver(workspace.store, workspace.scope, learn=False)
+        return _source_status(reader, found, workspace.projects())
 
 
 def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:

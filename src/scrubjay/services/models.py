@@ -17,6 +17,7 @@ from scrubjay.embeddings.base import INSTALLED_BY, EmbedderCatalog, TokenEmbedde
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
+from scrubjay.storage.changes import DropModel, PutModel
 from scrubjay.storage.interface import ModelState, Store
 from scrubjay.text.language import evident_language
 from scrubjay.tracing import traced
@@ -166,8 +167,6 @@ class ModelRegistry:
 
     def writer(self) -> Embedder:
         """Return the base model, registered; a new store, or one of before them, gets the default models with it."""
-        from scrubjay.storage.changes import PutModel
-
         registered = self._registered()
         if all(state.model.fingerprint != self.base.model.fingerprint for state in registered):
             puts = [PutModel(self.base.model)]
@@ -294,8 +293,6 @@ class ModelRegistry:
 
     def add(self, name: str) -> ModelStatus:
         """Register a model to be backfilled."""
-        from scrubjay.storage.changes import PutModel
-
         self.writer()
         model = self._catalog.named(name).model
         if all(state.model.fingerprint != model.fingerprint for state in self._registered()):
@@ -307,8 +304,6 @@ class ModelRegistry:
 
         A model that is not registered yet is added first.
         """
-        from scrubjay.storage.changes import PutModel
-
         try:
             chosen = self._find(name)
         except NotFoundError:
@@ -379,8 +374,6 @@ class ModelRegistry:
 
     def drop(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""
-        from scrubjay.storage.changes import DropModel
-
         chosen = self._find(name)
         if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model; every search needs it. Nothing was dropped.")

@@ -428,9 +428,7 @@ def uses_default_fusion(request: SearchRequest) -> bool:
 
 
 def preferred_project(workspace: Workspace, here: str) -> str | None:
-    from scrubjay.ingest.projects import ProjectResolver
-
-    return ProjectResolver(workspace.store, workspace.scope, learn=False).named(here) or None
+    return workspace.projects().named(here) or None
 
 
 def fetch(

@@ -14,9 +14,11 @@ from datetime import date
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from scrubjay.config.loader import environment_copy
 from scrubjay.config.settings import LlmSettings, NotesSettings, Settings
 from scrubjay.errors import ForbiddenError, InputError
 from scrubjay.frozen import frozen
+from scrubjay.ingest.projects import ProjectResolver, match_project
 from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
 from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
@@ -67,6 +69,10 @@ class Workspace:
     def reader(self) -> AbstractContextManager[Reader]:
         """Open one consistent view of what the principal may see."""
         return self.store.reader(self.scope)
+
+    def projects(self) -> ProjectResolver:
+        """Return the known projects, without learning of new ones."""
+        return ProjectResolver(self.store, self.scope, learn=False)
 
     def without_day_notes(self) -> Workspace:
         """Return the same without appending additions to day notes."""
@@ -133,9 +139,7 @@ def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[
     """Return the names of projects given by name or path."""
     if not projects or isinstance(projects, str):
         return projects
-    from scrubjay.ingest.projects import ProjectResolver
-
-    known = ProjectResolver(workspace.store, workspace.scope, learn=False)
+    known = workspace.projects()
     names = [known.named(text) for text in projects]
     for name, text in zip(names, projects, strict=True):
         if not name:
@@ -156,9 +160,7 @@ def find_project(workspace: Workspace, project: str) -> str:
     Raises:
         InputError: The caller can see no such project; the message names the known ones, the most similar first.
     """
-    from scrubjay.ingest.projects import ProjectResolver, match_project
-
-    known = ProjectResolver(workspace.store, workspace.scope, learn=False).names()
+    known = workspace.projects().names()
     if found := match_project(project, known):
         return found
     with workspace.reader() as reader:
@@ -230,23 +232,25 @@ def _find_session(reader: Reader, text: str) -> str:
 T = TypeVar("T")
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-_ANNOTATIONS: dict[str, tuple[str, Callable[[object], bool]]] = {
-    "None": ("None", lambda value: value is None),
-    "str": ("a text", lambda value: isinstance(value, str)),
-    "bool": ("True or False", lambda value: isinstance(value, bool)),
-    "int": ("a whole number", lambda value: _is_number(value) and not isinstance(value, float)),
-    "float": ("a number", _is_number),
-    "Path": ("a path", lambda value: isinstance(value, os.PathLike)),
-    "datetime": ("a date", lambda value: isinstance(value, date)),
-    "date": ("a date", lambda value: isinstance(value, date)),
+_ANNOTATIONS: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "None": ("None", type(None)),
+    "str": ("a text", str),
+    "bool": ("True or False", bool),
+    "int": ("a whole number", int),
+    "float": ("a number", (int, float)),
+    "Path": ("a path", os.PathLike),
+    "datetime": ("a date", date),
+    "date": ("a date", date),
     # Whether each of its items is a text is checked by whoever reads them, who can name the one that is not.
-    "Sequence[str]": ("a list of texts", lambda value: isinstance(value, Iterable)),
+    "Sequence[str]": ("a list of texts", Iterable),
 }
-"""Annotation to how an error calls it, and what it holds for. Parameters of any other annotation are not checked."""
+"""Annotation to how an error calls it, and its types. Parameters of any other annotation are not checked."""
+
+
+def _fits(value: object, annotation: str) -> bool:
+    return isinstance(value, _ANNOTATIONS[annotation][1]) and (
+        annotation == "bool" or not isinstance(value, bool)
+    )
 
 
 def check_calls(cls: type[T]) -> type[T]:
@@ -279,8 +283,6 @@ def enable_tracing(settings: Settings) -> None:
     if settings.telemetry.traces:
         from importlib.metadata import version
 
-        from scrubjay.config.loader import environment_copy
-
         enable(environment_copy(), version("scrubjay"))
 
 
@@ -293,7 +295,7 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
     names, kinds = _checked_parameters(method)
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
         wanted = kinds.get(name)
-        if wanted is not None and not any(_ANNOTATIONS[kind][1](value) for kind in wanted):
+        if wanted is not None and not any(_fits(value, kind) for kind in wanted):
             phrases = " or ".join(dict.fromkeys(_ANNOTATIONS[kind][0] for kind in wanted if kind != "None"))
             kind = type(value).__name__
             raise InputError(
