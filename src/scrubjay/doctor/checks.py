@@ -207,10 +207,25 @@ def check_store(installation: Installation) -> Iterator[Check]:
     yield _check_clock(installation, found)
 
 
+MAX_UNENRICHED: Final = timedelta(days=1)
+"""Time after which documents that wait for enrichment are a warning: nobody works them off."""
+
+
 def check_contents(found: StoreStatus) -> Iterator[Check]:
     """Check what a store's status says of its memories and sources."""
-    yield from _check_archived(found)
-    yield from _check_unenriched(found)
+    if unasked := sum(run.memories for run in found.archived if run.unasked):
+        yield check_warning(
+            "archive",
+            f"{unasked:,} memories were archived by an earlier version without being asked",
+            "scrubjay restore --archived-by-consolidation",
+        )
+    since = found.unenriched_since
+    if since is not None and datetime.now(UTC) - datetime.fromisoformat(since) > MAX_UNENRICHED:
+        yield check_warning(
+            "enrichment",
+            f"{found.unenriched:,} documents have waited since {since[:10]} to be linked; searches find them",
+            "scrubjay sync",
+        )
     yield from _check_sources(found)
 
 
@@ -308,31 +323,6 @@ def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
     if any(not one.source for one, _ in bad):
         steps.append("scrubjay forget the ids without a file, and add them again")
     return f"{backup} {'; '.join(steps)}" if steps else backup.removesuffix("; without one:")
-
-
-def _check_archived(found: StoreStatus) -> Iterator[Check]:
-    """Warn of memories that an earlier version archived without being asked: searches skip them."""
-    unasked = sum(run.memories for run in found.archived if run.unasked)
-    if unasked:
-        yield check_warning(
-            "archive",
-            f"{unasked:,} memories were archived by an earlier version without being asked",
-            "scrubjay restore --archived-by-consolidation",
-        )
-
-
-MAX_UNENRICHED: Final = timedelta(days=1)
-"""Time after which documents that wait for enrichment are a warning: nobody works them off."""
-
-
-def _check_unenriched(found: StoreStatus) -> Iterator[Check]:
-    since = found.unenriched_since
-    if since is not None and datetime.now(UTC) - datetime.fromisoformat(since) > MAX_UNENRICHED:
-        yield check_warning(
-            "enrichment",
-            f"{found.unenriched:,} documents have waited since {since[:10]} to be linked; searches find them",
-            "scrubjay sync",
-        )
 
 
 def _check_backlog(found: StoreStatus, installation: Installation) -> Check:

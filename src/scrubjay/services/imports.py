@@ -94,26 +94,28 @@ def import_path(
     known = detect_format(path) if format == "auto" else format
     if path.is_dir() and known not in (*FOLDER_FORMATS, "basic-memory"):
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
-    if shared and known != "scrubjay":
-        raise InputError("Only an export of scrubjay says what was shared. Nothing was imported.")
-    if forget and known != "scrubjay":
-        raise InputError("Only an export of scrubjay says what was forgotten. Nothing was imported.")
-    if forget and untrusted:
-        raise InputError(
-            f"{path} is not trusted, so it may not forget memories here. Nothing was imported.",
-            hint="import it without --forget: such memories are then only reported",
-        )
-    if include_forgotten and known in FOLDER_FORMATS:
-        raise InputError(
-            f"{path} would be synced, which never restores what was forgotten. Nothing was imported.",
-            hint="add the text: scrubjay add TEXT",
-        )
-    if untrusted and known in FOLDER_FORMATS:
-        raise InputError(
-            f"{path} would be synced as yours; only what is copied can be marked as untrusted. "
-            "Nothing was imported.",
-            hint=f"scrubjay sync {path} --untrusted",
-        )
+    exported, synced = known == "scrubjay", known in FOLDER_FORMATS
+    for refused, why, hint in (
+        (shared and not exported, "Only an export of scrubjay says what was shared.", ""),
+        (forget and not exported, "Only an export of scrubjay says what was forgotten.", ""),
+        (
+            forget and untrusted,
+            f"{path} is not trusted, so it may not forget memories here.",
+            "import it without --forget: such memories are then only reported",
+        ),
+        (
+            include_forgotten and synced,
+            f"{path} would be synced, which never restores what was forgotten.",
+            "add the text: scrubjay add TEXT",
+        ),
+        (
+            untrusted and synced,
+            f"{path} would be synced as yours; only what is copied can be marked as untrusted.",
+            f"scrubjay sync {path} --untrusted",
+        ),
+    ):
+        if refused:
+            raise InputError(f"{why} Nothing was imported.", hint=hint)
     with workspace.store.try_exclusive(workspace.scope, "import") as exclusive:
         if not exclusive:
             raise StoreBusyError(
@@ -121,12 +123,12 @@ def import_path(
                 hint="run it again when that has ended",
             )
         try:
-            if known == "scrubjay":
+            if exported:
                 return restore_export(
                     workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, forget=forget,
                     include_forgotten=include_forgotten, progress=progress,
                 )  # fmt: skip
-            if known in FOLDER_FORMATS:
+            if synced:
                 folder = synced_folder(path, known)
                 return _sync_folder(workspace, folder, known, dry_run=dry_run, progress=progress)
             items = format_reader(known)(path)

@@ -486,23 +486,22 @@ def sync_each(
     if they were already scanned.
     """
     tally = SyncTally()
-    projects = ProjectResolver(workspace.store, workspace.scope)
     with workspace.reader() as reader:
         known = reader.sources()
         hidden = {} if inline is not None else {one.id: reader.hidden_groups(one.id) for one in chosen}
     run = SyncRun(
-        workspace.store,
-        workspace.scope,
-        workspace.scope,
-        workspace.store.secret(workspace.scope),
-        workspace.models.writer(),
-        chunk_settings(workspace),
-        tally,
-        projects,
-        workspace.settings.linking.stages,
-        progress,
-        Pauses(str(data_dir())).silent,
-        environment(),
+        store=workspace.store,
+        scope=workspace.scope,
+        owner=workspace.scope,
+        secret=workspace.store.secret(workspace.scope),
+        base=workspace.models.writer(),
+        chunks=chunk_settings(workspace),
+        tally=tally,
+        projects=ProjectResolver(workspace.store, workspace.scope),
+        stages=workspace.settings.linking.stages,
+        progress=progress,
+        paused=Pauses(str(data_dir())).silent,
+        variables=environment(),
     )
     for source in chosen:
         source_run = replace(run, scope=workspace.scope.joined(hidden.get(source.id, ())))
@@ -631,8 +630,9 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
         waiting = count_pending(reader, workspace.models.backfilled())
     seconds = time.monotonic() - started
     return SyncReport(
-        counts.documents, counts.memories, 0, counts.memories, 0, 0, 0, 0, 0, 0, waiting, {}, (), seconds
-    )
+        files=counts.documents, passages=counts.memories, added=0, updated=counts.memories, unchanged=0, removed=0,
+        forgotten=0, linked=0, learned=0, embedded=0, waiting=waiting, scrubbed={}, problems=(), seconds=seconds,
+    )  # fmt: skip
 
 
 def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
