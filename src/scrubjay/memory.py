@@ -309,8 +309,9 @@ class Memory:
             InputError: A field has an invalid value; nothing was written.
         """
         new = NewMemory(
-            content, tier, title, tags, date, session, role, turn,
-            project, agent, visibility, group, confidence, valid_from, valid_until, origin, pinned,
+            content, tier=tier, title=title, tags=tags, date=date, session=session, role=role, turn=turn,
+            project=project, agent=agent, visibility=visibility, group=group, confidence=confidence,
+            valid_from=valid_from, valid_until=valid_until, origin=origin, pinned=pinned,
         )  # fmt: skip
         return services.curation.add_one(self.workspace, new)
 

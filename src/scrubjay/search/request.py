@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import load_zone, local_micros, now_micros, parse_when, to_local
+from scrubjay.models.dates import load_zone, local_micros, moment, now_micros, parse_when, to_local
 from scrubjay.models.records import NO_FILTER, STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
 
@@ -459,8 +459,7 @@ def build_request(
         if not 0 <= weight <= MAX_WEIGHT:
             raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
     zone = load_zone(clock.tz)
-    at, as_of = parse_when(clock.now, zone), parse_when(clock.as_of, zone)
-    now = at.start if at is not None else now_micros()
+    now, as_of = moment(clock.now, zone), parse_when(clock.as_of, zone)
     since = until = None
     if filters.since is not None or filters.until is not None:
         since, until = _time_range(filters, zone, now)

@@ -81,11 +81,11 @@ def run_consolidation(
         edges = edge_builder(workspace, base)
         if after_days is None:
             after_days = workspace.settings.consolidation.after_days
-        context = RunContext(
-            workspace.store, workspace.scope, "", base, edges, run, now, after_days, dry_run=dry_run
-        )
         kinds = {TRANSCRIPTS, NOTES} & {workspace.settings.consolidation.archive, archive}
-        context = replace(context, archive=frozenset(kinds), progress=progress, began=started)
+        context = RunContext(
+            workspace.store, workspace.scope, "", base, edges, run, now, after_days,
+            archive=frozenset(kinds), dry_run=dry_run, progress=progress, began=started,
+        )  # fmt: skip
         context, model, problems = with_language_model(workspace, context)
         unchanged = _unchanged_keys(workspace, rows) if due is not None else set()
         tallies = [
@@ -93,13 +93,8 @@ def run_consolidation(
             for key in keys
         ]
         if due is not None and not dry_run:
-            _record_empty_run(
-                workspace,
-                rows,
-                [key for key, one in zip(keys, tallies, strict=True) if not one.wrote],
-                run,
-                now,
-            )
+            empty = [key for key, one in zip(keys, tallies, strict=True) if not one.wrote]
+            _record_empty_run(workspace, rows, empty, run, now)
         if not dry_run and any(one.wrote for one in tallies):
             recluster_due(workspace, base, edges)
         if not dry_run:
@@ -188,13 +183,8 @@ def _record_empty_run(
             last = next((row for row in rows if row.key == key), None)
             was_empty = last is not None and last.state == "done" and set(last.counts) == {MEMORY_COUNT}
             counts = {MEMORY_COUNT: reader.count_memories(key)}
-            runs.append(
-                PutRun(
-                    ConsolidationRun(
-                        last.id if last and was_empty else run, key, "done", RULES_VERSION, now, now, counts
-                    )
-                )
-            )
+            id = last.id if last and was_empty else run
+            runs.append(PutRun(ConsolidationRun(id, key, "done", RULES_VERSION, now, now, counts)))
     if runs:
         workspace.store.write(workspace.scope, runs)
 

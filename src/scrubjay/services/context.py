@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.scanner import has_moved, outdated_memories, outdated_shared
-from scrubjay.models.dates import load_zone, now_micros, parse_when
+from scrubjay.models.dates import load_zone, moment
 from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS, STALE_STORE
 from scrubjay.models.sources import repository_of
 from scrubjay.search.context import OUTDATED, ContextRequest, ContextScope, build_context
@@ -69,22 +69,21 @@ def context(
     """
     timer = StageTimer()
     settings = workspace.settings.context
-    asked_at = parse_when(now, load_zone(workspace.settings.recall.tz))
+    at = moment(now, load_zone(workspace.settings.recall.tz))
     (name,) = resolve_projects(workspace, [project]) if project else (project,)
-    moment = asked_at.start if asked_at is not None else now_micros()
     asking = None
     if query is not None:
-        asking = replace(search_request(workspace, query, SearchOptions(here=project)), now=moment)
+        asking = replace(search_request(workspace, query, SearchOptions(here=project)), now=at)
     request = ContextRequest(
-        asking,
-        settings.budget if budget is None else budget,
-        ContextScope(name, agent, session, moment),
-        settings.loaded if exclude_paths is None else exclude_paths,
-        (CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
-        settings.sessions,
-        unprompted,
-        known,
-        hook,
+        asking=asking,
+        budget=settings.budget if budget is None else budget,
+        scope=ContextScope(name, agent, session, at),
+        exclude_paths=settings.loaded if exclude_paths is None else exclude_paths,
+        parts=(CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
+        sessions=settings.sessions,
+        unprompted=unprompted,
+        known=known,
+        hook=hook,
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:

@@ -79,12 +79,8 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
         for item in _checked_items(memories)
     ]
-    store, scope, settings, base = (
-        workspace.store,
-        workspace.scope,
-        workspace.settings,
-        workspace.models.writer(),
-    )
+    store, scope, settings = workspace.store, workspace.scope, workspace.settings
+    base = workspace.models.writer()
     edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
     added = additions.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)

