@@ -13,9 +13,9 @@ from scrubjay.errors import ScrubjayError, StoreBusyError, StoreVersionError
 from scrubjay.models.records import Scope
 from scrubjay.storage.changes import PutMemory
 from scrubjay.storage.postgres.connection import connect, transaction
-from scrubjay.storage.postgres.rows import node_hash
 from scrubjay.storage.postgres.schema import MIGRATIONS, migrate
 from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.rows import node_hash
 from store_contract.samples import sample_id, sample_memory, write_changes
 
 ANN = Scope("woods", "ann")

@@ -8,7 +8,7 @@ demands equal answers in equal order from all of them.
 * Filters (`RecordFilter`) choose among what the scope sees. They never change a statistic.
 * Scores are rounded to 1e-6 and ties go to the smaller id.
 * An edge is visible to a scope that sees its key and both of its ends, whatever the memories' status; of a concept, any
-  of its rows. What several visible keys say of one source, kind and target is one edge (`GraphReader.edges`).
+  of its rows. What several visible keys say of one source, kind and target is one edge (`Reader.edges`).
 * An event is visible to a scope that sees its key and its memory. It names the other memory only to a scope that sees
   that one, too. Events of a memory are deleted with it, but stay when it is replaced under its id, moved, renamed or
   rebuilt: events and runs belong to no generation.
@@ -175,178 +175,7 @@ class Counts:
     sources: int
 
 
-class GraphReader(Protocol):
-    """Concepts, categories, edges and neighbours of memories, as one scope sees them."""
-
-    def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        """Return visible rows of concepts, all or those of these ids, by id and key."""
-        ...
-
-    def concept_rows(self) -> list[EntityRow]:
-        """Return all that `concepts` would, in any order, as tuples."""
-        ...
-
-    def concept_mark(self) -> int:
-        """Return a number that grows by one with each row of a visible key that is put or dropped."""
-        ...
-
-    def categories(self) -> list[Category]:
-        """Return the visible categories, by id."""
-        ...
-
-    def edges(
-        self,
-        ids: Sequence[str],
-        kinds: Sequence[str],
-        *,
-        inward: bool = False,
-        limit: int | None = None,
-        rule: str | None = None,
-    ) -> list[Edge]:
-        """Return visible stored edges that leave these ids, or with ``inward`` those that lead to them.
-
-        Args:
-            ids: Memories, concepts or categories; unknown ones have no edges.
-            kinds: Any of `scrubjay.models.graph.STORED_EDGE_KINDS`.
-            inward: Those that lead to ``ids``.
-            limit: Most edges of each id and kind, the heaviest first, then the smaller other end.
-            rule: Only those that this rule made.
-
-        Returns:
-            By id (in the order given), kind, falling weight, other end. Of several keys' edges with one source, kind
-            and target one is returned: given before found, then the heaviest, then that of the smaller key. `degrees`
-            and `cooccurrences` count them once.
-        """
-        ...
-
-    def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        """Return how many visible edges of a kind lead to each id (to any, without ``ids``); 0 is left out."""
-        ...
-
-    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        """Return how often other concepts are referred to by the memories that refer to one.
-
-        Of more than ``limit`` memories those whose id's digits are greatest are counted, so that the choice does not
-        depend on when they were added.
-
-        Returns:
-            Other concept to number of memories, and how many memories were counted. Visible edges only.
-        """
-        ...
-
-    def follows(self, ids: Sequence[str]) -> list[Edge]:
-        """Return the ``follows`` edges, later to earlier, that begin or end in these visible memories.
-
-        There are three chains, named by ``rule``; each edge has weight 1, the later one's key, and as ``at`` the
-        earlier one's time (event start, else recorded):
-
-        * ``session``: memories of one session whose turns differ by one.
-        * ``document``: passages of one document, without a session, whose ordinals differ by one.
-        * ``project``: neighbours in (time, id) among a project's heads. A head is a memory with a project that is
-          turn 0 of a session, or without session and turn is first (ordinal 0) in its document, or has no document.
-
-        Pieces of one turn share it: each follows every piece of the turn before. Edges are ``found``, and of memories
-        of any status.
-
-        Returns:
-            Each edge once, by rule, source, target.
-        """
-        ...
-
-    def turns(self, session: str, first: int, last: int) -> list[Record]:
-        """Return a session's visible turns from ``first`` to ``last`` (inclusive), by turn, ordinal, id.
-
-        Memories of no document come before the pieces of the same turn that have one.
-        """
-        ...
-
-    def last_turn(self, session: str) -> int | None:
-        """Return the greatest turn of a session's visible memories, None where it has none."""
-        ...
-
-    def sessions(self, limit: int, skip: int = 0) -> list[str]:
-        """Return the sessions that visible turns belong to, after ``skip``.
-
-        The session with the latest turn (event start, else recorded) comes first; of one time, the smaller name.
-        """
-        ...
-
-    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
-
-        The order is that of the digits alone, whatever the tier; ``after`` need not exist any more. Without ``where``
-        memories of every status are returned.
-
-        Raises:
-            InputError: ``after`` is neither empty nor an id of a memory.
-        """
-        ...
-
-    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        """Return the visible memories that pass a filter, latest (event start, else recorded) first, after ``skip``.
-
-        Of one time, the order is that of `page`; then that of the tiers.
-        """
-        ...
-
-    def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        """Return the windows that visible memories have of a model; those without are left out.
-
-        Of a late-interaction model these are codes of tokens, and only those of the given memories are read.
-
-        Raises:
-            NotFoundError: The model is not registered.
-        """
-        ...
-
-    def nearest_batch(
-        self,
-        fingerprint: str,
-        queries: NDArray[np.float32],
-        limit: int,
-        floor: float,
-        where: RecordFilter = NO_FILTER,
-    ) -> list[list[Hit]]:
-        """Return, for each query, ``nearest(fingerprint, query, where).top(limit)`` without scores below ``floor``.
-
-        ``queries`` are unit rows of float32, shape (queries, dimensions).
-
-        Raises:
-            NotFoundError: The model is not registered.
-            ModelMismatchError: The queries' length is not the model's dimensions, or it makes codes of tokens.
-        """
-        ...
-
-    def projects(self) -> dict[str, str]:
-        """Return place to project name, as the scope's keys know them (the smaller key wins)."""
-        ...
-
-
-class HistoryReader(Protocol):
-    """Events, extractions and runs, as one scope sees them."""
-
-    def events(
-        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
-    ) -> list[Event]:
-        """Return visible events, newest first; of one time, the one that was written later first.
-
-        Unknown and foreign memories have none.
-
-        Returns:
-            Events whose ``other`` is None where that memory is gone or not visible.
-        """
-        ...
-
-    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return the cached extractions of visible memories, by id; those without are left out."""
-        ...
-
-    def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        """Return the runs of visible keys, started last first, then by id and key; at most ``limit`` rows."""
-        ...
-
-
-class Reader(GraphReader, HistoryReader, Protocol):
+class Reader(Protocol):
     """One consistent view of a store for one scope. It ends with its ``with`` block."""
 
     def sources(self) -> list[Source]:
@@ -494,6 +323,169 @@ class Reader(GraphReader, HistoryReader, Protocol):
 
     def versions(self) -> StageVersions | None:
         """Return the versions that the current generation was stamped with, None before the first stamp."""
+        ...
+
+    def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
+        """Return visible rows of concepts, all or those of these ids, by id and key."""
+        ...
+
+    def concept_rows(self) -> list[EntityRow]:
+        """Return all that `concepts` would, in any order, as tuples."""
+        ...
+
+    def concept_mark(self) -> int:
+        """Return a number that grows by one with each row of a visible key that is put or dropped."""
+        ...
+
+    def categories(self) -> list[Category]:
+        """Return the visible categories, by id."""
+        ...
+
+    def edges(
+        self,
+        ids: Sequence[str],
+        kinds: Sequence[str],
+        *,
+        inward: bool = False,
+        limit: int | None = None,
+        rule: str | None = None,
+    ) -> list[Edge]:
+        """Return visible stored edges that leave these ids, or with ``inward`` those that lead to them.
+
+        Args:
+            ids: Memories, concepts or categories; unknown ones have no edges.
+            kinds: Any of `scrubjay.models.graph.STORED_EDGE_KINDS`.
+            inward: Those that lead to ``ids``.
+            limit: Most edges of each id and kind, the heaviest first, then the smaller other end.
+            rule: Only those that this rule made.
+
+        Returns:
+            By id (in the order given), kind, falling weight, other end. Of several keys' edges with one source, kind
+            and target one is returned: given before found, then the heaviest, then that of the smaller key. `degrees`
+            and `cooccurrences` count them once.
+        """
+        ...
+
+    def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
+        """Return how many visible edges of a kind lead to each id (to any, without ``ids``); 0 is left out."""
+        ...
+
+    def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
+        """Return how often other concepts are referred to by the memories that refer to one.
+
+        Of more than ``limit`` memories those whose id's digits are greatest are counted, so that the choice does not
+        depend on when they were added.
+
+        Returns:
+            Other concept to number of memories, and how many memories were counted. Visible edges only.
+        """
+        ...
+
+    def follows(self, ids: Sequence[str]) -> list[Edge]:
+        """Return the ``follows`` edges, later to earlier, that begin or end in these visible memories.
+
+        There are three chains, named by ``rule``; each edge has weight 1, the later one's key, and as ``at`` the
+        earlier one's time (event start, else recorded):
+
+        * ``session``: memories of one session whose turns differ by one.
+        * ``document``: passages of one document, without a session, whose ordinals differ by one.
+        * ``project``: neighbours in (time, id) among a project's heads. A head is a memory with a project that is
+          turn 0 of a session, or without session and turn is first (ordinal 0) in its document, or has no document.
+
+        Pieces of one turn share it: each follows every piece of the turn before. Edges are ``found``, and of memories
+        of any status.
+
+        Returns:
+            Each edge once, by rule, source, target.
+        """
+        ...
+
+    def turns(self, session: str, first: int, last: int) -> list[Record]:
+        """Return a session's visible turns from ``first`` to ``last`` (inclusive), by turn, ordinal, id.
+
+        Memories of no document come before the pieces of the same turn that have one.
+        """
+        ...
+
+    def last_turn(self, session: str) -> int | None:
+        """Return the greatest turn of a session's visible memories, None where it has none."""
+        ...
+
+    def sessions(self, limit: int, skip: int = 0) -> list[str]:
+        """Return the sessions that visible turns belong to, after ``skip``.
+
+        The session with the latest turn (event start, else recorded) comes first; of one time, the smaller name.
+        """
+        ...
+
+    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
+        """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
+
+        The order is that of the digits alone, whatever the tier; ``after`` need not exist any more. Without ``where``
+        memories of every status are returned.
+
+        Raises:
+            InputError: ``after`` is neither empty nor an id of a memory.
+        """
+        ...
+
+    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
+        """Return the visible memories that pass a filter, latest (event start, else recorded) first, after ``skip``.
+
+        Of one time, the order is that of `page`; then that of the tiers.
+        """
+        ...
+
+    def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
+        """Return the windows that visible memories have of a model; those without are left out.
+
+        Of a late-interaction model these are codes of tokens, and only those of the given memories are read.
+
+        Raises:
+            NotFoundError: The model is not registered.
+        """
+        ...
+
+    def nearest_batch(
+        self,
+        fingerprint: str,
+        queries: NDArray[np.float32],
+        limit: int,
+        floor: float,
+        where: RecordFilter = NO_FILTER,
+    ) -> list[list[Hit]]:
+        """Return, for each query, ``nearest(fingerprint, query, where).top(limit)`` without scores below ``floor``.
+
+        ``queries`` are unit rows of float32, shape (queries, dimensions).
+
+        Raises:
+            NotFoundError: The model is not registered.
+            ModelMismatchError: The queries' length is not the model's dimensions, or it makes codes of tokens.
+        """
+        ...
+
+    def projects(self) -> dict[str, str]:
+        """Return place to project name, as the scope's keys know them (the smaller key wins)."""
+        ...
+
+    def events(
+        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
+    ) -> list[Event]:
+        """Return visible events, newest first; of one time, the one that was written later first.
+
+        Unknown and foreign memories have none.
+
+        Returns:
+            Events whose ``other`` is None where that memory is gone or not visible.
+        """
+        ...
+
+    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
+        """Return the cached extractions of visible memories, by id; those without are left out."""
+        ...
+
+    def runs(self, limit: int = 20) -> list[ConsolidationRun]:
+        """Return the runs of visible keys, started last first, then by id and key; at most ``limit`` rows."""
         ...
 
 
@@ -745,12 +737,11 @@ class NoTenantIndex:
     def index_hint(self, scope: Scope) -> str:
         return ""
 
-    def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> NoReturn:
-        self.drop_index(scope)
-
-    def drop_index(self, scope: Scope) -> NoReturn:
+    def drop_index(self, scope: Scope, progress: object = None) -> NoReturn:
         raise InputError(
             "Only a PostgreSQL store has an index for large tenants; this one searches any size as it is. "
             "Nothing was written.",
             hint="leave it out, or name the store: --store postgresql://…",
         )
+
+    build_index = drop_index

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scrubjay.models.graph import STORED_EDGE_KINDS
-from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, is_short_id
+from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, is_short_id, parse_id, parse_node_id
 from scrubjay.models.records import (
     CATEGORY_PREFIX,
     ENTITY_PREFIX,
@@ -58,7 +58,11 @@ _EVENT: Final = _SELECTED_NAMES.index(EVENT_TIME_COLUMNS[0])
 _FIELDS: Final = _EVENT + len(EVENT_TIME_COLUMNS)
 SELECTED_COLUMNS: Final = "d.source, d.path, " + ", ".join(f"m.{name}" for name in _SELECTED_NAMES[2:])
 """A record's columns as `record_from_row` reads them, from ``memory m`` and ``document d``."""
-
+FROM_MEMORY: Final = "FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document"
+ScopeKeys: TypeAlias = "tuple[int, int, list[str]]"
+"""Tenant, generation and visibility keys: the values of `VISIBLE`."""
+VISIBLE: Final = "m.tenant = ? AND m.generation = ? AND m.key IN ?"
+"""The condition of every statement about memories; ``IN ?`` takes a list."""
 
 SOURCE_COLUMNS: Final = tuple(field.name for field in fields(Source))
 STAGE_COLUMNS: Final = tuple(field.name for field in fields(StageVersions))
@@ -73,8 +77,8 @@ USER_TABLES: Final = ("concept", "concept_mark", "category", "project", "run", "
 """Tables whose rows under a user's own key are deleted with the user, after the memories and their edges."""
 
 
-def insert_sql(table: str, columns: Sequence[str], mark: str = "?") -> str:
-    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join([mark] * len(columns))})"
+def insert_sql(table: str, columns: Sequence[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,28 @@ def document_to_row(document: Document) -> tuple[Any, ...]:
 def id_from_hash(kind: str, number: int) -> str:
     """Return the id of a memory of a tier, or of a ``concept`` or ``category``, from the number in its row."""
     return f"{ID_PREFIXES[kind]}{number + SIGN:0{ID_DIGITS}x}"
+
+
+def memory_hash(memory: str) -> int:
+    """Return an id's number as ``memory.hash``, which sorts as the id's digits do."""
+    (number,) = memory_hashes([memory])
+    return number
+
+
+def memory_hashes(ids: Iterable[str]) -> list[int]:
+    """Return the numbers of those that are ids of memories."""
+    return [pair[1] - SIGN for one in ids if (pair := parse_id(one)) is not None]
+
+
+def node_hash(node: str) -> int:
+    (number,) = node_hashes([node])
+    return number
+
+
+def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
+    """Return the numbers of ids, or of those of a tier, concept or category."""
+    parsed = [found for node in nodes if (found := parse_node_id(node)) is not None]
+    return [number - SIGN for kind, number in parsed if of in (None, kind)]
 
 
 def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:

@@ -1,4 +1,4 @@
-"""Snapshot cache: rows that were read from one state of a store, kept until the next write; and the reads from it.
+"""Snapshot cache: rows that were read from one state of a store, kept until the next write.
 
 It caches rows, not answers: a search reads a few hundred, and the next ones mostly the same. Each store notices writes
 in its own way and then starts a new snapshot.
@@ -9,19 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from scrubjay.storage.interface import ModelState
-from scrubjay.storage.rows import SIGN
-from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
-
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from scrubjay.models.graph import Edge
-    from scrubjay.models.records import Record, RecordFilter, Source
+    from scrubjay.models.records import Record, RecordFilter
     from scrubjay.storage.interface import RankingMetadata
-    from scrubjay.storage.rows import RegisteredModel
-    from scrubjay.storage.table import MemoryTable
+    from scrubjay.storage.scoring import GroupScores
     from scrubjay.text.tokenizer import TermGroup
 
 
@@ -166,70 +158,3 @@ def _edges_size(edges: Sequence[Edge]) -> int:
 
 def _scores_size(found: GroupScores) -> int:
     return ROW_BYTES + sum(array.nbytes for array in found)
-
-
-class SnapshotReader:
-    """Reads that both SQL stores answer from a snapshot and the memory table; a store reads what is not there yet."""
-
-    _snapshot: Snapshot
-    _scored_groups: dict[TermGroup, GroupScores]
-    _table: Callable[[], MemoryTable]
-    _mask: Callable[[RecordFilter], NDArray[np.bool_]]
-    _read_sources: Callable[[], list[Source]]
-    _read_records: Callable[[Sequence[str]], dict[str, Record]]
-    _read_page: Callable[[int, int], list[Record]]
-    _read_metadata: Callable[[Sequence[str]], dict[str, RankingMetadata]]
-    _read_adjacent: Callable[[Sequence[str]], dict[str, tuple[str, ...]]]
-    _score_groups: Callable[[Sequence[TermGroup]], dict[TermGroup, GroupScores]]
-    _read_models: Callable[[], dict[str, RegisteredModel]]
-    _count_windows: Callable[[str], int]
-
-    @property
-    def state(self) -> object:
-        return self._snapshot.cached("state", object)
-
-    def sources(self) -> list[Source]:
-        return list(self._snapshot.cached("sources", self._read_sources))
-
-    def get(self, ids: Sequence[str]) -> dict[str, Record]:
-        return self._snapshot.records.get(ids, self._read_records)
-
-    def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        return self._snapshot.ranking_metadata.get(ids, self._read_metadata)
-
-    def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        return self._snapshot.adjacent.get(ids, self._read_adjacent)
-
-    def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
-        from scrubjay.storage.validation import page_start  # for writes; no cold search needs it
-
-        number = page_start(after)
-        if where is not None:
-            return list(self.get(self._table().page(self._mask(where), number, limit)).values())
-        first = number + 1 - SIGN
-        return self._read_page(first, limit) if first < SIGN else []
-
-    def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
-        return list(self.get(self._table().latest(self._mask(where), limit, skip)).values())
-
-    def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
-        return [len(rows) for rows, _ in self._group_scores(groups)]
-
-    def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ArrayScores:
-        return score_words(self._table(), self._group_scores(groups), self._mask(where))
-
-    def _group_scores(self, groups: Sequence[TermGroup]) -> list[GroupScores]:
-        new = [group for group in groups if group not in self._scored_groups]
-        if new:
-            self._scored_groups |= self._snapshot.words.get(new, self._score_groups)
-        return [self._scored_groups[group] for group in groups]
-
-    def models(self) -> list[ModelState]:
-        found = [ModelState(one.model, one.state) for one in self._registered().values()]
-        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
-
-    def _registered(self) -> dict[str, RegisteredModel]:
-        return self._snapshot.cached("models", self._read_models)
-
-    def windows(self, fingerprint: str) -> int:
-        return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))

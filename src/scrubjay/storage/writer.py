@@ -1,13 +1,17 @@
-"""Writers: the rules of every change, which both SQL stores check and order the same way; each writes its own rows."""
+"""Writers: the rules of every change, which both SQL stores check and order the same way, and what they write alike.
+
+A statement of both is written as SQLite reads it (`storage.reader`).
+"""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import Any, Final, NamedTuple
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.graph import Category, Entity
@@ -15,8 +19,29 @@ from scrubjay.models.ids import EmbeddingModel, parse_id
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange, changed_fields
 from scrubjay.models.records import Document, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
+from scrubjay.storage.changes import TEXT_CACHE_BYTES
+from scrubjay.storage.interface import in_batches
 from scrubjay.storage.quota import USER_KEY_PREFIX
-from scrubjay.storage.rows import RegisteredModel, Tenant, event_to_row, id_from_hash, run_to_row
+from scrubjay.storage.rows import (
+    DOCUMENT_COLUMNS,
+    EVENT_COLUMNS,
+    RUN_COLUMNS,
+    SIGN,
+    SOURCE_COLUMNS,
+    USER_TABLES,
+    VISIBLE,
+    RegisteredModel,
+    ScopeKeys,
+    Tenant,
+    document_from_row,
+    document_to_row,
+    event_to_row,
+    id_from_hash,
+    insert_sql,
+    memory_hashes,
+    run_to_row,
+    source_to_row,
+)
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,
@@ -34,6 +59,22 @@ from scrubjay.storage.validation import (
     id_conflict,
 )
 
+PUT_SOURCE: Final = insert_sql("source", ("tenant", *SOURCE_COLUMNS))
+PUT_DOCUMENT: Final = insert_sql("document", ("tenant", "generation", *DOCUMENT_COLUMNS)) + " RETURNING id"
+SET_DOCUMENT: Final = (
+    f"UPDATE document SET {', '.join(f'{name} = ?' for name in DOCUMENT_COLUMNS)} WHERE tenant = ? AND id = ?"
+)
+PUT_EVENT: Final = insert_sql("event", EVENT_COLUMNS)
+PUT_RUN: Final = insert_sql("run", RUN_COLUMNS) + (
+    " ON CONFLICT (tenant, key, id) DO UPDATE SET (state, rules, started, ended, counts) = "
+    "(excluded.state, excluded.rules, excluded.started, excluded.ended, excluded.counts)"
+)
+RAISE_DUE: Final = (
+    "UPDATE memory SET due = ? | CASE WHEN due & 7 > ? THEN due & 7 ELSE ? END WHERE tenant = ? AND num = ?"
+)
+BATCH_MEMORIES: Final = 5_000
+"""Most memories of one insert."""
+
 
 class MemoryWriter(ABC):
     """Applies the changes of sources, documents, memories and models in one transaction.
@@ -41,32 +82,69 @@ class MemoryWriter(ABC):
     ``scope`` is None for a rebuild, which sees every key. ``gained`` counts new memories by visibility key.
     """
 
-    def __init__(self, tenant: Tenant, scope: Scope | None, models: Mapping[str, RegisteredModel]) -> None:
+    _all: Callable[..., list[Any]]
+    _many: Callable[[str, Iterable[Sequence[object]]], None]
+    _window_column: str
+    """Column of `EmbeddingModel.window`."""
+    _encode: Callable[[tuple[str, ...]], object]
+    """Write a list of patterns as the store holds it."""
+    _read_models: Callable[[], dict[str, RegisteredModel]]
+    _graph: GraphWriter | None
+    _history: HistoryWriter | None
+
+    def __init__(self, tenant: Tenant, scope: Scope | None) -> None:
         self._tenant = tenant
+        self._number = tenant.number
         self._scope = scope
-        self._models = models
+        self._models: Mapping[str, RegisteredModel] = self._read_models()
         self.gained: Counter[str] = Counter()
+
+    def apply_all(self, changes: Sequence[c.Change]) -> None:
+        """Apply changes in order; consecutive `PutMemory` changes are written together."""
+        for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
+            if together:
+                memories = [change.memory for change in run if isinstance(change, c.PutMemory)]
+                for some in in_batches(memories, BATCH_MEMORIES):
+                    self._put(some, None, None)
+                    self._clean_up_edges()
+            else:
+                for change in run:
+                    self._apply(change)
+
+    def _apply(self, change: c.Change) -> None:
+        if isinstance(change, c.GraphChange):
+            if (
+                self._graph is not None
+            ):  # a rebuild changes neither graph nor history (`check_rebuild_changes`)
+                self._graph.apply(change)
+        elif isinstance(change, c.HistoryChange):
+            if self._history is not None:
+                self._history.apply(change)
+        else:
+            self._apply_to_memories(change)
+            self._clean_up_edges()
 
     def _apply_to_memories(self, change: c.Change) -> None:
         match change:
             case c.PutVersions(versions):
-                self._write_versions(json.dumps(asdict(versions)))
+                self._all(
+                    "UPDATE tenant SET versions = ? WHERE id = ?", json.dumps(asdict(versions)), self._number
+                )
             case c.PutSource(source):
                 self._put_source(source)
             case c.DropSource(source) if self._sees_source(source):
-                for path in self._paths(source):
+                statement = "SELECT path FROM document WHERE tenant = ? AND source = ? AND generation = ?"
+                for (path,) in self._all(statement, self._number, source, self._tenant.generation):
                     self._drop_document(source, path)
                 self._delete_source(source)
             case c.PutDocument():
                 self._put_document(change)
             case c.DropDocument(source, path) if self._sees_source(source):
                 self._drop_document(source, path)
-            case c.PutMemory(memory):
-                self._put([memory], None, None)
             case c.DropMemory(ids):
-                self._remove_without_document(self._numbers(ids))
+                self._remove([one.num for one in self._visible(ids).values() if one.document is None])
             case c.Forget(ids):
-                self._forget(ids)
+                self._forget(self._numbers(ids))
             case c.DropUser(user):
                 key = f"{USER_KEY_PREFIX}{user}"
                 check_key(self._scope, key, f"User {user}")
@@ -84,6 +162,8 @@ class MemoryWriter(ABC):
                 for cached in texts.values():
                     check_vectors(registered.model, cached, "A cached text")
                 self._write_vectors(registered, change)
+                if texts:
+                    self._evict_texts()
             case c.PutDue():
                 self._write_due(change)
 
@@ -93,6 +173,10 @@ class MemoryWriter(ABC):
     def _sees_source(self, source: str) -> bool:
         key = self._source_key(source)
         return key is not None and self._sees(key)
+
+    def _source_key(self, source: str) -> str | None:
+        found = self._all("SELECT key FROM source WHERE tenant = ? AND id = ?", self._number, source)
+        return found[0][0] if found else None
 
     def _model(self, fingerprint: str) -> RegisteredModel:
         if fingerprint not in self._models:
@@ -104,7 +188,11 @@ class MemoryWriter(ABC):
         key = self._source_key(source.id)
         if key is not None and not self._sees(key):
             raise InputError(f"Source id {source.id!r} belongs to another source already. {NOTHING_WRITTEN}")
-        self._write_source(source)
+        self._all("DELETE FROM source WHERE tenant = ? AND id = ?", self._number, source.id)
+        self._all(PUT_SOURCE, self._number, *source_to_row(source, self._encode))
+
+    def _delete_source(self, source: str) -> None:
+        self._all("DELETE FROM source WHERE tenant = ? AND id = ?", self._number, source)
 
     def _put_document(self, change: c.PutDocument) -> None:
         document = change.document
@@ -130,9 +218,10 @@ class MemoryWriter(ABC):
                     if self._sees(key) and id_from_hash(tier, hashed) not in kept_ids
                 ]
             )
+        stays = self._visible(kept.id for kept in change.kept)
         for kept in change.kept:
-            for num in self._numbers([kept.id]):
-                self._write_place(num, number, kept.place)
+            if kept.id in stays:
+                self._write_place(stays[kept.id].num, number, kept.place)
         if replaced is not None:
             self._remove_passages(replaced)
         self._put(change.fresh, number, document)
@@ -142,6 +231,25 @@ class MemoryWriter(ABC):
         if number is not None:
             self._remove_passages(number)
             self._delete_document(number)
+
+    def _find_document(self, source: str, path: str) -> int | None:
+        found = self._all(
+            "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
+            self._number, source, self._tenant.generation, path,
+        )  # fmt: skip
+        return found[0][0] if found else None
+
+    def _write_document(self, number: int | None, document: Document) -> int:
+        """Write a document over the row of a number, or into a new one, and return its number."""
+        values = document_to_row(document)
+        if number is not None:
+            self._all(SET_DOCUMENT, *values, self._number, number)
+            return number
+        ((new,),) = self._all(PUT_DOCUMENT, self._number, self._tenant.generation, *values)
+        return int(new)
+
+    def _delete_document(self, number: int) -> None:
+        self._all("DELETE FROM document WHERE tenant = ? AND id = ?", self._number, number)
 
     def _put(
         self, memories: Sequence[c.PreparedMemory], number: int | None, document: Document | None
@@ -158,29 +266,90 @@ class MemoryWriter(ABC):
             parsed = parse_id(memory_id)
             if parsed is not None and by_number.setdefault(parsed[1], memory_id) != memory_id:
                 raise id_conflict(memory_id)
-        self._write_memories(by_id, number)
+        holders = self._holders(by_id)
+        for memory_id, holder in holders.items():
+            if not holder.visible:
+                raise id_conflict(memory_id)
+        self._remove([holder.num for holder in holders.values()])
+        if by_id:
+            self._insert(by_id, number)
+
+    def _holders(self, ids: Iterable[str]) -> dict[str, Holder]:
+        """Return, by id, the memory that has its number."""
+        parsed = {memory: pair for memory in ids if (pair := parse_id(memory)) is not None}
+        if not parsed:
+            return {}
+        found = self._all(
+            "SELECT hash, num, document, key, tier FROM memory WHERE tenant = ? AND generation = ? AND hash IN ?",
+            self._number, self._tenant.generation, [number - SIGN for _, number in parsed.values()],
+        )  # fmt: skip
+        rows = {number: row for number, *row in found}
+        holders = {}
+        for memory, (tier, number) in parsed.items():
+            if row := rows.get(number - SIGN):
+                num, document, key, held_tier = row
+                holders[memory] = Holder(num, document, self._sees(key) and tier == held_tier)
+        return holders
+
+    def _visible(self, ids: Iterable[str]) -> dict[str, Holder]:
+        """Return, by id, the memories that exist and are visible."""
+        return {memory: one for memory, one in self._holders(ids).items() if one.visible}
+
+    def _numbers(self, ids: Iterable[str]) -> list[int]:
+        return [one.num for one in self._visible(ids).values()]
+
+    def _drop_user(self, user: str, key: str) -> None:
+        for table in USER_TABLES:
+            self._all(f"DELETE FROM {table} WHERE tenant = ? AND key = ?", self._number, key)
+        self._all("UPDATE event SET actor = '' WHERE tenant = ? AND actor = ?", self._number, user)
+
+    def _write_tombstones(self, hashes: Iterable[str]) -> None:
+        statement = "INSERT INTO tombstone (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING"
+        self._many(statement, [(self._number, mark) for mark in hashes])
+
+    def _write_model(self, model: EmbeddingModel, state: str) -> None:
+        known = self._models.get(model.fingerprint)
+        if known is not None:
+            self._all(
+                "UPDATE model SET state = ? WHERE tenant = ? AND id = ?", state, self._number, known.number
+            )
+        else:
+            self._all(
+                "INSERT INTO model (tenant, fingerprint, provider, name, revision, dimensions, pooling, "
+                f"{self._window_column}, state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                self._number, model.fingerprint, model.provider, model.name, model.revision, model.dimensions,
+                model.pooling, model.window, state,
+            )  # fmt: skip
+        self._models = self._read_models()
+
+    def _evict_texts(self) -> None:
+        ((size, count),) = self._all(
+            "SELECT coalesce(sum(length(data)), 0), count(*) FROM cache WHERE tenant = ?", self._number
+        )
+        if size > TEXT_CACHE_BYTES:  # the oldest eighth goes
+            self._all(
+                "DELETE FROM cache WHERE tenant = ? AND seq IN "
+                "(SELECT seq FROM cache WHERE tenant = ? ORDER BY seq LIMIT ?)",
+                self._number, self._number, count // 8 + 1,
+            )  # fmt: skip
+
+    def _write_due(self, change: c.PutDue) -> None:
+        marks, seen = change.marks, self._visible(change.marks)
+        if change.was is None:
+            levels = {memory: marks[memory] & 7 for memory in seen}
+            self._many(
+                RAISE_DUE,
+                [(marks[m] & ~7, levels[m], levels[m], self._number, one.num) for m, one in seen.items()],
+            )
+        else:
+            self._many(
+                "UPDATE memory SET due = ? WHERE tenant = ? AND num = ? AND due = ?",
+                [(marks[m], self._number, one.num, change.was[m]) for m, one in seen.items()],
+            )
 
     @abstractmethod
-    def _source_key(self, source: str) -> str | None: ...
-
-    @abstractmethod
-    def _write_source(self, source: Source) -> None: ...
-
-    @abstractmethod
-    def _delete_source(self, source: str) -> None: ...
-
-    @abstractmethod
-    def _paths(self, source: str) -> list[str]: ...
-
-    @abstractmethod
-    def _find_document(self, source: str, path: str) -> int | None: ...
-
-    @abstractmethod
-    def _write_document(self, number: int | None, document: Document) -> int:
-        """Write a document over the row of a number, or into a new one, and return its number."""
-
-    @abstractmethod
-    def _delete_document(self, number: int) -> None: ...
+    def _clean_up_edges(self) -> None:
+        """Drop the edges and events of the memories that were removed since."""
 
     @abstractmethod
     def _passage_rows(self, document: int) -> Sequence[tuple[int, str, int, str]]:
@@ -193,33 +362,14 @@ class MemoryWriter(ABC):
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None: ...
 
     @abstractmethod
-    def _numbers(self, ids: Iterable[str]) -> list[int]:
-        """Return the rows of the memories that exist and are visible, each once."""
-
-    @abstractmethod
-    def _write_memories(self, memories: Mapping[str, c.PreparedMemory], document: int | None) -> None:
-        """Insert checked memories, replacing those of the same ids."""
+    def _insert(self, memories: Mapping[str, c.PreparedMemory], document: int | None) -> None:
+        """Insert checked memories, whose ids are free."""
 
     @abstractmethod
     def _remove(self, nums: Sequence[int]) -> None: ...
 
     @abstractmethod
-    def _remove_without_document(self, nums: Sequence[int]) -> None: ...
-
-    @abstractmethod
-    def _forget(self, ids: Sequence[str]) -> None: ...
-
-    @abstractmethod
-    def _drop_user(self, user: str, key: str) -> None: ...
-
-    @abstractmethod
-    def _write_tombstones(self, hashes: Sequence[str]) -> None: ...
-
-    @abstractmethod
-    def _write_versions(self, versions: str) -> None: ...
-
-    @abstractmethod
-    def _write_model(self, model: EmbeddingModel, state: str) -> None: ...
+    def _forget(self, nums: Sequence[int]) -> None: ...
 
     @abstractmethod
     def _delete_model(self, fingerprint: str) -> None: ...
@@ -227,16 +377,53 @@ class MemoryWriter(ABC):
     @abstractmethod
     def _write_vectors(self, registered: RegisteredModel, change: c.PutVectors) -> None: ...
 
+
+class Holder(NamedTuple):
+    """The row that has the number of an id; ``visible`` if it is that memory, and the writer sees it."""
+
+    num: int
+    document: int | None
+    visible: bool
+
+
+class SQLRebuild(ABC):
+    """Reads the generation that is to be replaced."""
+
+    _all: Callable[..., list[Any]]
+    _old: Tenant
+
+    def documents(self) -> list[Document]:
+        found = self._all(
+            f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? "
+            "ORDER BY source COLLATE BINARY, path COLLATE BINARY",
+            self._old.number, self._old.generation,
+        )  # fmt: skip
+        return [document_from_row(row) for row in found]
+
+    def passages(self, document: Document) -> list[c.PreparedMemory]:
+        return self._prepared(
+            "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
+            "ORDER BY m.ordinal, m.tier COLLATE BINARY, m.hash",
+            self._old.number, document.source, self._old.generation, document.path,
+        )  # fmt: skip
+
+    def additions(self) -> list[c.PreparedMemory]:
+        return self._prepared("m.document IS NULL ORDER BY m.hash")
+
     @abstractmethod
-    def _write_due(self, change: c.PutDue) -> None: ...
+    def _prepared(self, condition: str, *values: object) -> list[c.PreparedMemory]:
+        """Return the memories of a condition, without terms."""
 
 
 class GraphWriter(ABC):
     """Applies the graph changes of one transaction for one scope."""
 
+    _all: Callable[..., list[Any]]
+
     def __init__(self, tenant: Tenant, scope: Scope) -> None:
         self._tenant = tenant.number
         self._scope = scope
+        self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
     def apply(self, change: c.GraphChange) -> None:
         match change:
@@ -267,7 +454,16 @@ class GraphWriter(ABC):
             case c.PutProject(place, name, key):
                 check_key(self._scope, key, f"Project {name}")
                 check_text(place, name, key)
-                self._write_project(place, name, key)
+                own = (self._tenant, key, place)
+                self._all("DELETE FROM project WHERE tenant = ? AND key = ? AND place = ?", *own)
+                self._all("INSERT INTO project (tenant, key, place, name) VALUES (?, ?, ?, ?)", *own, name)
+
+    def _bump_concept_mark(self, key: str) -> None:
+        self._all(
+            "INSERT INTO concept_mark (tenant, key, changes) VALUES (?, ?, 1) "
+            "ON CONFLICT (tenant, key) DO UPDATE SET changes = concept_mark.changes + 1",
+            self._tenant, key,
+        )  # fmt: skip
 
     @abstractmethod
     def _write_concept(self, concept: Entity) -> None: ...
@@ -290,9 +486,6 @@ class GraphWriter(ABC):
     @abstractmethod
     def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None: ...
 
-    @abstractmethod
-    def _write_project(self, place: str, name: str, key: str) -> None: ...
-
 
 class PriorMemory(NamedTuple):
     """The row of a memory before a change; ``hash`` is the number of its id."""
@@ -311,9 +504,13 @@ class HistoryWriter(ABC):
     Changes of memories that are gone or not visible are ignored.
     """
 
+    _all: Callable[..., list[Any]]
+    _many: Callable[[str, Iterable[Sequence[object]]], None]
+
     def __init__(self, tenant: Tenant, scope: Scope) -> None:
         self._tenant = tenant.number
         self._scope = scope
+        self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
     def apply(self, change: c.HistoryChange) -> None:
         match change:
@@ -323,7 +520,7 @@ class HistoryWriter(ABC):
                 self._put_events(events, imported)
             case c.PutRun(run):
                 check_run(self._scope, run)
-                self._write_run(run_to_row(self._tenant, run))
+                self._all(PUT_RUN, *run_to_row(self._tenant, run))
             case c.PutExtractions(extractions):
                 self._put_extractions(extractions)
 
@@ -350,7 +547,7 @@ class HistoryWriter(ABC):
             memory, other = prior.get(event.memory), prior.get(event.other or "")
             if memory is not None and (imported or memory.key == event.key):
                 rows.append(event_to_row(self._tenant, event, memory.hash, other and other.hash))
-        self._write_events(rows)
+        self._many(PUT_EVENT, rows)
 
     def _put_extractions(self, extractions: Sequence[CachedExtraction]) -> None:
         for one in extractions:
@@ -360,18 +557,21 @@ class HistoryWriter(ABC):
             [(prior[one.memory].num, one.mark, one.data) for one in extractions if one.memory in prior]
         )
 
-    @abstractmethod
     def _visible(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
         """Return the memories of these ids that the scope sees."""
+        wanted = set(ids)
+        found = self._all(
+            "SELECT m.tier, m.num, m.hash, m.key, m.status, m.valid_from, m.valid_until FROM memory m "
+            f"WHERE {VISIBLE} AND m.hash IN ?",
+            *self._scope_keys, memory_hashes(wanted),
+        )  # fmt: skip
+        prior = {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in found}
+        return {memory: one for memory, one in prior.items() if memory in wanted}
 
-    @abstractmethod
-    def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None: ...
-
-    @abstractmethod
-    def _write_events(self, rows: Sequence[tuple[object, ...]]) -> None: ...
-
-    @abstractmethod
-    def _write_run(self, row: tuple[object, ...]) -> None: ...
+    def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
+        assigned = ", ".join(f"{name} = ?" for name in values)
+        statement = f"UPDATE memory SET {assigned} WHERE tenant = ? AND num = ?"
+        self._all(statement, *values.values(), self._tenant, prior.num)
 
     @abstractmethod
     def _write_extractions(self, rows: Sequence[tuple[int, str, bytes]]) -> None: ...

@@ -10,9 +10,12 @@ from pathlib import Path
 from types import ModuleType
 
 from scrubjay.storage import postgres as package
+from scrubjay.storage.postgres.connection import postgres_sql
 
 FOLDER = Path(package.__path__[0])
-SENDING = ("execute", "executemany", "_all", "_bound", "_each")
+SHARED = (FOLDER.parent / "reader.py", FOLDER.parent / "writer.py")
+"""Modules whose statements both stores send."""
+SENDING = ("execute", "executemany", "_all", "_many", "_bound", "_each")
 """What is called with a statement as its first argument."""
 APART = ("schema", "connection", "__init__")
 """Modules that make tables, or begin and end transactions, before any tenant."""
@@ -38,15 +41,16 @@ def logged(log: str) -> set[str]:
 def written() -> dict[str, re.Pattern[str]]:
     """Return, by the place in the sources, what each statement that is sent there looks like."""
     found = {}
-    for path in sorted(FOLDER.glob("*.py")):
+    for path in (*sorted(FOLDER.glob("*.py")), *SHARED):
         if path.stem in APART:
             continue
-        module = importlib.import_module(f"{package.__name__}.{path.stem}")
+        parent = package.__name__ if path.parent == FOLDER else package.__name__.rpartition(".")[0]
+        module = importlib.import_module(f"{parent}.{path.stem}")
         for function in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(function, ast.FunctionDef) and function.name not in SENDING:
                 for call in _sending(function):
                     text = _text(call.args[0], function, module)
-                    found[f"{path.stem}.{function.name}:{call.lineno}"] = _pattern(text)
+                    found[f"{path.parent.stem}.{path.stem}.{function.name}:{call.lineno}"] = _pattern(text)
     return found
 
 
@@ -84,6 +88,6 @@ def _text(node: ast.expr, function: ast.FunctionDef, module: ModuleType) -> str:
 
 def _pattern(text: str) -> re.Pattern[str]:
     assert plain(text.replace(ANY, "")), "a statement of which nothing is known"
-    parts = re.split(rf"(%s|%\(\w+\)s|{ANY})", plain(text))
+    parts = re.split(rf"(%s|%\(\w+\)s|{ANY})", postgres_sql(plain(text)))
     said = (".*" if part == ANY else r"\$\d+" if part.startswith("%") else re.escape(part) for part in parts)
     return re.compile("".join(said))

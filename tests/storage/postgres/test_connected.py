@@ -12,9 +12,8 @@ from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
 from scrubjay.models.records import Scope
 from scrubjay.storage.changes import PutConcept, PutDocument, PutEdges, PutMemory, PutProject, PutSource
 from scrubjay.storage.postgres import schema
-from scrubjay.storage.postgres.rows import node_hash, node_hashes
 from scrubjay.storage.postgres.store import PostgresStore
-from scrubjay.storage.rows import SIGN, id_from_hash
+from scrubjay.storage.rows import SIGN, id_from_hash, node_hash, node_hashes
 from store_contract.samples import (
     put_sample_document,
     sample_category_id,

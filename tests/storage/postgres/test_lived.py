@@ -21,8 +21,8 @@ from scrubjay.storage.changes import (
     PutSource,
 )
 from scrubjay.storage.postgres import schema
-from scrubjay.storage.postgres.rows import node_hash
 from scrubjay.storage.postgres.store import PostgresStore
+from scrubjay.storage.rows import node_hash
 from store_contract.samples import (
     sample_document,
     sample_id,

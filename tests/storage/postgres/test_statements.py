@@ -13,6 +13,7 @@ from plans import Plan, loose
 from sent import logged, plain, written
 
 from scrubjay.models.records import Scope
+from scrubjay.storage import writer
 from scrubjay.storage.changes import (
     DropCategory,
     DropConcept,
@@ -29,7 +30,6 @@ from scrubjay.storage.changes import (
     PutProject,
     PutVectors,
 )
-from scrubjay.storage.postgres import writer
 from scrubjay.storage.postgres.store import PostgresStore
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits
 from store_contract.answers import all_answers

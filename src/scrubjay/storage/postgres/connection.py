@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -28,6 +29,27 @@ if TYPE_CHECKING:
     from psycopg.abc import Buffer
 
     Database = psycopg.Connection[tuple[Any, ...]]
+
+
+@cache
+def postgres_sql(statement: str) -> str:
+    """Return a statement of both stores, which is written as SQLite reads it, as psycopg and PostgreSQL do."""
+    return statement.replace("IN ?", "= ANY(%s)").replace("?", "%s").replace("COLLATE BINARY", 'COLLATE "C"')
+
+
+class Statements:
+    """Runs statements, also those that both stores share."""
+
+    _db: Database
+
+    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        cursor = self._db.execute(postgres_sql(statement), values)
+        return cursor.fetchall() if cursor.description else []
+
+    def _many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        with self._db.cursor() as cursor:  # sent one after another without waiting for an answer
+            cursor.executemany(postgres_sql(statement), rows)
+
 
 SCHEMA: Final = "scrubjay"
 READ_ONLY: Final = "ISOLATION LEVEL REPEATABLE READ READ ONLY"

@@ -12,17 +12,25 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
-from scrubjay.models.records import Record, Scope
+from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
-from scrubjay.storage.postgres import rows
-from scrubjay.storage.postgres.rows import IN_SCOPE, make_durable
-from scrubjay.storage.rows import MEMORY_EDGE_KINDS, SELECTED_COLUMNS, Tenant, id_from_hash
+from scrubjay.storage.postgres.connection import Statements
+from scrubjay.storage.postgres.rows import array_literal, make_durable
+from scrubjay.storage.reader import SQLReader
+from scrubjay.storage.rows import (
+    MEMORY_EDGE_KINDS,
+    VISIBLE,
+    ScopeKeys,
+    Tenant,
+    id_from_hash,
+    memory_hashes,
+    node_hash,
+    node_hashes,
+)
 from scrubjay.storage.writer import GraphWriter
 
 if TYPE_CHECKING:
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.postgres.rows import ScopeKeys
-    from scrubjay.storage.snapshot import Snapshot
 
 
 VISIBLE_EDGES: Final = """
@@ -40,7 +48,7 @@ WITH looked AS MATERIALIZED (
     FROM edge e WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s) AND {condition}
 ), seen AS (SELECT * FROM looked WHERE src_of IS NOT NULL AND dst_of IS NOT NULL)
 """
-"""The visible rows of edges: by their own key, their source, and their end. Values: `scope_parameters`.
+"""The visible rows of edges: by their own key, their source, and their end. Values: `ScopedStatements._bound`.
 
 Each end is looked up by its number. As a join the server would plan it by what it has learned of the tables'
 sizes, and a tenant that has just written its first thousand memories would wait minutes for fifty edges.
@@ -122,30 +130,18 @@ class SessionTurns:
         return (*self._ids.get((session, turn - 1), ()), *self._ids.get((session, turn + 1), ()))
 
 
-NO_TENANT: Final = -1
-
-
-class PostgresGraph:
-    def __init__(self, db: Database, scope: Scope, tenant: Tenant | None, snapshot: Snapshot) -> None:
-        self._db = db
-        self._snapshot = snapshot
-        self._tenant = tenant.number if tenant else NO_TENANT
-        self._keys = list(scope.keys)
-        self._scope_keys: ScopeKeys = (self._tenant, tenant.generation if tenant else 0, self._keys)
-
-    def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._db.execute(statement, values).fetchall()
+class ScopedStatements(Statements):
+    _scope_keys: ScopeKeys
 
     def _bound(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
-        return self._db.execute(statement, rows.scope_parameters(self._scope_keys, **values)).fetchall()
+        """Run a statement with the tenant, generation and keys, and with other values, by their names."""
+        tenant, generation, keys = self._scope_keys
+        bound = {"tenant": tenant, "generation": generation, "keys": keys, **values}
+        return self._db.execute(statement, bound).fetchall()
 
-    def _records(self, condition: str, *values: Any) -> list[Record]:
-        found = self._all(
-            f"SELECT {SELECTED_COLUMNS} {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND {condition}",
-            *self._scope_keys,
-            *values,
-        )
-        return [rows.memory_from_row(row) for row in found]
+
+class PostgresGraph(ScopedStatements, SQLReader):
+    _decode = staticmethod(tuple)
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
         found = self._bound(
@@ -153,7 +149,7 @@ class PostgresGraph:
             "AND key = ANY(%(keys)s) AND (%(all)s OR hash = ANY(%(hashes)s::bigint[])) "
             'ORDER BY hash, key COLLATE "C"',
             all=ids is None,
-            hashes=rows.node_hashes(ids or (), "concept"),
+            hashes=node_hashes(ids or (), "concept"),
         )
         return [
             Entity(id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
@@ -170,26 +166,12 @@ class PostgresGraph:
             for number, key, name, aliases, kind, at in found
         ]
 
-    def concept_mark(self) -> int:
-        ((found,),) = self._bound(
-            "SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = %(tenant)s "
-            "AND key = ANY(%(keys)s)"
-        )
-        return int(found)
-
     def categories(self) -> list[Category]:
         found = self._bound(
             "SELECT hash, key, kind, name, parent, abstract, overview, model, centroid, at, built "
             "FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) ORDER BY hash"
         )
         return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
-
-    def projects(self) -> dict[str, str]:
-        found = self._bound(
-            "SELECT place, name FROM project WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
-            'ORDER BY key COLLATE "C" DESC'
-        )
-        return dict(found)  # the smaller key is set last
 
     def edges(
         self,
@@ -206,7 +188,7 @@ class PostgresGraph:
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
             statement = MERGED_EDGES.format(near=near, far="src" if inward else "dst")
-            found = self._bound(statement, ends=rows.node_hashes(new), kinds=wanted, limit=limit, rule=rule)
+            found = self._bound(statement, ends=node_hashes(new), kinds=wanted, limit=limit, rule=rule)
             by_kind: dict[tuple[str, str], list[Edge]] = defaultdict(list)
             for edge in map(edge_from_row, found):
                 by_kind[edge.dst if inward else edge.src, edge.kind].append(edge)
@@ -240,13 +222,13 @@ class PostgresGraph:
             "SELECT dst_of, dst, count(DISTINCT src) FROM seen GROUP BY dst_of, dst",
             kind=kind,
             all=ids is None,
-            ends=rows.node_hashes(ids or ()),
+            ends=node_hashes(ids or ()),
         )
         degrees = {id_from_hash(of, end): count for of, end, count in found}
         return {one: count for one, count in degrees.items() if ids is None or one in ids}
 
     def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        hashes = rows.node_hashes([concept], "concept")
+        hashes = node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
         )
@@ -269,13 +251,13 @@ class PostgresGraph:
         condition = f"e.kind = 'belongs' AND {HAS_END.format(near='dst')}"
         found = self._bound(
             f"{VISIBLE_EDGES.format(condition=condition)} SELECT DISTINCT src FROM seen",
-            ends=rows.node_hashes(categories, "category"),
+            ends=node_hashes(categories, "category"),
         )
         return [number for (number,) in found]
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         wanted = set(ids)
-        links = self._links("m.hash = ANY(%s::bigint[])", rows.memory_hashes(wanted))
+        links = self._links("m.hash = ANY(%s::bigint[])", memory_hashes(wanted))
         near = self._links(
             CHAIN_NEIGHBOURS,
             list({one.session for one in links if one.session is not None}),
@@ -292,14 +274,14 @@ class PostgresGraph:
     def _links(self, condition: str, *values: Any) -> list[ChainLink]:
         found = self._all(
             "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
-            f"FROM memory m WHERE {IN_SCOPE} AND {condition}",
+            f"FROM memory m WHERE {VISIBLE} AND {condition}",
             *self._scope_keys, *values,
         )  # fmt: skip
         return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
 
     def _session_turns(self, condition: str, *values: Any) -> SessionTurns:
         found = self._all(
-            f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {IN_SCOPE} AND {condition} "
+            f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {VISIBLE} AND {condition} "
             'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
             *self._scope_keys, *values,
         )  # fmt: skip
@@ -307,38 +289,11 @@ class PostgresGraph:
             [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
         )
 
-    def turns(self, session: str, first: int, last: int) -> list[Record]:
-        return self._records(
-            "m.session = %s AND m.turn BETWEEN %s AND %s "
-            'ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier COLLATE "C", m.hash',
-            session, first, last,
-        )  # fmt: skip
-
-    def last_turn(self, session: str) -> int | None:
-        ((found,),) = self._all(
-            f"SELECT max(m.turn) FROM memory m WHERE {IN_SCOPE} AND m.session = %s",
-            *self._scope_keys,
-            session,
-        )
-        return None if found is None else int(found)
-
-    def sessions(self, limit: int, skip: int = 0) -> list[str]:
-        found = self._all(
-            f"SELECT m.session FROM memory m WHERE {IN_SCOPE} AND m.session IS NOT NULL AND m.turn IS NOT NULL "
-            'GROUP BY m.session ORDER BY max(m.at) DESC, m.session COLLATE "C" LIMIT %s OFFSET %s',
-            *self._scope_keys, limit, skip,
-        )  # fmt: skip
-        return [str(session) for (session,) in found]
-
 
 PUT_CONCEPT: Final = (
     "INSERT INTO concept (tenant, key, hash, name, aliases, kind, at) VALUES (%s, %s, %s, %s, %s, %s, %s) "
     "ON CONFLICT (tenant, key, hash) DO UPDATE SET (name, aliases, kind, at) = "
     "(excluded.name, excluded.aliases, excluded.kind, excluded.at)"
-)
-BUMP_CONCEPT_MARK: Final = (
-    "INSERT INTO concept_mark (tenant, key, changes) VALUES (%s, %s, 1) "
-    "ON CONFLICT (tenant, key) DO UPDATE SET changes = concept_mark.changes + 1"
 )
 PUT_CATEGORY: Final = (
     "INSERT INTO category (tenant, hash, key, kind, name, parent, abstract, overview, model, centroid, at, built) "
@@ -359,15 +314,14 @@ PUT_EDGE: Final = (
 DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %s AND dst = %s AND key = %s"
 
 
-class PostgresGraphWriter(GraphWriter):
+class PostgresGraphWriter(ScopedStatements, GraphWriter):
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         super().__init__(tenant, scope)
         self._db = db
-        self._scope_keys: ScopeKeys = (tenant.number, tenant.generation, list(scope.keys))
 
     def _write_concept(self, concept: Entity) -> None:
         values = (
-            self._tenant, concept.key, rows.node_hash(concept.id), concept.name, list(concept.aliases),
+            self._tenant, concept.key, node_hash(concept.id), concept.name, list(concept.aliases),
             concept.kind, concept.at,
         )  # fmt: skip
         self._db.execute(PUT_CONCEPT, values)
@@ -375,10 +329,10 @@ class PostgresGraphWriter(GraphWriter):
 
     def _bump_concept_mark(self, key: str) -> None:
         make_durable(self._db)  # others cache concepts by the mark
-        self._db.execute(BUMP_CONCEPT_MARK, (self._tenant, key))
+        super()._bump_concept_mark(key)
 
     def _drop_concept(self, concept: str, key: str) -> None:
-        for number in rows.node_hashes([concept], "concept"):
+        for number in node_hashes([concept], "concept"):
             self._db.execute(
                 "DELETE FROM concept WHERE tenant = %s AND key = %s AND hash = %s",
                 (self._tenant, key, number),
@@ -390,15 +344,13 @@ class PostgresGraphWriter(GraphWriter):
             )
 
     def _category_key(self, category: str) -> str | None:
-        row = self._db.execute(
-            "SELECT key FROM category WHERE tenant = %s AND hash = %s",
-            (self._tenant, rows.node_hash(category)),
-        ).fetchone()
-        return None if row is None else str(row[0])
+        statement = "SELECT key FROM category WHERE tenant = %s AND hash = %s"
+        found = self._all(statement, self._tenant, node_hash(category))
+        return found[0][0] if found else None
 
     def _write_category(self, category: Category) -> None:
         values = (
-            self._tenant, rows.node_hash(category.id), category.key, category.kind, category.name, category.parent,
+            self._tenant, node_hash(category.id), category.key, category.kind, category.name, category.parent,
             category.abstract, category.overview, category.model, category.centroid, category.at, category.built,
         )  # fmt: skip
         self._db.execute(PUT_CATEGORY, values)
@@ -407,7 +359,7 @@ class PostgresGraphWriter(GraphWriter):
         dropped = self._db.execute(
             "DELETE FROM category WHERE tenant = %s AND hash = ANY(%s::bigint[]) AND key = ANY(%s) "
             "RETURNING hash",
-            (self._tenant, rows.node_hashes([category], "category"), list(self._scope.keys)),
+            (self._tenant, node_hashes([category], "category"), list(self._scope.keys)),
         ).fetchall()
         for (number,) in dropped:
             self._db.execute(
@@ -430,23 +382,23 @@ class PostgresGraphWriter(GraphWriter):
 
     def _stored_edges(self, near: str, ids: Collection[str]) -> list[Edge]:
         """Return the visible edges, one a key, whose ``near`` end (``src`` or ``dst``) is one of these ids."""
-        found = self._db.execute(
+        found = self._bound(
             f"{VISIBLE_EDGES.format(condition=HAS_END.format(near=near))} SELECT {EDGE_COLUMNS} FROM seen",
-            rows.scope_parameters(self._scope_keys, ends=rows.node_hashes(ids)),
-        ).fetchall()
+            ends=node_hashes(ids),
+        )
         edges = map(edge_from_row, found)
         return [edge for edge in edges if (edge.src if near == "src" else edge.dst) in ids]
 
     def _visible_ids(self, ids: Collection[str]) -> set[str]:
-        found = self._db.execute(
+        found = self._bound(
             "SELECT tier, hash FROM memory WHERE tenant = %(tenant)s AND generation = %(generation)s "
             "AND key = ANY(%(keys)s) AND hash = ANY(%(ends)s::bigint[]) "
             "UNION SELECT 'concept', hash FROM concept WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
             "AND hash = ANY(%(ends)s::bigint[]) "
             "UNION SELECT 'category', hash FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
             "AND hash = ANY(%(ends)s::bigint[])",
-            rows.scope_parameters(self._scope_keys, ends=rows.node_hashes(ids)),
-        ).fetchall()
+            ends=node_hashes(ids),
+        )
         return {id_from_hash(of, number) for of, number in found} & set(ids)
 
     def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None:
@@ -454,44 +406,23 @@ class PostgresGraphWriter(GraphWriter):
         self._delete_edges(edge for edge in found if (edge.src, edge.kind, edge.dst) in names)
 
     def _delete_edges(self, found: Iterable[Edge]) -> None:
-        with self._db.cursor() as cursor:
-            cursor.executemany(
-                DROP_EDGE,
-                [(self._tenant, rows.node_hash(e.src), e.kind, rows.node_hash(e.dst), e.key) for e in found],
-            )
-
-    def _write_project(self, place: str, name: str, key: str) -> None:
-        self._db.execute(
-            "DELETE FROM project WHERE tenant = %s AND key = %s AND place = %s", (self._tenant, key, place)
-        )
-        self._db.execute(
-            "INSERT INTO project (tenant, key, place, name) VALUES (%s, %s, %s, %s)",
-            (self._tenant, key, place, name),
-        )
+        names = [(self._tenant, node_hash(e.src), e.kind, node_hash(e.dst), e.key) for e in found]
+        self._many(DROP_EDGE, names)
 
     def clean_up(self, removed: Collection[tuple[str, int]]) -> None:
         """Remove the edges and events of removed memories (tier and number), unless they are there again."""
         if not removed:
             return
-        there = self._db.execute(
+        there = self._all(
             "SELECT tier, hash FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-            (*self._scope_keys[:2], [number for _, number in removed]),
-        ).fetchall()
+            *self._scope_keys[:2], [number for _, number in removed],
+        )  # fmt: skip
         gone = [number for _, number in set(removed) - set(there)]
-        self._db.execute(
-            "DELETE FROM edge WHERE tenant = %s AND src = ANY(%s::bigint[])", (self._tenant, gone)
-        )
-        self._db.execute(
-            "DELETE FROM edge WHERE tenant = %s AND kind = ANY(%s) AND dst = ANY(%s::bigint[])",
-            (self._tenant, list(MEMORY_EDGE_KINDS), gone),
-        )
-        self._db.execute(
-            "DELETE FROM event WHERE tenant = %s AND memory = ANY(%s::bigint[])", (self._tenant, gone)
-        )
-        self._db.execute(
-            "UPDATE event SET other = NULL WHERE tenant = %s AND other = ANY(%s::bigint[])",
-            (self._tenant, gone),
-        )
+        kinds = list(MEMORY_EDGE_KINDS)
+        self._all("DELETE FROM edge WHERE tenant = ? AND src IN ?", self._tenant, gone)
+        self._all("DELETE FROM edge WHERE tenant = ? AND kind IN ? AND dst IN ?", self._tenant, kinds, gone)
+        self._all("DELETE FROM event WHERE tenant = ? AND memory IN ?", self._tenant, gone)
+        self._all("UPDATE event SET other = NULL WHERE tenant = ? AND other IN ?", self._tenant, gone)
 
 
 def _edge_values(edges: Sequence[Edge]) -> Iterator[object]:
@@ -503,11 +434,11 @@ def _edge_values(edges: Sequence[Edge]) -> Iterator[object]:
     texts: dict[tuple[str | None, ...], int] = {}
     numbers = [texts.setdefault((e.kind, e.key, e.origin, e.rule, e.run), len(texts) + 1) for e in edges]
     yield from map(list, zip(*texts, strict=True))
-    yield rows.array_literal(rows.node_hash(e.src) for e in edges)
-    yield rows.array_literal(rows.node_hash(e.dst) for e in edges)
-    yield rows.array_literal(float(e.weight) for e in edges)
-    yield rows.array_literal(e.at for e in edges)
-    yield rows.array_literal(numbers)
+    yield array_literal(node_hash(e.src) for e in edges)
+    yield array_literal(node_hash(e.dst) for e in edges)
+    yield array_literal(float(e.weight) for e in edges)
+    yield array_literal(e.at for e in edges)
+    yield array_literal(numbers)
 
 
 def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:

@@ -10,7 +10,6 @@ was read before (`SnapshotCache`) still holds. A counter could repeat a number a
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
@@ -18,37 +17,34 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from scrubjay.models.ids import FORGOTTEN_PREFIX, parse_id
-from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
-from scrubjay.models.records import Document, Record, RecordFilter, Scope, Source, StageVersions
-from scrubjay.storage.interface import Counts, Coverage, DueMemory, PendingMemory, RankingMetadata
+from scrubjay.models.ids import parse_id
+from scrubjay.models.lifecycle import Event
+from scrubjay.models.records import Record, RecordFilter, Scope
+from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.connection import unescape_text
+from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.vectors import PostgresVectors
+from scrubjay.storage.reader import NO_TENANT, TIME
 from scrubjay.storage.rows import (
-    DOCUMENT_COLUMNS,
     SIGN,
-    SOURCE_COLUMNS,
-    counts_from_rows,
-    document_from_row,
+    VISIBLE,
+    ScopeKeys,
     event_from_row,
     id_from_hash,
-    id_ranges,
+    memory_hashes,
     paths_by_group,
-    run_from_row,
-    source_from_row,
 )
 from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group, similar_words
-from scrubjay.storage.snapshot import ROW_BYTES, Snapshot, SnapshotReader
+from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
 from scrubjay.storage.table import MemoryTable, path_matches
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.postgres.rows import ScopeKeys
     from scrubjay.storage.rows import Tenant
     from scrubjay.text.tokenizer import TermGroup
 
@@ -195,9 +191,6 @@ class PostingReader:
         }
 
 
-SELECTED_DOCUMENT: Final = ", ".join(f"d.{name}" for name in DOCUMENT_COLUMNS)
-
-
 TIER_OF: Final = (
     "(SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s "
     "AND m.hash = e.{0} AND m.key = ANY(%(keys)s))"
@@ -215,9 +208,8 @@ AMONG_MEMORIES: Final = (
 )
 
 
-class PostgresHistory:
-    _db: Database
-    _scope_keys: ScopeKeys
+class PostgresHistory(PostgresGraph):
+    _reading = "r.tenant = m.tenant AND r.memory = m.num"
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
@@ -226,35 +218,14 @@ class PostgresHistory:
         condition = (AMONG_MEMORIES if ids is not None else "") + (
             "AND run = %(run)s" if run is not None else ""
         )
-        values = rows.scope_parameters(
-            self._scope_keys,
+        found = self._bound(
+            SELECT_EVENTS.format(condition=condition),
             numbers=[number - SIGN for _, number in parsed],
             tiers=[tier for tier, _ in parsed],
             run=run,
             limit=limit,
         )
-        found = self._db.execute(SELECT_EVENTS.format(condition=condition), values).fetchall()
         return [event_from_row(row) for row in found]
-
-    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        return self._extractions(ids, self._scope_keys)
-
-    def _extractions(self, ids: Sequence[str], scope_keys: ScopeKeys) -> dict[str, CachedExtraction]:
-        found = self._db.execute(
-            "SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON r.tenant = m.tenant "
-            f"AND r.memory = m.num WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            (*scope_keys, rows.memory_hashes(ids)),
-        ).fetchall()
-        read = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
-        return {memory: CachedExtraction(memory, *read[memory]) for memory in ids if memory in read}
-
-    def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        found = self._db.execute(
-            "SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = %(tenant)s "
-            'AND key = ANY(%(keys)s) ORDER BY started DESC, id COLLATE "C", key COLLATE "C" LIMIT %(limit)s',
-            rows.scope_parameters(self._scope_keys, limit=limit),
-        ).fetchall()
-        return [run_from_row(row) for row in found]
 
 
 MAX_SCOPES: Final = 256
@@ -312,7 +283,7 @@ def _carry_over(mark: int, snapshot: Snapshot | None) -> Snapshot:
     return fresh
 
 
-class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
+class PostgresReader(PostgresVectors, PostgresHistory):
     """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
     def __init__(
@@ -323,12 +294,13 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         snapshot: Snapshot,
         large: LargeTenantLimits = DEFAULT_LIMITS,
     ) -> None:
-        super().__init__(db, scope, tenant, snapshot)
+        number, generation = (tenant.number, tenant.generation) if tenant else (NO_TENANT, 0)
+        super().__init__((number, generation, list(scope.keys)), snapshot)
+        self._db = db
         self._large = large
         self._posted = tenant.posted if tenant else 0
         self._mark = tenant.mark if tenant else 0
         self._masks: dict[RecordFilter, NDArray[np.bool_]] = {}
-        self._scored_groups: dict[TermGroup, GroupScores] = {}
 
     def _all_rows(self) -> VisibleTable:
         return self._snapshot.cached("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
@@ -391,86 +363,29 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
             require("m.hash = ANY(%s::bigint[])", self._members(where.categories))
         if conditions:
             found = self._all(
-                f"SELECT m.num FROM memory m WHERE {IN_SCOPE} AND {' AND '.join(conditions)}",
+                f"SELECT m.num FROM memory m WHERE {VISIBLE} AND {' AND '.join(conditions)}",
                 *self._scope_keys, *values,
             )  # fmt: skip
             mask &= np.isin(table.columns["num"], np.array([num for (num,) in found], np.int64))
         mask.flags.writeable = False
         return mask
 
-    def _read_sources(self) -> list[Source]:
-        found = self._all(
-            f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source "
-            'WHERE tenant = %s AND key = ANY(%s) ORDER BY root COLLATE "C", id COLLATE "C"',
-            self._tenant,
-            self._keys,
-        )
-        return [source_from_row(row, tuple) for row in found]
-
-    def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
-        found = self._all(
-            f"SELECT m.tier, m.hash, s.root, {SELECTED_DOCUMENT} {rows.FROM_MEMORY} "
-            f"JOIN source s ON s.tenant = d.tenant AND s.id = d.source WHERE {IN_SCOPE} "
-            "AND m.hash = ANY(%s::bigint[]) AND NOT s.key = ANY(%s)",
-            *self._scope_keys,
-            rows.memory_hashes(ids),
-            self._keys,
-        )
-        return {
-            id_from_hash(tier, number): (root, document_from_row(row)) for tier, number, root, *row in found
-        }
-
     def hidden_groups(self, source: str) -> dict[str, set[str]]:
         found = self._all(
             "SELECT DISTINCT m.key, d.path FROM source s JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
             "JOIN memory m ON m.tenant = d.tenant AND m.document = d.id "
-            "WHERE s.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND s.id = %s "
-            "AND starts_with(m.key, 'group:') AND NOT m.key = ANY(%s)",
-            *self._scope_keys,
-            source,
-            self._keys,
-        )
+            "WHERE s.tenant = ? AND d.generation = ? AND s.key IN ? AND s.id = ? "
+            "AND starts_with(m.key, 'group:') AND NOT m.key IN ?",
+            *self._scope_keys, source, self._keys,
+        )  # fmt: skip
         return paths_by_group(found)
-
-    def _documents(self, condition: str, *values: Any) -> list[Document]:
-        found = self._all(
-            f"SELECT {SELECTED_DOCUMENT} FROM document d JOIN source s ON s.tenant = d.tenant AND s.id = "
-            "d.source "
-            f"WHERE d.tenant = %s AND d.generation = %s AND s.key = ANY(%s) AND {condition}",
-            *self._scope_keys,
-            *values,
-        )
-        return sorted(map(document_from_row, found), key=lambda document: document.path)
-
-    def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
-        if paths is None:
-            found = self._documents("d.source = %s", source)
-        else:
-            found = self._documents("d.source = %s AND d.path = ANY(%s)", source, list(paths))
-        return {document.path: document for document in found}
-
-    def count_passages(self, sources: Sequence[str]) -> int:
-        ((found,),) = self._all(
-            f"SELECT count(*) {rows.FROM_MEMORY} WHERE {IN_SCOPE} AND d.source = ANY(%s)",
-            *self._scope_keys,
-            list(sources),
-        )
-        return int(found)
-
-    def passages(self, source: str, path: str) -> list[Record]:
-        return self._records(
-            'd.source = %s AND d.path = %s ORDER BY m.ordinal, m.tier COLLATE "C", m.hash', source, path
-        )
-
-    def _read_records(self, ids: Sequence[str]) -> dict[str, Record]:
-        return {r.id: r for r in self._records("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids))}
 
     def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         found = self._all(
-            "SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, coalesce(m.event_start, m.recorded_at), "
+            f"SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, {TIME}, "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
-            f"WHERE {IN_SCOPE} AND m.hash = ANY(%s::bigint[])",
-            *self._scope_keys, rows.memory_hashes(ids),
+            f"WHERE {VISIBLE} AND m.hash = ANY(%s::bigint[])",
+            *self._scope_keys, memory_hashes(ids),
         )  # fmt: skip
         return {
             id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
@@ -479,7 +394,7 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
 
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         if self._table().rows > self._large.rows:
-            places = self._session_turns("m.hash = ANY(%s::bigint[])", rows.memory_hashes(ids)).places
+            places = self._session_turns("m.hash = ANY(%s::bigint[])", memory_hashes(ids)).places
             sessions = {session for session, _ in places.values()}
             numbers = {near for _, turn in places.values() for near in (turn - 1, turn + 1)}
             turns = self._session_turns(
@@ -493,27 +408,6 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         return {
             memory: near for memory in ids if memory in places and (near := turns.adjacent(*places[memory]))
         }
-
-    def _read_page(self, first: int, limit: int) -> list[Record]:
-        return self._records("m.hash >= %s ORDER BY m.hash LIMIT %s", first, limit)
-
-    def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
-        found: list[str] = []
-        for tier, first, last in id_ranges(prefix):
-            read = self._all(
-                f"SELECT m.tier, m.hash FROM memory m WHERE {IN_SCOPE} AND m.tier = coalesce(%s, m.tier) "
-                f"AND m.hash BETWEEN %s AND %s ORDER BY {'m.hash' if tier else 'm.tier, m.hash'} LIMIT %s",
-                *self._scope_keys, tier or None, first, last, limit - len(found),
-            )  # fmt: skip
-            found += [id_from_hash(*row) for row in read]
-        return found
-
-    def project_names(self) -> list[str]:
-        read = self._all(
-            f"SELECT DISTINCT m.project FROM memory m WHERE {IN_SCOPE} AND m.project IS NOT NULL",
-            *self._scope_keys,
-        )
-        return sorted(name for (name,) in read)
 
     def _postings(self) -> PostingReader:
         table = self._table()
@@ -538,7 +432,7 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
     def coverage(self, fingerprint: str) -> Coverage:
         condition, values = self._pending_condition(fingerprint)
         ((count, pending),) = self._all(
-            f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {IN_SCOPE}",
+            f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {VISIBLE}",
             *values,
             *self._scope_keys,
         )
@@ -555,19 +449,11 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
             return None
         condition, values = self._pending_condition(fingerprint)
         ((oldest,),) = self._all(
-            f"SELECT min(m.updated_at) FROM memory m WHERE {condition} AND {IN_SCOPE}",
+            f"SELECT min(m.updated_at) FROM memory m WHERE {condition} AND {VISIBLE}",
             *values,
             *self._scope_keys,
         )
         return None if oldest is None else int(oldest)
-
-    def due(self, level: int) -> list[DueMemory]:
-        found = self._all(
-            f"SELECT m.tier, m.hash, m.key, m.due, d.source, d.path {rows.FROM_MEMORY} WHERE {IN_SCOPE} "
-            "AND m.due > 0 AND m.due & 7 >= %s ORDER BY m.num",
-            *self._scope_keys, level,
-        )  # fmt: skip
-        return [DueMemory(id_from_hash(tier, number), *row) for tier, number, *row in found]
 
     def _text_before(self, record: Record) -> str:
         place = record.place
@@ -586,28 +472,8 @@ class PostgresReader(SnapshotReader, PostgresVectors, PostgresHistory):
         )
         return {mark for (mark,) in found}
 
-    def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
-        found = self._all(
-            f"SELECT substr(hash, {FORGOTTEN_PREFIX + 1}) FROM tombstone WHERE tenant = %s "
-            f"AND left(hash, {FORGOTTEN_PREFIX}) = ANY(%s)",
-            self._tenant, list(prefixes),
-        )  # fmt: skip
-        return {name for (name,) in found}
-
-    def counts(self) -> Counts:
-        found = self._all(
-            f"SELECT m.tier, m.status, count(*) FROM memory m WHERE {IN_SCOPE} GROUP BY m.tier, m.status",
-            *self._scope_keys,
-        )
-        by_tier = [(tier, status, count) for tier, status, count in found]
-        return counts_from_rows(by_tier, len(self._documents("true")), len(self.sources()))
-
     def count_memories(self, key: str) -> int:
         ((found,),) = self._all(
-            f"SELECT count(*) FROM memory m WHERE {IN_SCOPE} AND m.key = %s", *self._scope_keys, key
+            f"SELECT count(*) FROM memory m WHERE {VISIBLE} AND m.key = %s", *self._scope_keys, key
         )
         return int(found)
-
-    def versions(self) -> StageVersions | None:
-        found = self._all("SELECT versions FROM tenant WHERE id = %s", self._tenant)
-        return StageVersions(**json.loads(found[0][0])) if found and found[0][0] else None

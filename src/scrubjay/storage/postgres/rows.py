@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scrubjay.errors import StoreVersionError
-from scrubjay.models.ids import parse_id, parse_node_id
-from scrubjay.models.records import STATUSES, TIERS, Record
+from scrubjay.models.records import STATUSES, TIERS
 from scrubjay.storage.changes import PreparedMemory
-from scrubjay.storage.postgres.connection import unescape_text
+from scrubjay.storage.postgres.connection import postgres_sql, unescape_text
 from scrubjay.storage.postgres.schema import newest_schema
-from scrubjay.storage.rows import RECORD_COLUMNS, SIGN, Tenant, record_from_row, record_to_row
+from scrubjay.storage.rows import RECORD_COLUMNS, SIGN, VISIBLE, ScopeKeys, Tenant, memory_hash, record_to_row
 from scrubjay.storage.scoring import MAX_TERM_COUNT
 from scrubjay.storage.table import COLUMNS, MemoryTable
 
@@ -104,31 +103,6 @@ INSERT_MEMORY: Final = (
     f"INSERT INTO memory ({MEMORY_COLUMNS}) VALUES ({', '.join(['%s'] * (MEMORY_COLUMNS.count(',') - 1))}, "
     "%s::integer[], %s::smallint[])"
 )
-FROM_MEMORY: Final = "FROM memory m LEFT JOIN document d ON d.tenant = m.tenant AND d.id = m.document"
-
-
-def sort_hash(memory: str) -> int | None:
-    parsed = parse_id(memory)
-    return None if parsed is None else parsed[1] - SIGN
-
-
-def tier_of(memory: str) -> str | None:
-    parsed = parse_id(memory)
-    return None if parsed is None else parsed[0]
-
-
-def memory_hashes(ids: Iterable[str]) -> list[int]:
-    return [number for memory in ids if (number := sort_hash(memory)) is not None]
-
-
-def node_hash(node: str) -> int:
-    (number,) = node_hashes([node])
-    return number
-
-
-def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
-    parsed = [found for node in nodes if (found := parse_node_id(node)) is not None]
-    return [number - SIGN for kind, number in parsed if of in (None, kind)]
 
 
 def memory_to_row(
@@ -139,7 +113,7 @@ def memory_to_row(
     return (
         tenant,
         generation,
-        *record_to_row(record, sort_hash(record.id), document, list),
+        *record_to_row(record, memory_hash(record.id), document, list),
         memory.language,
         event.start if event else record.recorded_at,
         min(memory.terms.length, MAX_LENGTH),
@@ -153,13 +127,7 @@ def array_literal(numbers: Iterable[float]) -> str:
     return f"{{{','.join(map(str, numbers))}}}"
 
 
-def memory_from_row(row: Sequence[Any]) -> Record:
-    return record_from_row(row, tuple)
-
-
-IN_SCOPE = "m.tenant = %s AND m.generation = %s AND m.key = ANY(%s)"
-"""The condition of every statement about memories: tenant, generation, visibility keys."""
-
+IN_SCOPE: Final = postgres_sql(VISIBLE)
 PACKED_COLUMNS: Final = np.dtype(
     [
         ("num", ">i8"),
@@ -171,8 +139,6 @@ PACKED_COLUMNS: Final = np.dtype(
         ("language", ">i4"),
     ]
 )
-ScopeKeys = tuple[int, int, list[str]]
-"""Values of `IN_SCOPE`."""
 
 
 def scope_parameters(scope_keys: ScopeKeys, **values: Any) -> dict[str, Any]:

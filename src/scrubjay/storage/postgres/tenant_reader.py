@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import text_hash
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import UnrestrictedScope
-from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
+from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
-from scrubjay.storage.postgres import rows
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.graph import edge_from_row
 from scrubjay.storage.postgres.reader import PostgresReader
 from scrubjay.storage.postgres.rows import find_tenant
 from scrubjay.storage.postgres.vectors import decode_vectors
-from scrubjay.storage.rows import SELECTED_COLUMNS, SIGN, TARGET_KIND, event_from_row, id_from_hash
+from scrubjay.storage.reader import SQLTenantReader
+from scrubjay.storage.rows import (
+    FROM_MEMORY,
+    SELECTED_COLUMNS,
+    SIGN,
+    TARGET_KIND,
+    event_from_row,
+    id_from_hash,
+    record_from_row,
+)
 from scrubjay.storage.snapshot import Snapshot
 from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
-    from scrubjay.models.lifecycle import CachedExtraction
     from scrubjay.storage.postgres.connection import Database
 
 
@@ -32,7 +39,7 @@ SELECT_KEYS: Final = " UNION ".join(
     f"SELECT key FROM {table} WHERE tenant = %(tenant)s" for table in KEYED_TABLES
 )
 SELECT_MEMORIES: Final = (
-    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {SELECTED_COLUMNS} {rows.FROM_MEMORY} "
+    f"SELECT m.num, m.language, m.length, m.terms, m.tfs, {SELECTED_COLUMNS} {FROM_MEMORY} "
     "WHERE m.tenant = %s AND m.generation = %s AND m.num > %s ORDER BY m.num LIMIT %s"
 )
 SELECT_CONTENT_HASHES: Final = """
@@ -58,7 +65,7 @@ learned of the tables' sizes, which is nothing of one that was filled just now: 
 LEAST_HASH: Final = -SIGN
 
 
-class PostgresTenantReader(PostgresReader):
+class PostgresTenantReader(SQLTenantReader, PostgresReader):
     def __init__(self, db: Database, name: str) -> None:
         tenant = find_tenant(db, name)
         keys = db.execute(SELECT_KEYS, {"tenant": tenant.number}).fetchall() if tenant else []
@@ -80,20 +87,6 @@ class PostgresTenantReader(PostgresReader):
         finally:
             cursor.close()  # again: a cursor whose connection is lost while it closes stays open
 
-    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        wanted = set(ids)
-        read = self._all(
-            "SELECT tier, hash, key FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
-            *self._scope_keys[:2], rows.memory_hashes(wanted),
-        )  # fmt: skip
-        found = {id_from_hash(tier, number): key for tier, number, key in read}
-        return {one: found[one] for one in wanted if one in found}
-
-    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
-        keys = set(self.keys_of(ids).values())
-        return self._extractions(ids, (*self._scope_keys[:2], list(keys)))
-
     def memories(self) -> Iterator[list[PreparedMemory]]:
         last = -1
         while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
@@ -104,7 +97,7 @@ class PostgresTenantReader(PostgresReader):
             vectors = self._read_vectors([row[0] for row in found])
             yield [
                 PreparedMemory(
-                    rows.memory_from_row(record),
+                    record_from_row(record, tuple),
                     Terms({words[term]: times for term, times in zip(own, tfs, strict=True)}, length),
                     vectors.get(num, {}),
                     language,
@@ -178,11 +171,6 @@ class PostgresTenantReader(PostgresReader):
     def tombstones(self) -> Iterator[list[str]]:
         for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
             yield [mark for (mark,) in piece]
-
-    def all_projects(self) -> list[PutProject]:
-        statement = "SELECT place, name, key FROM project WHERE tenant = %s"
-        found = [PutProject(*row) for row in self._all(statement, self._tenant)]
-        return sorted(found, key=lambda one: (one.key, one.place))
 
 
 def _has_hash(content: bytes, digest: str) -> bool:

@@ -6,23 +6,29 @@ search reads only the nominated vectors, or all that a narrow filter passes; whe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.errors import ModelMismatchError
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.results import Hit
 from scrubjay.storage.changes import QuantizedVectors
 from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.graph import PostgresGraph
-from scrubjay.storage.postgres.rows import IN_SCOPE, memory_hashes
 from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourIndex
-from scrubjay.storage.rows import RegisteredModel, id_from_hash, token_codes_only
+from scrubjay.storage.rows import (
+    VISIBLE,
+    RegisteredModel,
+    ScopeKeys,
+    id_from_hash,
+    memory_hashes,
+    token_codes_only,
+)
 from scrubjay.storage.scoring import ArrayScores, NominatedScores, dot_products, quantize, score_vectors
 from scrubjay.storage.table import MemoryTable
 
@@ -30,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from scrubjay.storage.postgres.connection import Database
-    from scrubjay.storage.postgres.rows import ScopeKeys
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
@@ -133,18 +138,9 @@ def _score_windows(
 
 class PostgresVectors(PostgresGraph):
     _large: LargeTenantLimits
-    _table: Callable[[], MemoryTable]
-    _mask: Callable[[RecordFilter], NDArray[np.bool_]]
-    _registered: Callable[[], dict[str, RegisteredModel]]
 
     def _read_models(self) -> dict[str, RegisteredModel]:
         return registered_models(self._db, self._tenant)
-
-    def _model(self, fingerprint: str) -> RegisteredModel:
-        found = self._registered().get(fingerprint)
-        if found is None:
-            raise NotFoundError(f"No model {fingerprint} is registered in this store.")
-        return found
 
     def _vector_model(self, fingerprint: str) -> RegisteredModel:
         found = self._model(fingerprint)
@@ -278,7 +274,7 @@ class PostgresVectors(PostgresGraph):
         found = self._all(
             "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
             "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
-            f"WHERE v.model = %s AND {IN_SCOPE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
+            f"WHERE v.model = %s AND {VISIBLE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
             model.number, *self._scope_keys, memory_hashes(ids),
         )  # fmt: skip
         windows = {
@@ -299,7 +295,7 @@ class PostgresVectors(PostgresGraph):
             return self._sample(model).covered
         ((found,),) = self._all(
             "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
-            f"WHERE v.model = %s AND {IN_SCOPE}",
+            f"WHERE v.model = %s AND {VISIBLE}",
             model.number, *self._scope_keys,
         )  # fmt: skip
         return int(found)

@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.ids import ID_DIGITS, parse_node_id
-from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS, Record
-from scrubjay.storage.rows import SIGN, TARGET_KIND, id_from_hash
-from scrubjay.storage.snapshot import Snapshot
-from scrubjay.storage.sqlite import rows
-from scrubjay.storage.sqlite.rows import VisibleMemories, bind_keys, keys_sql
+from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
+from scrubjay.storage.reader import TIME, SQLReader
+from scrubjay.storage.rows import (
+    SIGN,
+    TARGET_KIND,
+    VISIBLE,
+    ScopeKeys,
+    id_from_hash,
+    memory_hashes,
+    node_hash,
+    node_hashes,
+)
+from scrubjay.storage.sqlite.connection import Statements, select
+from scrubjay.storage.sqlite.rows import decode_strings
 from scrubjay.storage.table import TIER_CODE
 
 if TYPE_CHECKING:
@@ -46,25 +55,26 @@ class EdgeVisibility:
     dst_tier: int
 
 
-def load_visibilities(db: Database, tenant: int, keys: Sequence[str]) -> list[EdgeVisibility]:
-    """Return the sights whose edge and memories the holder of these keys sees."""
-    bindings, among = bind_keys(keys), keys_sql(keys)
-    found = db.execute(
-        f"SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ({among}) "
-        f"AND src_key IN ({among}) AND (dst_key = '' OR dst_key IN ({among}))",
-        (tenant, *bindings, *bindings, *bindings),
-    ).fetchall()
+def load_visibilities(db: Database, tenant: int, keys: list[str]) -> list[EdgeVisibility]:
+    """Return the visibilities whose edge and memories the holder of these keys sees."""
+    found = select(
+        db,
+        "SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ? AND src_key IN ? "
+        "AND (dst_key = '' OR dst_key IN ?)",
+        tenant, keys, keys, keys,
+    )  # fmt: skip
     return [EdgeVisibility(*row) for row in found]
 
 
 def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) -> int:
-    found = db.execute(
+    found = select(
+        db,
         "SELECT id FROM sight WHERE tenant = ? AND key = ? AND src_key = ? AND src_tier = ? AND dst_key = ? "
         "AND dst_tier = ?",
-        (tenant, *name),
-    ).fetchone()
-    if found is not None:
-        return int(found[0])
+        tenant, *name,
+    )  # fmt: skip
+    if found:
+        return int(found[0][0])
     db.execute(
         "INSERT INTO sight (tenant, key, src_key, src_tier, dst_key, dst_tier) VALUES (?, ?, ?, ?, ?, ?)",
         (tenant, *name),
@@ -72,14 +82,13 @@ def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) ->
     return db.last_insert_rowid()
 
 
-def visibility_codes_sql(sights: Iterable[EdgeVisibility]) -> str:
-    return ",".join(str(sight.code) for sight in sights)
+def visibility_codes_sql(visibilities: Iterable[EdgeVisibility]) -> str:
+    return ",".join(str(one.code) for one in visibilities)
 
 
-def node_condition(kind: str, keys: Sequence[str], node: str = "e.dst") -> str:
-    """Return the SQL condition, with the keys as its values, that a concept or category is visible."""
-    condition = f"c.tenant = e.tenant AND c.key IN ({keys_sql(keys)}) AND c.node = {node}"
-    return f"EXISTS (SELECT 1 FROM {kind} c WHERE {condition})"
+def node_condition(kind: str, node: str = "e.dst") -> str:
+    """Return the SQL condition, with the keys as its value, that a concept or category is visible."""
+    return f"EXISTS (SELECT 1 FROM {kind} c WHERE c.tenant = e.tenant AND c.key IN ? AND c.node = {node})"
 
 
 def encode_weight_and_time(edge: Edge) -> tuple[int | float, int]:
@@ -97,44 +106,24 @@ def parse_node_hash(node: str) -> tuple[str, int, int] | None:
     return "memory", TIER_CODE[found[0]], found[1] - SIGN
 
 
-def node_hashes(of: str, ids: Iterable[str]) -> list[int]:
-    return hashes_by_kind(ids)[of]
-
-
-def hashes_by_kind(ids: Iterable[str]) -> dict[str, list[int]]:
-    found: dict[str, list[int]] = {"memory": [], "concept": [], "category": []}
-    for one in ids:
-        node = parse_node_hash(one)
-        if node is not None:
-            found[node[0]].append(node[2])
-    return found
-
-
-def visible_nodes(visible: VisibleMemories, kind: str, hashes: Sequence[int]) -> dict[int, str]:
-    return _select_nodes(visible, kind, "e.tenant = ? AND e.kind = ? AND e.hash", hashes)
-
-
-def nodes_by_number(visible: VisibleMemories, kind: str, numbers: Sequence[int]) -> dict[int, str]:
-    # The plus keeps the planner from scanning all of the tenant's nodes.
-    return _select_nodes(visible, kind, "+e.tenant = ? AND +e.kind = ? AND e.num", numbers)
-
-
-def _select_nodes(
-    visible: VisibleMemories, kind: str, condition: str, values: Sequence[int]
+def visible_nodes(
+    db: Database, scope_keys: ScopeKeys, kind: str, nodes: Sequence[int], column: str = "e.hash"
 ) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for batch in rows.id_batches(values):
-        read = visible.db.execute(
-            f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ({rows.placeholders(batch)}) "
-            f"AND {node_condition(kind, visible.keys, 'e.num')}",
-            (visible.tenant, kind, *batch, *visible.bound),
-        ).fetchall()
-        found |= {num: id_from_hash(kind, number) for num, number in read}
-    return found
+    """Return number and id of the visible concepts or categories among these, given by their hashes or numbers."""
+    # By number, the plus keeps the planner from scanning all of the tenant's nodes.
+    condition = f"e.tenant = ? AND e.kind = ? AND {column}"
+    if column == "e.num":
+        condition = f"+e.tenant = ? AND +e.kind = ? AND {column}"
+    tenant, _, keys = scope_keys
+    found = select(
+        db,
+        f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ? AND {node_condition(kind, 'e.num')}",
+        tenant, kind, list(nodes), keys,
+    )  # fmt: skip
+    return {num: id_from_hash(kind, number) for num, number in found}
 
 
-TIME_SQL: Final = "coalesce({0}.event_start, {0}.recorded_at)"
-CHAIN_COLUMNS: Final = "{0}.tier, {0}.hash, {0}.key, " + TIME_SQL
+CHAIN_COLUMNS: Final = f"m.tier, m.hash, m.key, {TIME}"
 SAME_SESSION: Final = "n.session = m.session AND n.turn = m.turn + {0}"
 SAME_DOCUMENT: Final = (
     "n.document = m.document AND n.ordinal = m.ordinal + {0} AND m.session IS NULL AND n.session IS NULL"
@@ -174,34 +163,30 @@ EDGE_RANK_SQL = (
 """Of several keys' edges of one source and target the first is shown: given, heaviest, of the smaller key."""
 
 
-class SQLiteGraph:
-    def __init__(self, visible: VisibleMemories, snapshot: Snapshot) -> None:
-        self.visible = visible
-        self._snapshot = snapshot
-        self._db, self._tenant, self._keys = visible.db, visible.tenant, visible.keys
-        self._bound, self._marks = visible.bound, visible.marks
+class SQLiteGraph(Statements, SQLReader):
+    _decode = staticmethod(decode_strings)
 
-    def _sights(self) -> list[EdgeVisibility]:
-        return self._snapshot.cached("sights", lambda: load_visibilities(self._db, self._tenant, self._keys))
+    def _visibilities(self) -> list[EdgeVisibility]:
+        return self._snapshot.cached(
+            "visibilities", lambda: load_visibilities(self._db, self._tenant, self._keys)
+        )
+
+    def _nodes(self, kind: str, nodes: Sequence[int], column: str = "e.hash") -> dict[int, str]:
+        return visible_nodes(self._db, self._scope_keys, kind, nodes, column)
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        if ids is None:
-            return self._concepts("concept c JOIN node n ON n.num = c.node WHERE", ())
-        wanted = sorted(set(node_hashes("concept", ids)))
-        source = "node n CROSS JOIN concept c ON c.node = n.num WHERE n.tenant = ? AND n.kind = 'concept' AND"
-        found: list[Entity] = []
-        for batch in rows.id_batches(wanted):
-            found += self._concepts(
-                f"{source} n.hash IN ({rows.placeholders(batch)}) AND", (self._tenant, *batch)
+        source, values = "concept c JOIN node n ON n.num = c.node WHERE", list[object]()
+        if ids is not None:
+            source = (
+                "node n CROSS JOIN concept c ON c.node = n.num WHERE n.tenant = ? AND n.kind = 'concept' "
+                "AND n.hash IN ? AND"
             )
-        return found
-
-    def _concepts(self, source: str, values: Sequence[object]) -> list[Entity]:
-        found = self._db.execute(
-            f"SELECT n.hash, c.key, c.name, c.aliases, c.kind, c.at FROM {source} c.tenant = ? "
-            f"AND c.key IN ({self._marks}) ORDER BY n.hash, c.key",
-            (*values, self._tenant, *self._bound),
-        ).fetchall()
+            values = [self._tenant, node_hashes(ids, "concept")]
+        found = self._all(
+            f"SELECT n.hash, c.key, c.name, c.aliases, c.kind, c.at FROM {source} c.tenant = ? AND c.key IN ? "
+            "ORDER BY n.hash, c.key",
+            *values, self._tenant, self._keys,
+        )  # fmt: skip
         return [
             Entity(
                 id_from_hash("concept", number),
@@ -215,35 +200,20 @@ class SQLiteGraph:
         ]
 
     def concept_rows(self) -> list[EntityRow]:
-        found = self._db.execute(
+        found = self._all(
             f"SELECT {CONCEPT_ID_SQL}, c.key, c.name, nullif(c.aliases, '{NO_ALIASES}'), c.kind, c.at "
-            "FROM concept c JOIN node n ON n.num = c.node "
-            f"WHERE c.tenant = ? AND c.key IN ({self._marks})",
-            (self._tenant, *self._bound),
-        ).fetchall()
+            "FROM concept c JOIN node n ON n.num = c.node WHERE c.tenant = ? AND c.key IN ?",
+            self._tenant, self._keys,
+        )  # fmt: skip
         return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in found]
 
-    def concept_mark(self) -> int:
-        (found,) = self._db.execute(
-            f"SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = ? AND key IN ({self._marks})",
-            (self._tenant, *self._bound),
-        ).fetchone()
-        return int(found)
-
     def categories(self) -> list[Category]:
-        found = self._db.execute(
+        found = self._all(
             f"SELECT n.hash, {CATEGORY_COLUMNS} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
-            f"AND c.key IN ({self._marks}) ORDER BY n.hash",
-            (self._tenant, *self._bound),
-        ).fetchall()
+            "AND c.key IN ? ORDER BY n.hash",
+            self._tenant, self._keys,
+        )  # fmt: skip
         return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
-
-    def projects(self) -> dict[str, str]:
-        found = self._db.execute(
-            f"SELECT place, name FROM project WHERE tenant = ? AND key IN ({self._marks}) ORDER BY key DESC",
-            (self._tenant, *self._bound),
-        ).fetchall()
-        return dict(sorted(dict(found).items()))
 
     def edges(
         self,
@@ -273,7 +243,7 @@ class SQLiteGraph:
         for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
             numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
             for kind in stored:
-                for batch in rows.id_batches(numbers) if not singly else ([number] for number in numbers):
+                for batch in [[number] for number in numbers] if singly else [numbers]:
                     for number, edge in read(of, tier, batch, kind, limit if singly else None, rule):
                         by_kind[(of, tier, number), kind].append(edge)
         found: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
@@ -289,55 +259,47 @@ class SQLiteGraph:
         return self._exists(("made", rule), "maker WHERE tenant = ? AND rule = ?", rule)
 
     def _any(self, kind: str) -> bool:
-        condition = f"{kind} WHERE tenant = ? AND key IN ({self._marks})"
-        return self._exists(("any", kind), condition, *self._bound)
+        return self._exists(("any", kind), f"{kind} WHERE tenant = ? AND key IN ?", self._keys)
 
     def _exists(self, name: tuple[str, str], condition: str, *values: object) -> bool:
         statement = f"SELECT 1 FROM {condition} LIMIT 1"
-        return self._snapshot.cached(
-            name, lambda: self._db.execute(statement, (self._tenant, *values)).fetchone() is not None
-        )
+        return self._snapshot.cached(name, lambda: bool(self._all(statement, self._tenant, *values)))
 
     def _outward(
-        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None, rule: str | None
+        self, of: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
-        sights = [sight for sight in self._sights() if sight.src_tier == tier]
+        visibilities = [one for one in self._visibilities() if one.src_tier == tier]
         to = TARGET_KIND.get(kind)
-        if of != "memory" or not sights or (to is not None and not self._any(to)):
+        if of != "memory" or not visibilities or (to is not None and not self._any(to)):
             return
-        condition = f"e.src IN ({rows.placeholders(numbers)}) AND e.kind = ?"
-        values: tuple[object, ...] = (*numbers, KIND_CODE[kind])
+        condition, values = "e.src IN ? AND e.kind = ?", [numbers, KIND_CODE[kind]]
         edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
         if to is not None:
             edges, end, order = "edge e CROSS JOIN node n ON n.num = e.dst", "n.hash", "n.hash"
-            condition, values = f"{condition} AND {node_condition(to, self._keys)}", (*values, *self._bound)
-        for row in self._rows(sights, edges, condition, values, end, order, limit, rule):
+            condition, values = f"{condition} AND {node_condition(to)}", [*values, self._keys]
+        for row in self._rows(visibilities, edges, condition, values, end, order, limit, rule):
             yield row[1], _edge_from_row(kind, row[0], row[1:])
 
     def _inward(
-        self, of: str, tier: int, numbers: Sequence[int], kind: str, limit: int | None, rule: str | None
+        self, of: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
-        sights = [sight for sight in self._sights() if sight.dst_tier == tier]
-        if of != TARGET_KIND.get(kind, "memory") or not sights:
+        visibilities = [one for one in self._visibilities() if one.dst_tier == tier]
+        if of != TARGET_KIND.get(kind, "memory") or not visibilities:
             return
         hashes = {number: number for number in numbers}
         if of != "memory":
-            ends = visible_nodes(self.visible, of, numbers).items()
-            hashes = {num: node[2] for num, one in ends if (node := parse_node_hash(one))}
+            hashes = {num: node_hash(one) for num, one in self._nodes(of, numbers).items()}
         if not hashes:
             return
-        condition, values = (
-            f"e.kind = ? AND e.dst IN ({rows.placeholders(list(hashes))})",
-            (KIND_CODE[kind], *hashes),
-        )
         edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
-        for row in self._rows(sights, edges, condition, values, "e.dst", order, limit, rule):
+        condition, values = "e.kind = ? AND e.dst IN ?", [KIND_CODE[kind], list(hashes)]
+        for row in self._rows(visibilities, edges, condition, values, "e.dst", order, limit, rule):
             number = hashes[row[0]]
             yield number, _edge_from_row(kind, number, row[1:])
 
     def _rows(
         self,
-        sights: Sequence[EdgeVisibility],
+        visibilities: Sequence[EdgeVisibility],
         edges: str,
         condition: str,
         values: Sequence[object],
@@ -346,161 +308,128 @@ class SQLiteGraph:
         limit: int | None,
         rule: str | None,
     ) -> list[Any]:
-        several = len({sight.key for sight in sights}) > 1
+        several = len({one.key for one in visibilities}) > 1
         chosen = first = ""
         if rule is not None:  # which of several keys' edges is shown does not depend on the rule asked for
             chosen, first = ("", "k.rule IS NOT ?, ") if several else ("AND k.rule = ? ", "")
-        found = self._db.execute(
+        found = self._all(
             f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
             f"{WEIGHT_SQL} AS weight, e.at, k.origin, k.rule, k.run FROM {edges} "
             "CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
-            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(sights)}) AND {condition} {chosen}"
+            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(visibilities)}) AND {condition} {chosen}"
             f"ORDER BY place, {first}weight DESC, {order} LIMIT ?",
-            (self._tenant, *values, *(() if rule is None else (rule,)), -1 if limit is None else limit),
-        ).fetchall()
+            self._tenant, *values, *(() if rule is None else (rule,)), -1 if limit is None else limit,
+        )  # fmt: skip
         return [row[1:] for row in found if row[0] == 1 and rule in (None, row[-2])]
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        if kind not in KIND_CODE or not self._sights():
+        visibilities = self._visibilities()
+        if kind not in KIND_CODE or not visibilities:
             return {}
         of = TARGET_KIND.get(kind, "memory")
-        if ids is None:
-            return self._by_id(of, self._counted(kind, "", ()))
-        hashes = node_hashes(of, ids)
-        ends = hashes if of == "memory" else list(visible_nodes(self.visible, of, hashes))
-        found: list[tuple[int, int, int]] = []
-        for batch in rows.id_batches(ends):
-            found += self._counted(kind, f"AND e.dst IN ({rows.placeholders(batch)})", batch)
-        wanted = set(ids)
-        return {one: count for one, count in self._by_id(of, found).items() if one in wanted}
-
-    def _counted(self, kind: str, condition: str, values: Sequence[int]) -> list[tuple[int, int, int]]:
-        sights = self._sights()
+        condition, values = "", list[object]()
+        if ids is not None:
+            hashes = memory_hashes(ids) if of == "memory" else list(self._nodes(of, node_hashes(ids, of)))
+            condition, values = "AND e.dst IN ?", [hashes]
         # Several keys' edges of one source and target count once.
-        counted = "count(DISTINCT e.src)" if len({sight.key for sight in sights}) > 1 else "count(*)"
-        return self._db.execute(
+        counted = "count(DISTINCT e.src)" if len({one.key for one in visibilities}) > 1 else "count(*)"
+        found = self._all(
             f"SELECT e.dst, max(e.sight), {counted} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "
-            f"AND e.sight IN ({visibility_codes_sql(sights)}) GROUP BY e.dst",
-            (self._tenant, KIND_CODE[kind], *values),
-        ).fetchall()
-
-    def _by_id(self, of: str, counted: Sequence[tuple[int, int, int]]) -> dict[str, int]:
+            f"AND e.sight IN ({visibility_codes_sql(visibilities)}) GROUP BY e.dst",
+            self._tenant, KIND_CODE[kind], *values,
+        )  # fmt: skip
         if of == "memory":
-            tiers = {sight.code: TIERS[sight.dst_tier] for sight in self._sights()}
-            return {id_from_hash(tiers[sight], end): count for end, sight, count in counted}
-        names = nodes_by_number(self.visible, of, [end for end, _, _ in counted])
-        return {names[end]: count for end, _, count in counted if end in names}
+            tiers = {one.code: TIERS[one.dst_tier] for one in visibilities}
+            names = {end: id_from_hash(tiers[code], end) for end, code, _ in found}
+        else:
+            names = self._nodes(of, [end for end, _, _ in found], "e.num")
+        wanted = None if ids is None else set(ids)
+        return {
+            names[end]: count
+            for end, _, count in found
+            if end in names and (wanted is None or names[end] in wanted)
+        }
 
     def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
-        own = visible_nodes(self.visible, "concept", node_hashes("concept", [concept]))
+        own = self._nodes("concept", node_hashes([concept], "concept"))
         if not own:
             return {}, 0
         (end,) = own
-        sights, kind = visibility_codes_sql(self._sights()), KIND_CODE["references"]
-        memories = self._db.execute(
+        visible, kind = visibility_codes_sql(self._visibilities()), KIND_CODE["references"]
+        memories = self._all(
             "SELECT DISTINCT e.src FROM edge e WHERE e.tenant = ? AND e.kind = ? AND e.dst = ? "
-            f"AND e.sight IN ({sights}) ORDER BY e.src DESC LIMIT ?",
-            (self._tenant, kind, end, limit),
-        ).fetchall()
+            f"AND e.sight IN ({visible}) ORDER BY e.src DESC LIMIT ?",
+            self._tenant, kind, end, limit,
+        )  # fmt: skip
         counts: dict[int, int] = {}
         for (src,) in memories:
-            for (other,) in self._db.execute(
+            for (other,) in self._all(
                 "SELECT DISTINCT e.dst FROM edge e WHERE e.tenant = ? AND e.src = ? AND e.kind = ? "
-                f"AND e.sight IN ({sights})",
-                (self._tenant, src, kind),
-            ).fetchall():
+                f"AND e.sight IN ({visible})",
+                self._tenant, src, kind,
+            ):  # fmt: skip
                 counts[other] = counts.get(other, 0) + 1
         counts.pop(end, None)
-        names = nodes_by_number(self.visible, "concept", list(counts))
+        names = self._nodes("concept", list(counts), "e.num")
         return {names[other]: count for other, count in counts.items() if other in names}, len(memories)
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
-        wanted = {memory for memory in ids if rows.is_memory_id(memory)}
-        found: dict[tuple[str, str, str], Edge] = {}
-        for batch in rows.id_batches(sorted(wanted)):
-            hashes = [rows.sort_hash(memory) for memory in batch]
-            edges = list(self._project_edges(hashes, wanted))
-            for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
-                for step in (-1, 1):
-                    pairs = self._db.execute(
-                        f"SELECT {CHAIN_COLUMNS.format('m')}, {CHAIN_COLUMNS.format('n')} FROM memory m "
-                        f"CROSS JOIN memory n ON {near.format(step)} WHERE {self.visible.among()} "
-                        f"AND {self.visible.among('n')} AND m.hash IN ({rows.placeholders(hashes)})",
-                        (*self.visible.own, *self.visible.own, *hashes),
-                    ).fetchall()
-                    edges += _chain_edges(rule, pairs, step, wanted)
-            found |= {(edge.rule, edge.src, edge.dst): edge for edge in edges}
+        wanted = set(ids)
+        hashes = memory_hashes(sorted(wanted))
+        edges = list(self._project_edges(hashes, wanted))
+        for rule, near in (("session", SAME_SESSION), ("document", SAME_DOCUMENT)):
+            for step in (-1, 1):
+                pairs = self._all(
+                    f"SELECT {CHAIN_COLUMNS}, {as_neighbour(CHAIN_COLUMNS)} FROM memory m "
+                    f"CROSS JOIN memory n ON {near.format(step)} WHERE {VISIBLE} AND {as_neighbour(VISIBLE)} "
+                    "AND m.hash IN ?",
+                    *self._scope_keys, *self._scope_keys, hashes,
+                )  # fmt: skip
+                edges += _chain_edges(rule, pairs, step, wanted)
+        found = {(edge.rule, edge.src, edge.dst): edge for edge in edges}
         return [found[name] for name in sorted(found)]
 
-    def _project_edges(self, hashes: Sequence[int], wanted: set[str]) -> Iterator[Edge]:
-        heads = self._db.execute(
-            f"SELECT m.project, {CHAIN_COLUMNS.format('m')} FROM memory m INDEXED BY memory_hash "
-            f"WHERE {self.visible.among()} AND m.hash IN ({rows.placeholders(hashes)}) AND {IS_HEAD}",
-            (*self.visible.own, *hashes),
-        ).fetchall()
-        time = TIME_SQL.format("m")
+    def _project_edges(self, hashes: list[int], wanted: set[str]) -> Iterator[Edge]:
+        heads = self._all(
+            f"SELECT m.project, {CHAIN_COLUMNS} FROM memory m INDEXED BY memory_hash "
+            f"WHERE {VISIBLE} AND m.hash IN ? AND {IS_HEAD}",
+            *self._scope_keys, hashes,
+        )  # fmt: skip
         for project, *head in heads:
             for step, (sign, order) in ((-1, ("<", "DESC")), (1, (">", "ASC"))):
-                near = self._db.execute(
-                    f"SELECT {CHAIN_COLUMNS.format('m')} FROM memory m WHERE {self.visible.among()} AND "
-                    f"project = ? AND {IS_HEAD} AND {time} {sign}= ? AND ({time}, m.tier, m.hash) {sign} (?, ?, ?) "
-                    f"ORDER BY {time} {order}, m.tier {order}, m.hash {order} LIMIT 1",
-                    (*self.visible.own, project, head[3], head[3], head[0], head[1]),
-                ).fetchone()
-                if near is not None:
-                    yield from _chain_edges("project", [(*head, *near)], step, wanted)
+                near = self._all(
+                    f"SELECT {CHAIN_COLUMNS} FROM memory m WHERE {VISIBLE} AND project = ? AND {IS_HEAD} "
+                    f"AND {TIME} {sign}= ? AND ({TIME}, m.tier, m.hash) {sign} (?, ?, ?) "
+                    f"ORDER BY {TIME} {order}, m.tier {order}, m.hash {order} LIMIT 1",
+                    *self._scope_keys, project, head[3], head[3], head[0], head[1],
+                )  # fmt: skip
+                yield from _chain_edges("project", [(*head, *one) for one in near], step, wanted)
 
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         found: dict[str, tuple[str, ...]] = {}
-        for batch in rows.id_batches([memory for memory in ids if rows.is_memory_id(memory)]):
-            pairs = self._db.execute(
-                "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
-                f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {self.visible.among()} "
-                f"AND {self.visible.among('n')} AND m.hash IN ({rows.placeholders(batch)}) "
-                "ORDER BY m.hash, n.turn, n.tier, n.hash",
-                (*self.visible.own, *self.visible.own, *map(rows.sort_hash, batch)),
-            ).fetchall()
-            for tier, number, other_tier, other in pairs:
-                memory = id_from_hash(tier, number)
-                found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
+        pairs = self._all(
+            "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
+            f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {VISIBLE} "
+            f"AND {as_neighbour(VISIBLE)} AND m.hash IN ? ORDER BY m.hash, n.turn, n.tier, n.hash",
+            *self._scope_keys, *self._scope_keys, memory_hashes(ids),
+        )  # fmt: skip
+        for tier, number, other_tier, other in pairs:
+            memory = id_from_hash(tier, number)
+            found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
         return {memory: found[memory] for memory in ids if memory in found}
 
-    def turns(self, session: str, first: int, last: int) -> list[Record]:
-        return self.visible.records(
-            "m.session = ? AND m.turn BETWEEN ? AND ?",
-            (session, first, last),
-            "ORDER BY m.turn, coalesce(m.ordinal, -1), m.tier, m.hash",
-        )
-
-    def last_turn(self, session: str) -> int | None:
-        row = self._db.execute(
-            f"SELECT m.turn FROM memory m WHERE {self.visible.among()} AND m.session = ? AND m.turn IS NOT NULL "
-            "ORDER BY m.turn DESC LIMIT 1",
-            (*self.visible.own, session),
-        ).fetchone()
-        return None if row is None else int(row[0])
-
-    def sessions(self, limit: int, skip: int = 0) -> list[str]:
-        found = self._db.execute(
-            f"SELECT m.session FROM memory m WHERE {self.visible.among()} AND m.session IS NOT NULL "
-            f"AND m.turn IS NOT NULL GROUP BY m.session ORDER BY max({TIME_SQL.format('m')}) DESC, m.session "
-            "LIMIT ? OFFSET ?",
-            (*self.visible.own, limit, skip),
-        ).fetchall()
-        return [str(session) for (session,) in found]
-
     def _members(self, categories: Sequence[str]) -> list[int]:
-        found: set[int] = set()
-        for end in visible_nodes(self.visible, "category", node_hashes("category", categories)):
-            found |= {
-                src + SIGN
-                for (src,) in self._db.execute(
-                    f"SELECT e.src FROM edge e WHERE e.tenant = ? AND e.kind = {KIND_CODE['belongs']} "
-                    f"AND e.dst = ? AND e.sight IN ({visibility_codes_sql(self._sights())})",
-                    (self._tenant, end),
-                ).fetchall()
-            }
-        return sorted(found)
+        found = self._all(
+            f"SELECT DISTINCT e.src FROM edge e WHERE e.tenant = ? AND e.kind = {KIND_CODE['belongs']} "
+            f"AND e.dst IN ? AND e.sight IN ({visibility_codes_sql(self._visibilities())})",
+            self._tenant, list(self._nodes("category", node_hashes(categories, "category"))),
+        )  # fmt: skip
+        return sorted(src + SIGN for (src,) in found)
+
+
+def as_neighbour(condition: str) -> str:
+    """Return SQL about ``memory m`` as SQL about ``memory n``."""
+    return condition.replace("m.", "n.")
 
 
 def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:

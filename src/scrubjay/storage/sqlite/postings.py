@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group, similar_words
-from scrubjay.storage.sqlite import rows
 from scrubjay.storage.sqlite.blobs import unpack_postings
+from scrubjay.storage.sqlite.connection import select
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, TermGroup, nearest_terms, trigrams
 
@@ -158,17 +158,16 @@ def _read_postings(
     segments = ",".join(map(str, first))
     slots: dict[str, list[NDArray[np.int64]]] = {}
     counts: dict[str, list[NDArray[np.uint8]]] = {}
-    for batch in rows.id_batches(forms):
-        read = db.execute(
-            "SELECT t.text, p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id "
-            f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ({rows.placeholders(batch)}) "
-            "ORDER BY p.segment",
-            (tenant, *batch),
-        ).fetchall()
-        for form, segment, data in read:
-            places, frequencies = unpack_postings(data)
-            slots.setdefault(form, []).append(places.astype(np.int64) + first[segment])
-            counts.setdefault(form, []).append(frequencies)
+    read = select(
+        db,
+        "SELECT t.text, p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id "
+        f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ? ORDER BY p.segment",
+        tenant, list(forms),
+    )  # fmt: skip
+    for form, segment, data in read:
+        places, frequencies = unpack_postings(data)
+        slots.setdefault(form, []).append(places.astype(np.int64) + first[segment])
+        counts.setdefault(form, []).append(frequencies)
     return {
         form: (np.concatenate(places), np.concatenate(counts[form]).astype(np.float64))
         for form, places in slots.items()

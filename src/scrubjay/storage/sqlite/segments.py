@@ -17,7 +17,7 @@ from scrubjay.models.ids import parse_id
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.scoring import MAX_TERM_COUNT
 from scrubjay.storage.sqlite import blobs
-from scrubjay.storage.sqlite.rows import placeholders
+from scrubjay.storage.sqlite.connection import select
 from scrubjay.storage.table import COLUMNS, STATUS_CODE, TIER_CODE
 
 if TYPE_CHECKING:
@@ -326,9 +326,7 @@ def _segment_limit(db: Database, tenant: int) -> int:
 
 def merge_segments(db: Database, segments: Sequence[int]) -> int:
     """Merge segments, in their order, into a new one, and return how many memories it has."""
-    rows = db.execute(
-        f"SELECT * FROM segment WHERE id IN ({placeholders(segments)}) ORDER BY id", tuple(segments)
-    ).fetchall()
+    rows = select(db, "SELECT * FROM segment WHERE id IN ? ORDER BY id", list(segments))
     remap: dict[int, NDArray[np.int32]] = {}
     parts = []
     base = 0
@@ -362,9 +360,7 @@ def _merge_postings(
     db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
 ) -> Iterator[Iterator[tuple[int, int, bytes]]]:
     """Yield the rows of the merged posting lists, a range of terms at a time."""
-    (last,) = db.execute(
-        f"SELECT max(term) FROM posting WHERE segment IN ({placeholders(remap)})", tuple(remap)
-    ).fetchone()
+    ((last,),) = select(db, "SELECT max(term) FROM posting WHERE segment IN ?", list(remap))
     term, width = 0, FIRST_MERGED_TERMS
     while term <= (last or 0):
         parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
@@ -385,10 +381,7 @@ def _merge_postings(
 
 
 def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int) -> None:
-    found = db.execute(
-        f"SELECT DISTINCT model FROM vector WHERE segment IN ({placeholders(remap)})", tuple(remap)
-    ).fetchall()
-    for (model,) in found:
+    for (model,) in select(db, "SELECT DISTINCT model FROM vector WHERE segment IN ?", list(remap)):
         layout = vector_layout(db, model)
         parts: list[blobs.VectorRows] = []
         for segment, places in remap.items():

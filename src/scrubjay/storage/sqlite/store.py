@@ -180,8 +180,7 @@ class SQLiteStore(NoTenantIndex):
                 with write_transaction(db):
                     tenant = get_or_create_tenant(db, scope.tenant, self._secret)
                     writer = SQLiteWriter(db, tenant, scope, self._vocabulary)
-                    for change in changes:
-                        writer.apply(change)
+                    writer.apply_all(changes)
                     writer.finish()
                     mark = db.pragma("data_version")  # changes when another connection writes
                     after = self._quota_checker.check(

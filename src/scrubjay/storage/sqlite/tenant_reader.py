@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -12,13 +12,24 @@ import numpy as np
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import TIERS, UnrestrictedScope
-from scrubjay.storage.changes import PreparedMemory, PutProject, QuantizedVectors
+from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
 from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
-from scrubjay.storage.rows import SIGN, TARGET_KIND, event_from_row, id_from_hash
-from scrubjay.storage.sqlite import blobs, graph, rows
+from scrubjay.storage.reader import SQLTenantReader
+from scrubjay.storage.rows import (
+    FROM_MEMORY,
+    SELECTED_COLUMNS,
+    SIGN,
+    TARGET_KIND,
+    VISIBLE,
+    event_from_row,
+    id_from_hash,
+    memory_hashes,
+    record_from_row,
+)
+from scrubjay.storage.sqlite import blobs, graph
 from scrubjay.storage.sqlite.graph import WEIGHT_SQL
 from scrubjay.storage.sqlite.reader import SQLiteReader
-from scrubjay.storage.sqlite.rows import find_tenant
+from scrubjay.storage.sqlite.rows import decode_strings, find_tenant
 from scrubjay.storage.sqlite.vectors import decode_cached_text, read_vectors
 from scrubjay.storage.table import COLUMNS
 from scrubjay.text.tokenizer import Terms
@@ -26,11 +37,9 @@ from scrubjay.text.tokenizer import Terms
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.models.lifecycle import CachedExtraction
     from scrubjay.storage.snapshot import Snapshot
     from scrubjay.storage.sqlite.connection import Database
     from scrubjay.storage.sqlite.reader import TableCache
-    from scrubjay.storage.sqlite.rows import VisibleMemories
     from scrubjay.storage.sqlite.vectors import VectorCache
 
 
@@ -64,7 +73,7 @@ def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
     return tuple(sorted(key for (key,) in db.execute(statement, (found.number,)).fetchall()))
 
 
-class SQLiteTenantReader(SQLiteReader):
+class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
     def __init__(
         self,
         db: Database,
@@ -81,23 +90,6 @@ class SQLiteTenantReader(SQLiteReader):
         found = find_tenant(self._db, self.scope.tenant)
         return None if found is None else found.secret
 
-    def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        wanted = {one for one in ids if rows.is_memory_id(one)}
-        for batch in rows.id_batches([rows.sort_hash(one) for one in wanted]):
-            read = self._db.execute(
-                "SELECT tier, hash, key FROM memory WHERE tenant = ? AND generation = ? "
-                f"AND hash IN ({rows.placeholders(batch)})",
-                (self._tenant, self._generation, *batch),
-            ).fetchall()
-            found |= {id_from_hash(tier, number): key for tier, number, key in read}
-        return {one: found[one] for one in wanted if one in found}
-
-    def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
-        """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
-        keys = set(self.keys_of(ids).values())
-        return self._extractions(ids, self.visible._replace(keys=tuple(keys)))
-
     def memories(self) -> Iterator[list[PreparedMemory]]:
         db, own = self._db, (self._tenant, self._generation)
         words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", own[:1]).fetchall())
@@ -106,10 +98,10 @@ class SQLiteTenantReader(SQLiteReader):
             "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
         ).fetchall()
         for segment, key in segments:
-            yield from self._segment(segment, self.visible._replace(keys=(key,)), words, languages)
+            yield from self._segment(segment, key, words, languages)
 
     def _segment(
-        self, segment: int, visible: VisibleMemories, words: dict[int, str], languages: dict[int, str]
+        self, segment: int, key: str, words: dict[int, str], languages: dict[int, str]
     ) -> Iterator[list[PreparedMemory]]:
         (blob,) = self._db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
         columns = np.frombuffer(blob, COLUMNS)
@@ -121,7 +113,11 @@ class SQLiteTenantReader(SQLiteReader):
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in _batches(iter(live)):
             ids = self._ids(columns, slots)
-            records = visible.by_id(ids)
+            found = self._all(
+                f"SELECT {SELECTED_COLUMNS} {FROM_MEMORY} WHERE {VISIBLE} AND m.hash IN ?",
+                self._tenant, self._generation, [key], memory_hashes(ids),
+            )  # fmt: skip
+            records = {one.id: one for one in (record_from_row(row, decode_strings) for row in found)}
             yield [
                 PreparedMemory(
                     records[memory],
@@ -192,10 +188,6 @@ class SQLiteTenantReader(SQLiteReader):
     def tombstones(self) -> Iterator[list[str]]:
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
         return _batches(mark for (mark,) in iter(found.fetchone, None))
-
-    def all_projects(self) -> list[PutProject]:
-        statement = "SELECT place, name, key FROM project WHERE tenant = ? ORDER BY key, place"
-        return [PutProject(*row) for row in self._db.execute(statement, (self._tenant,)).fetchall()]
 
 
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:
