@@ -22,7 +22,7 @@ from scrubjay.models.records import Scope
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import Change, Forget, PutConcept, PutMemory
 from scrubjay.storage.interface import Store
-from scrubjay.storage.sqlite import rows
+from scrubjay.storage.sqlite import connection
 from scrubjay.storage.urls import open_store
 from scrubjay.transfer import copy as carrying
 from scrubjay.transfer.copy import copy_tenant, digest_tenant
@@ -339,7 +339,6 @@ import os, signal, sys
 from scrubjay.transfer import copy as carry
 from scrubjay.transfer.copy import copy_tenant
 from scrubjay.storage.urls import open_store
-from scrubjay.storage.sqlite import rows as seen
 carry.BATCH_ROWS = 10
 left = int(sys.argv[3])
 class Dying:
@@ -377,7 +376,7 @@ def test_a_tenant_of_more_users_than_a_statement_takes_values_is_copied(
     places: Places, kinds: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each transaction names the keys of what it holds, and a statement of all of them has them as one value."""
-    monkeypatch.setattr(rows, "MANY_KEYS", 20)
+    monkeypatch.setattr(connection, "MAX_VALUES", 20)
     users = [f"user:u{number}" for number in range(60)]
     first, second = (places.url(kind) for kind in kinds)
     with closing(open_store(first, b"history")) as store:
