@@ -13,7 +13,7 @@ from scrubjay import Memory
 from scrubjay.errors import InputError, SourceError
 from scrubjay.models.records import Record
 from scrubjay.models.reports import ImportReport
-from scrubjay.transfer import formats
+from scrubjay.transfer import archive, formats
 
 GRAPH = [
     {
@@ -357,6 +357,7 @@ def test_lines_of_ones_own_keep_every_field(memory: Memory, tmp_path: Path) -> N
 def test_a_broken_line_is_named_and_the_rest_goes_on(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(archive, "MAX_LINE", 2_000)
     monkeypatch.setattr(formats, "MAX_LINE", 2_000)
     file = tmp_path / "own.jsonl"
     rows = [

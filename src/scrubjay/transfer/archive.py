@@ -17,13 +17,15 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from scrubjay.errors import InputError, SourceError, StoreDamagedError
 from scrubjay.ingest.deletion import ALL_EVENTS
+from scrubjay.ingest.transcripts.base import BYTE_ORDER_MARK
 from scrubjay.models import graph, lifecycle
 from scrubjay.models.dates import now_micros, to_datetime
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge, Entity
@@ -262,8 +264,8 @@ class LineFields:
     def optional_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
         return None if self._fields.get(name) is None else self.number(name, least=least)
 
-    def fraction(self, name: str, default: float = 1.0) -> float:
-        found = self._fields.get(name, default)
+    def fraction(self, name: str) -> float:
+        found = self._fields.get(name, 1.0)
         if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
             raise InputError(f"{name} is {_shown(found)}, not a number from 0 to 1")
         return float(found) if math.isfinite(found) else 0.0
@@ -523,6 +525,29 @@ def _event_time(line: LineFields | None) -> EventTime | None:
 
 
 NOTHING_IMPORTED: Final = "Nothing was imported."
+
+
+@contextmanager
+def readable(file: Path) -> Iterator[None]:
+    """Translate errors of reading a file."""
+    try:
+        yield
+    except OSError as error:
+        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+
+
+def raw_lines(file: Path) -> Iterator[tuple[int, bytes | None]]:
+    """Yield number and bytes of each line, None for one of more than `MAX_LINE` bytes."""
+    number = 0
+    with readable(file), file.open("rb") as stream:
+        while line := stream.readline(MAX_LINE + 1):
+            number += 1
+            long = len(line) > MAX_LINE
+            while long and line and not line.endswith(b"\n"):
+                line = stream.readline(MAX_LINE + 1)
+            yield number, None if long else line
+
+
 REEXPORT_HINT: Final = "export it again, with `scrubjay export`"
 
 
@@ -543,13 +568,12 @@ def check_export(file: Path) -> ExportHeader:
         InputError: It is not an export, is truncated, was changed, has too long a line, or is of a later version.
     """
     digest, number, last, header = hashlib.sha256(), 0, b"", None
-    with open_export(file) as stream:
-        for number, line in _raw(file, stream):
-            if number == 1:
-                header = _header(file, line)
-            else:
-                digest.update(last)
-            last = line
+    for number, line in _lines(file):
+        if number == 1:
+            header = _header(file, line)
+        else:
+            digest.update(last)
+        last = line
     if header is None:
         raise InputError(f"{file} is empty. {NOTHING_IMPORTED}", hint=REEXPORT_HINT)
     footer = LineFields(_footer(file, number, last))
@@ -569,51 +593,36 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
     Raises:
         InputError: A line is not one of an export.
     """
-    with open_export(file) as stream:
-        for number, raw in _raw(file, stream):
-            values = _object(file, number, raw)
-            kind = values.get("line")
-            if kind not in LINE_KINDS:
-                raise InputError(f"Line {number:,} of {file} holds {kind!r}, which no export has.")
-            if kind not in ("header", "footer"):
-                yield number, kind, LineFields(values)
+    for number, raw in _lines(file):
+        values = _object(file, number, raw)
+        kind = values.get("line")
+        if kind not in LINE_KINDS:
+            raise InputError(f"Line {number:,} of {file} holds {kind!r}, which no export has.")
+        if kind not in ("header", "footer"):
+            yield number, kind, LineFields(values)
 
 
 def exported_documents(file: Path) -> dict[str, dict[str, str]]:
     """Return path and content hash of each document of each source of an export."""
     found: dict[str, dict[str, str]] = {}
-    with open_export(file) as stream:
-        for number, raw in _raw(file, stream):
-            if b'"document"' in raw[:200]:
-                values = _object(file, number, raw)
-                if values.get("line") == "document":
-                    line = LineFields(values)
-                    found.setdefault(line.text("source"), {})[line.text("path")] = line.text(
-                        "content_hash", ""
-                    )
+    for number, raw in _lines(file):
+        if b'"document"' in raw[:200]:
+            values = _object(file, number, raw)
+            if values.get("line") == "document":
+                line = LineFields(values)
+                of_source = found.setdefault(line.text("source"), {})
+                of_source[line.text("path")] = line.text("content_hash", "")
     return found
 
 
-def open_export(file: Path) -> BinaryIO:
-    try:
-        return file.open("rb")
-    except OSError as error:
-        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
-
-
-def _raw(file: Path, stream: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        while line := stream.readline(MAX_LINE + 1):
-            number += 1
-            if len(line) > MAX_LINE:
-                raise InputError(
-                    f"Line {number:,} of {file} is longer than {MAX_LINE:,} bytes. {NOTHING_IMPORTED}",
-                    hint=REEXPORT_HINT,
-                )
-            yield number, line
-    except OSError as error:
-        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+    for number, line in raw_lines(file):
+        if line is None:
+            raise InputError(
+                f"Line {number:,} of {file} is longer than {MAX_LINE:,} bytes. {NOTHING_IMPORTED}",
+                hint=REEXPORT_HINT,
+            )
+        yield number, line
 
 
 def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
@@ -627,7 +636,7 @@ def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
 
 
 def _header(file: Path, raw: bytes) -> ExportHeader:
-    fields = LineFields(_object(file, 1, raw.removeprefix(b"\xef\xbb\xbf")))
+    fields = LineFields(_object(file, 1, raw.removeprefix(BYTE_ORDER_MARK)))
     if fields.text("format", "") != EXPORT_FORMAT:
         raise InputError(f"{file} is not an export of scrubjay. {NOTHING_IMPORTED}")
     version = fields.number("version")

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
-from itertools import chain, islice
+from itertools import chain
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
@@ -41,7 +41,7 @@ from scrubjay.storage.changes import (
     PutVectors,
     PutVersions,
 )
-from scrubjay.storage.interface import BATCH_ROWS
+from scrubjay.storage.interface import BATCH_ROWS, in_batches
 from scrubjay.text.tokenizer import TermGroup, index_terms
 
 if TYPE_CHECKING:
@@ -126,39 +126,41 @@ def copy_rows(here: TenantReader, target: Store, on_count: CountCallback) -> Non
 
     Each transaction names only the visibility keys of what it holds: a tenant of a million users has a million of them.
     """
-    among = partial(_copy_scope, here.scope.tenant)
-    sources = here.sources()
+    tenant, sources = here.scope.tenant, here.sources()
     keys = {source.id: source.key for source in sources}
     documents = {
         (source.id, path): one for source in sources for path, one in here.documents(source.id).items()
     }
-    for batch in _batches(PutModel(one.model, one.state) for one in here.models()):
-        target.write(among(()), batch)
-    for some_sources in _batches(sources):
-        target.write(among(one.key for one in some_sources), list(map(PutSource, some_sources)))
-    for some_documents in _batches(documents.values()):
-        document_keys = {keys[one.source] for one in some_documents}
-        target.write(among(document_keys), list(map(PutDocument, some_documents)))
+    nobody = _copy_scope(tenant, ())
+    for models in in_batches(here.models(), BATCH_ROWS):
+        target.write(nobody, [PutModel(one.model, one.state) for one in models])
+    _copy_each(tenant, sources, target, PutSource)
+    _copy_each(tenant, documents.values(), target, PutDocument, lambda one: keys[one.source])
     _copy_memories(here, target, documents, keys, on_count)
     _copy_graph(here, target)
     _copy_history(here, target)
     for fingerprint, texts in here.all_cached_texts():
-        target.write(among(()), [PutVectors(fingerprint, {}, texts)])
+        target.write(nobody, [PutVectors(fingerprint, {}, texts)])
     for tombstones in here.tombstones():
-        target.write(among(()), [PutTombstones(tuple(tombstones))])
+        target.write(nobody, [PutTombstones(tuple(tombstones))])
     versions = here.versions()
     if versions is not None:
-        target.write(among(()), [PutVersions(versions)])
+        target.write(nobody, [PutVersions(versions)])
 
 
 def _copy_scope(tenant: str, keys: Iterable[str]) -> UnrestrictedScope:
     return UnrestrictedScope(tenant, "", (), tuple(sorted({*keys, COPY_RUN_PREFIX})))
 
 
-def _batches(rows: Iterable[T]) -> Iterator[list[T]]:
-    left = iter(rows)
-    while piece := list(islice(left, BATCH_ROWS)):
-        yield piece
+def _copy_each(
+    tenant: str,
+    rows: Iterable[T],
+    target: Store,
+    change: Callable[[T], Change],
+    key: Callable[[T], str] = attrgetter("key"),
+) -> None:
+    for some in in_batches(rows, BATCH_ROWS):
+        target.write(_copy_scope(tenant, map(key, some)), list(map(change, some)))
 
 
 def _copy_memories(
@@ -174,7 +176,7 @@ def _copy_memories(
     done = 0
     # What an interrupted copy left; without any, no view is held open, since the log would grow with every write.
     with target.tenant_reader(tenant) if resumed else nullcontext() as left:
-        for batch in _batches(chain.from_iterable(here.memories())):
+        for batch in in_batches(chain.from_iterable(here.memories()), BATCH_ROWS):
             ids = [one.record.id for one in batch]
             batch_keys = {one.record.key for one in batch}
             batch_keys |= {keys[one.record.place.source] for one in batch if one.record.place is not None}
@@ -220,17 +222,11 @@ def _missing_memories(
 def _copy_graph(here: TenantReader, target: Store) -> None:
     tenant = here.scope.tenant
     concepts, categories = here.concepts(), here.categories()
-    for some_concepts in _batches(concepts):
-        target.write(
-            _copy_scope(tenant, (one.key for one in some_concepts)), list(map(PutConcept, some_concepts))
-        )
-    for some_categories in _batches(categories):
-        target.write(
-            _copy_scope(tenant, (one.key for one in some_categories)), list(map(PutCategory, some_categories))
-        )
+    _copy_each(tenant, concepts, target, PutConcept)
+    _copy_each(tenant, categories, target, PutCategory)
     nodes = {one.id: one.key for one in concepts} | {one.id: one.key for one in categories}
     known = {concept.id for concept in concepts}
-    for edges in _batches(chain.from_iterable(here.all_edges())):
+    for edges in in_batches(chain.from_iterable(here.all_edges()), BATCH_ROWS):
         ends = {end for edge in edges for end in (edge.src, edge.dst)}
         keys = {edge.key for edge in edges}.union(here.keys_of(ends).values())
         keys |= {nodes[end] for end in ends if end in nodes}
@@ -239,17 +235,16 @@ def _copy_graph(here: TenantReader, target: Store) -> None:
         changes: list[Change] = [PutConcept(Entity(one, COPY_RUN_PREFIX, UNKNOWN_CONCEPT)) for one in lost]
         changes += [PutEdges(tuple(edges)), *(DropConcept(one, COPY_RUN_PREFIX) for one in lost)]
         target.write(_copy_scope(tenant, keys), changes)
-    for places in _batches(here.all_projects()):
-        target.write(_copy_scope(tenant, (one.key for one in places)), places)
+    _copy_each(tenant, here.all_projects(), target, lambda one: one)
 
 
 def _copy_history(here: TenantReader, target: Store) -> None:
     tenant = here.scope.tenant
-    for runs in _batches(run for run in here.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX):
-        target.write(_copy_scope(tenant, (run.key for run in runs)), list(map(PutRun, runs)))
+    runs = (run for run in here.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX)
+    _copy_each(tenant, runs, target, PutRun)
     with target.tenant_reader(tenant) as left:  # what an interrupted copy wrote
         there = [event for batch in left.all_events() for event in batch]
-    for events in _batches(_missing_events(here, there)):
+    for events in in_batches(_missing_events(here, there), BATCH_ROWS):
         memory_keys = here.keys_of(
             one for event in events for one in (event.memory, event.other) if one is not None
         )

@@ -19,12 +19,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from scrubjay.errors import InputError, SourceError
+from scrubjay.errors import InputError
 from scrubjay.ingest.reader import parse_front_matter
-from scrubjay.ingest.transcripts.base import as_array, as_micros, as_object, as_string, joined_text
+from scrubjay.ingest.transcripts.base import (
+    BYTE_ORDER_MARK,
+    HEAD_BYTES,
+    as_array,
+    as_micros,
+    as_object,
+    as_string,
+    joined_text,
+)
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.reports import RejectedItem
+from scrubjay.transfer.archive import MAX_LINE, NOTHING_IMPORTED, raw_lines, readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +85,17 @@ ImportedItem: TypeAlias = ImportedMemory | ImportedName | ImportedRelation | Rej
 FormatReader: TypeAlias = Callable[[Path], Iterator[ImportedItem]]
 
 
-MAX_LINE: Final = 64 * 1024 * 1024
-"""Bytes of a line."""
 MAX_FILE: Final = 256 * 1024 * 1024
 """Bytes of a file that is one JSON value: parsed it takes several times that."""
-BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-NOTHING_IMPORTED: Final = "Nothing was imported."
 
 
 def json_lines(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
-    try:
-        with file.open("rb") as stream:
-            number = 0
-            while raw := stream.readline(MAX_LINE + 1):
-                number += 1
-                where = f"line {number:,}"
-                if len(raw) > MAX_LINE:
-                    while not raw.endswith(b"\n") and raw:
-                        raw = stream.readline(MAX_LINE + 1)
-                    yield RejectedItem(where, f"it is longer than {MAX_LINE:,} bytes")
-                    continue
-                raw = raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw
-                if raw.strip():
-                    yield _json_object(where, raw)
-    except OSError as error:
-        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
+    for number, raw in raw_lines(file):
+        where = f"line {number:,}"
+        if raw is None:
+            yield RejectedItem(where, f"it is longer than {MAX_LINE:,} bytes")
+        elif (line := raw.removeprefix(BYTE_ORDER_MARK) if number == 1 else raw).strip():
+            yield _json_object(where, line)
 
 
 def _json_object(where: str, raw: bytes) -> tuple[str, dict[str, Any]] | RejectedItem:
@@ -120,11 +115,9 @@ def read_json(file: Path) -> Any:
         SourceError: The file cannot be read.
         InputError: It is too large, or not JSON.
     """
-    try:
+    with readable(file):
         size = file.stat().st_size
         data = b"" if size > MAX_FILE else file.read_bytes()
-    except OSError as error:
-        raise SourceError(f"{file} cannot be read: {error.strerror}. {NOTHING_IMPORTED}") from error
     if size > MAX_FILE:
         raise InputError(
             f"{file} has {size:,} bytes in one JSON value; at most {MAX_FILE:,} are read. {NOTHING_IMPORTED}",
@@ -602,7 +595,6 @@ def _any(folder: Path, patterns: tuple[str, ...]) -> bool:
     return folder.is_dir() and any(next(folder.glob(pattern), None) is not None for pattern in patterns)
 
 
-HEAD_BYTES: Final = 64 * 1024
 MAX_NOTES: Final = 50
 IMPORT_FORMATS: Final = (
     "auto", "scrubjay", "openclaw", "claude-code", "basic-memory", "mem0", "agentmemory", "mcp-memory", "jsonl",
@@ -623,10 +615,8 @@ def detect_format(path: Path) -> str:
         SourceError: It cannot be read.
         InputError: Its format is unknown.
     """
-    try:
+    with readable(path):
         found = _folder(path) if path.is_dir() else _file(path)
-    except OSError as error:
-        raise SourceError(f"{path} cannot be read: {error.strerror}. Nothing was imported.") from error
     if found is None:
         raise InputError(
             f"{path} has an unknown format. Looked for: {_LOOKED_FOR}. Nothing was imported.",
@@ -651,7 +641,6 @@ def synced_folder(path: Path, format: str) -> SyncedFolder:
 
 
 def format_reader(format: str) -> FormatReader:
-
     return {
         "agentmemory": read_agentmemory,
         "basic-memory": read_basic_memory,
@@ -671,7 +660,7 @@ def _folder(path: Path) -> str | None:
 
 
 def _file(path: Path) -> str | None:
-    head = _head(path).removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = _head(path).removeprefix(BYTE_ORDER_MARK).lstrip()
     if path.suffix.lower() in (".md", ".markdown"):
         if claude_code_folder(path) is not None:
             return "claude-code"

@@ -38,7 +38,7 @@ from scrubjay.storage.changes import (
     PutRun,
     PutSource,
 )
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import Reader, Store, all_records
 from scrubjay.text.normalize import normalize_content
 from scrubjay.transfer.archive import (
     ExportHeader,
@@ -89,20 +89,15 @@ class IdMap:
         """Return the stored memories outside documents that say the same, those of the same status first."""
         if not self._listed:
             self._listed = True
-            after, where = "", RecordFilter(statuses=STATUSES)
-            while page := reader.page(after, TEXT_PAGE, where):
-                after = page[-1].id
-                rows = [(_text_digest(one), one.status, one.id) for one in page if one.place is None]
-                self._db.executemany("INSERT INTO said VALUES (?, ?, ?)", rows)
+            records = all_records(reader, RecordFilter(statuses=STATUSES))
+            rows = ((_text_digest(one), one.status, one.id) for one in records if one.place is None)
+            self._db.executemany("INSERT INTO said VALUES (?, ?, ?)", rows)
             self._db.execute("CREATE INDEX by_digest ON said (digest)")
         query = "SELECT id FROM said WHERE digest = ? ORDER BY status <> ?, id"
         return [row[0] for row in self._db.execute(query, (_text_digest(record), record.status))]
 
     def close(self) -> None:
         self._db.close()
-
-
-TEXT_PAGE: Final = 1_000
 
 
 def _text_digest(record: Record) -> str:

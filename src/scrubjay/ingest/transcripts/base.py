@@ -38,7 +38,6 @@ HEAD_BYTES = 64 * 1024
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BRANCH_NAME = 8  # characters of a uuid
 _MAX_RECORD_ID = 64  # characters; ten thousand are remembered
-_EARLIEST_MILLIS = 1e11  # 1973: smaller numbers are not milliseconds
 
 
 @frozen
@@ -126,8 +125,8 @@ def branch_session(session: str, first: str) -> str:
 _EARLIEST = micros(datetime(2000, 1, 1, tzinfo=UTC))
 # Clocks of two machines differ by less.
 _AHEAD = DAY
-# Seconds of the year 5138: a larger number is in milliseconds, microseconds or nanoseconds.
-_MOST_SECONDS = 1e11
+MOST_SECONDS = 1e11
+"""Seconds of the year 5138, and milliseconds of 1973: a larger number is in milliseconds, microseconds or ns."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -183,7 +182,7 @@ def as_micros(value: object) -> int | None:
 
 
 def micros_from_millis(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value > _EARLIEST_MILLIS else None
+    return as_micros(value) if isinstance(value, int | float) and value > MOST_SECONDS else None
 
 
 def _iso(text: str) -> int | None:
@@ -198,9 +197,9 @@ def _iso(text: str) -> int | None:
 
 def _number(value: float) -> int | None:
     # NaN is in no range.
-    if isinstance(value, bool) or not 0 < value < _MOST_SECONDS * 1_000_000_000:
+    if isinstance(value, bool) or not 0 < value < MOST_SECONDS * 1_000_000_000:
         return None
-    while value >= _MOST_SECONDS:
+    while value >= MOST_SECONDS:
         value /= 1000
     return round(value * SECOND)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from scrubjay.ingest.transcripts.base import (
+    MOST_SECONDS,
     LogRow,
     ReaderItem,
     SkippedItem,
@@ -42,7 +43,6 @@ _NOISE = frozenset({
 })  # fmt: skip
 # Citation marks in private-use characters, and the older 【12†source】.
 _CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
-_LATEST_SECONDS = 1e11  # the year 5138: larger numbers are not seconds
 
 
 def _recognise(path: str, head: bytes) -> bool:
@@ -78,7 +78,7 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
                 visited.add(own)
                 role = as_string(as_object(message.get("author")).get("role"))
                 seconds = message.get("create_time")
-                timed = isinstance(seconds, int | float) and seconds < _LATEST_SECONDS
+                timed = isinstance(seconds, int | float) and seconds < MOST_SECONDS
                 yield Turn(
                     own, role, found, session, lines[key], row.start, row.end, as_micros(seconds) if timed else None,
                     agent=NAME, origin=_ORIGINS[role], title=title,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from scrubjay.errors import SourceError
 from scrubjay.ingest.alignment import PreparedDocument
@@ -78,8 +78,8 @@ def recognise_format(path: str, head: bytes) -> TranscriptFormat | None:
 
 
 MAX_KIND_CHARACTERS = 60
-
 MAX_TITLE_CHARACTERS = 200
+TURN_TEXTS: Final = ("key", "role", "text", "session", "cwd", "remote", "agent", "title")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +106,11 @@ def _storable_turn(one: Turn | SkippedItem | BrokenRow) -> Turn | SkippedItem | 
     if isinstance(one, Turn):
         if not one.text or one.text.isspace():
             return SkippedItem("blank")
-        return replace(
-            one,
-            key=storable_text(one.key),
-            role=storable_text(one.role),
-            text=storable_text(one.text),
-            session=storable_text(one.session),
-            cwd=one.cwd and storable_text(one.cwd),
-            remote=one.remote and storable_text(one.remote),
-            agent=storable_text(one.agent),
-            title=storable_text(one.title[:MAX_TITLE_CHARACTERS]),
-        )
+        one = replace(one, title=one.title[:MAX_TITLE_CHARACTERS])
+        texts: dict[str, Any] = {
+            name: storable_text(text) for name in TURN_TEXTS if (text := getattr(one, name))
+        }
+        return replace(one, **texts)
     if isinstance(one, SkippedItem) and not (len(one.kind) <= MAX_KIND_CHARACTERS and one.kind.isprintable()):
         shown = "".join(char if char.isprintable() else "\ufffd" for char in one.kind[:MAX_KIND_CHARACTERS])
         return replace(one, kind=shown)
