@@ -11,7 +11,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
-from scrubjay.ingest.files import replace_file, snapshot_file
+from scrubjay.ingest.files import rewrite_file, snapshot_file
 from scrubjay.services.curation import split_passage
 
 Open = Callable[..., Memory]
@@ -115,7 +115,7 @@ def test_a_file_that_changed_meanwhile_is_not_written_over(memory: Memory, notes
     before = snapshot_file(notes, "a.md")
     file.write_text("Somebody else was here.")
     with pytest.raises(InputError, match="changed by another program"):
-        replace_file(notes, "a.md", before, "Mine.")
+        rewrite_file(notes, "a.md", before, "Mine.")
     assert file.read_text() == "Somebody else was here."
     assert os.listdir(notes) == ["a.md"]
 

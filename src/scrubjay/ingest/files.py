@@ -259,7 +259,7 @@ def snapshot_file(root: Path, path: str) -> FileSnapshot:
     return found
 
 
-def replace_file(root: Path, path: str, before: FileSnapshot, text: str) -> None:
+def rewrite_file(root: Path, path: str, before: FileSnapshot, text: str) -> None:
     """Replace a file's text.
 
     Raises:

@@ -18,7 +18,7 @@ from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceErr
 from scrubjay.ingest import additions, deletion
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
 from scrubjay.ingest.deletion import status_changes, withheld_ids
-from scrubjay.ingest.files import FileSnapshot, replace_file, snapshot_file
+from scrubjay.ingest.files import FileSnapshot, rewrite_file, snapshot_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import SHORT_ID_DIGITS, may_be_id, tombstone_hashes
@@ -274,7 +274,7 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
     text = before.text[:at] + new + before.text[at + len(record.content) :]
     if text[: _front_matter_end(text)] != before.text[: _front_matter_end(before.text)]:
         _refuse_rewrite(where, "would get other front matter", "edit the file with a program of yours")
-    replace_file(Path(source.root), place.path, before, text)
+    rewrite_file(Path(source.root), place.path, before, text)
     return _sync_passage(workspace, source, record, path)
 
 
