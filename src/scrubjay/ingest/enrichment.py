@@ -183,7 +183,8 @@ def finalize_source(
     documents = note_documents(reader.documents(source.id))
     relinked = sorted(due.keys() & documents.keys())
     placed = [path for path in relinked if due[path] >= DUE_PLACE]
-    resolver = LinkResolver(source.id, scope)
+    names = PageNames(reader, source.id, documents)
+    resolver = LinkResolver(names, scope)
     passages: dict[str, tuple[PassageRef, ...]] = {}
     keys: set[str] = set()
     room = MAX_CACHED_PASSAGES
@@ -193,15 +194,15 @@ def finalize_source(
             keys.update(record.key for record in records)
         if "links" in stages:
             resolver.add(records, None)
-            resolver.add_names(path, records)
+            names.add(path, records)
         if len(records) <= room:
             passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
             room -= len(records)
     changes: list[Change] = []
     if "links" in stages:
         if len(relinked) < len(documents):
-            resolver.add_mentions(reader, [documents[path] for path in placed], documents)
-        changes += put_links(resolver.edges(reader, documents, at, passages))
+            resolver.add_mentions(placed)
+        changes += put_links(resolver.edges(at, passages))
     if placed and "categories" in stages:
         # Other keys' categories stay as they are: their viewers must not notice.
         changed = None if len(placed) == len(documents) else placed
@@ -233,61 +234,39 @@ class _LinkingPassage:
 
 
 class LinkResolver:
-    def __init__(self, source: str, scope: Scope) -> None:
-        self._source = source
+    def __init__(self, names: PageNames, scope: Scope) -> None:
+        self._names = names
         self._scope = scope
         self._linking: dict[str, _LinkingPassage] = {}
-        self._names = DocumentNames()
-
-    def add_names(self, path: str, records: Sequence[Record]) -> None:
-        """Add the aliases and the ids of blocks of a document that is resolved."""
-        self._names.add(path, records)
 
     def add(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
         """Add passages; ``stale`` are ids of passages that may have had links before, None for any."""
         for record in records:
             place = record.place
-            if place is not None and place.source == self._source and record.session is None:
+            if place is not None and place.source == self._names.source and record.session is None:
                 targets = extract_links(record.content)
                 if targets or stale is None or record.id in stale:
                     self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
 
-    def add_mentions(
-        self, reader: Reader, new: Sequence[Document], documents: Mapping[str, Document]
-    ) -> None:
-        """Add stored passages that may link to new or retitled pages; ``documents`` are all of the source."""
-        if len(documents) < DOCUMENTS_PER_LOOKUP * len(new):
-            for path in documents:
-                stored = reader.passages(self._source, path)
-                self.add(stored)
-                self.add_names(path, stored)
+    def add_mentions(self, new: Sequence[str]) -> None:
+        """Add stored passages that may link to new or retitled pages, given by their paths."""
+        names = self._names
+        if len(names.documents) < DOCUMENTS_PER_LOOKUP * len(new):
+            for path in names.documents:
+                self.add(names.read_page(path))
             return
-        languages = reader.languages() or ("en",)
-        for document in new:
-            aliases = self._names.aliases.get(document.path, ())
-            names = {
-                PurePosixPath(document.path).stem,
-                document.title,
-                *journal_names(document.path),
-                *aliases,
-            }
-            for name in sorted(names):
-                groups = query_groups(name, languages)
-                if groups:
-                    scores = reader.words(groups, RecordFilter(sources=(self._source,)))
-                    records = reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
-                    self.add(records)
+        for path in new:
+            called = {PurePosixPath(path).stem, names.documents[path].title, *journal_names(path)}
+            for name in sorted(called.union(names.aliases.get(path, ()))):
+                self.add(names.mentions(name))
 
-    def edges(
-        self, reader: Reader, documents: Mapping[str, Document], at: int, passages: PassageRefs
-    ) -> dict[str, list[Edge]]:
+    def edges(self, at: int, passages: PassageRefs) -> dict[str, list[Edge]]:
         """Return the link edges of each added passage.
 
         A shared passage links to what all its viewers see, so a private page never shadows a shared one; a link
         that only its writer can follow becomes an edge of their own.
         """
-        names = PageNames(reader, self._source, documents, self._names)
-        pages = _VisiblePages(reader, self._source, documents, passages, names)
+        pages = _VisiblePages(self._names, passages)
         resolved: dict[str, list[Edge]] = {}
         for one in self._linking.values():
             edges: dict[str, Edge] = {}
@@ -300,26 +279,59 @@ class LinkResolver:
         return resolved
 
 
-class DocumentNames:
-    """Names that only the text of a document says: its aliases, and the ids of its blocks.
+class PageNames:
+    """Names of a source's documents that only their text says, as far as it was read: aliases, and ids of blocks.
 
     Attributes:
+        documents: All documents of the source, by path.
         aliases: Path of a document to its aliases.
         blocks: Id of a Logseq block to the path of its document.
-        read: Paths of the documents that were added whole.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, reader: Reader, source: str, documents: Mapping[str, Document]) -> None:
+        self.reader, self.source, self.documents = reader, source, documents
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.blocks: dict[str, str] = {}
-        self.read: set[str] = set()
+        self._read: set[str] = set()
+        self._asked: set[str] = set()
 
     def add(self, path: str, records: Iterable[Record]) -> None:
-        self.read.add(path)
+        """Add the names of a document that was read whole."""
+        self._read.add(path)
         for record in records:
-            self.add_passage(path, record)
+            self._add_passage(path, record)
 
-    def add_passage(self, path: str, record: Record) -> None:
+    def read_page(self, path: str) -> list[Record]:
+        """Return the passages of a document, whose names are added."""
+        records = self.reader.passages(self.source, path)
+        self.add(path, records)
+        return records
+
+    def mentions(self, name: str) -> Iterable[Record]:
+        """Return stored passages that may mention a page."""
+        groups = query_groups(name, self.reader.languages() or ("en",))
+        if not groups:
+            return ()
+        scores = self.reader.words(groups, RecordFilter(sources=(self.source,)))
+        return self.reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
+
+    def look_up(self, target: LinkTarget) -> bool:
+        """Search for the page of a link that no file or title answers; return whether names were added."""
+        name, unread = target.name or target.heading, self.documents.keys() - self._read
+        if name in self._asked or not unread:
+            return False
+        self._asked.add(name)
+        known = len(self.aliases), len(self.blocks)
+        if len(unread) < DOCUMENTS_PER_LOOKUP * len(self._asked):
+            for path in sorted(unread):
+                self.read_page(path)
+        else:
+            for record in self.mentions(name):
+                if record.place is not None and record.place.path in unread:
+                    self._add_passage(record.place.path, record)
+        return known != (len(self.aliases), len(self.blocks))
+
+    def _add_passage(self, path: str, record: Record) -> None:
         first = record.place is not None and record.place.start == 0
         if first and (found := document_aliases(record.content)):
             self.aliases[path] = found
@@ -328,59 +340,14 @@ class DocumentNames:
                 self.blocks.setdefault(block, path)
 
 
-class PageNames:
-    """The names of a source's documents that are known, and a search for those that a link asks for."""
-
-    def __init__(
-        self, reader: Reader, source: str, documents: Mapping[str, Document], names: DocumentNames
-    ) -> None:
-        self._reader, self._source, self._documents, self._names = reader, source, documents, names
-        self._asked: set[str] = set()
-
-    @property
-    def aliases(self) -> Mapping[str, tuple[str, ...]]:
-        return self._names.aliases
-
-    @property
-    def blocks(self) -> Mapping[str, str]:
-        return self._names.blocks
-
-    def look_up(self, target: LinkTarget) -> bool:
-        """Search for the page of a link that no file or title answers; return whether names were added."""
-        name, unread = target.name or target.heading, self._documents.keys() - self._names.read
-        if name in self._asked or not unread:
-            return False
-        self._asked.add(name)
-        known = len(self.aliases), len(self.blocks)
-        if len(unread) < DOCUMENTS_PER_LOOKUP * len(self._asked):
-            for path in sorted(unread):
-                self._names.add(path, self._reader.passages(self._source, path))
-        elif groups := query_groups(name, self._reader.languages() or ("en",)):
-            scores = self._reader.words(groups, RecordFilter(sources=(self._source,)))
-            for record in self._reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values():
-                if record.place is not None and record.place.path in unread:
-                    self._names.add_passage(record.place.path, record)
-        return known != (len(self.aliases), len(self.blocks))
-
-
 LOGSEQ_ID_LENGTH: Final = 37
 
 
 class _VisiblePages:
-    def __init__(
-        self,
-        reader: Reader,
-        source: str,
-        documents: Mapping[str, Document],
-        cached: PassageRefs,
-        names: PageNames,
-    ) -> None:
+    def __init__(self, names: PageNames, cached: PassageRefs) -> None:
         self._names = names
-        self._by_block: dict[str, list[tuple[str, str, str]]] = {}
-        self._reader = reader
         self._cached = cached
-        self._source = source
-        self._documents = documents
+        self._by_block: dict[str, list[tuple[str, str, str]]] = {}
         self._pages: dict[tuple[str, ...], PageIndex] = {}
         self._hidden: dict[tuple[str, ...], set[str]] = {}
         self._by_path: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
@@ -408,7 +375,7 @@ class _VisiblePages:
         hidden = self._hidden.setdefault(keys, set())
         while True:
             if keys not in self._pages:
-                seen = {p: d for p, d in self._documents.items() if p not in hidden}
+                seen = {p: d for p, d in self._names.documents.items() if p not in hidden}
                 self._pages[keys] = PageIndex(seen, self._names.aliases)
             path = self._pages[keys].find(target, origin)
             # Of several pages with one alias any may be known so far.
@@ -433,7 +400,7 @@ class _VisiblePages:
         if path not in self._by_block:
             self._by_block[path] = [
                 (one, record.id, record.key)
-                for record in self._reader.passages(self._source, path)
+                for record in self._names.reader.passages(self._names.source, path)
                 for one in block_ids(record.content)
             ]
         found = (memory for one, memory, key in self._by_block[path] if one == block and key in keys)
@@ -455,7 +422,7 @@ class _VisiblePages:
         if path not in self._by_path:
             self._by_path[path] = [
                 (p.id, tuple(map(heading_slug, p.heading_path)), p.key)
-                for p in self._cached.get(path) or self._reader.passages(self._source, path)
+                for p in self._cached.get(path) or self._names.reader.passages(self._names.source, path)
             ]
         return self._by_path[path]
 
