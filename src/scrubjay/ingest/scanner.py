@@ -820,6 +820,11 @@ def is_due(source: Source, document: Document | None) -> bool:
         return True  # the sync reports why it cannot be read
 
 
+def _unread(source: Source, paths: Sequence[str], reason: str) -> Notice:
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return Notice(f"{Path(source.root) / paths[0]}{more} changed and {reason}: run `scrubjay sync`.")
+
+
 def check_freshness(
     reader: Reader, sources: Sequence[Source], seconds: float, cache: ScanCache | None = None
 ) -> Freshness:
@@ -853,16 +858,10 @@ def check_freshness(
                 cache.mark_unchanged(source, found, reader.state)
             continue
         stale, gone, waiting = exclude_hidden(reader, source, stale, gone, known)
-        if waiting:
-            more = f" and {len(waiting) - 1} more" if len(waiting) > 1 else ""
-            partial.append(
-                Notice(
-                    f"{Path(source.root) / waiting[0]}{more} changed and is shared with a group you are not in: "
-                    "run `scrubjay sync`."
-                )
-            )
         fitting, dropped, left, room = select_inline(stale, gone, known, room)
         count = len(left) + len(gone) - len(dropped)
+        if waiting:
+            partial.append(_unread(source, waiting, "is shared with a group you are not in"))
         if count > MAX_INLINE_FILES:
             partial.append(
                 Notice(
@@ -871,14 +870,8 @@ def check_freshness(
                 )
             )
         elif left:
-            largest = max(left, key=lambda state: unread_bytes(state, known))
-            more = f" and {len(left) - 1} more" if len(left) > 1 else ""
-            partial.append(
-                Notice(
-                    f"{Path(source.root) / largest.path}{more} changed and is larger than a search reads: "
-                    "run `scrubjay sync`."
-                )
-            )
+            left.sort(key=lambda state: unread_bytes(state, known), reverse=True)
+            partial.append(_unread(source, [state.path for state in left], "is larger than a search reads"))
         if fitting or dropped:
             changed.append(source.id)
     return Freshness(tuple(changed), tuple(partial))
