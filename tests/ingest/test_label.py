@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from scrubjay.ingest.alignment import DocumentTraits, DraftPassage, IdFactory, PreparedDocument, plan_document
+from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import parse_when
 from scrubjay.models.records import Document, Record, SourcePlace, StageVersions
 
@@ -39,11 +40,11 @@ def labelled(
         replace(TRAITS, **traits),
         old or [],
         IdFactory(SECRET, others.__contains__, known.get),
-    ).prepared()
+    )
 
 
 def records(found: PreparedDocument) -> list[Record]:
-    return [memory.record for memory in found.fresh]
+    return [record for record, _ in found.fresh]
 
 
 def addition(memory: str = "les_00000000000000aa", **fields: Any) -> Record:
@@ -75,7 +76,7 @@ def test_ids_follow_source_path_headings_and_order_not_the_text() -> None:
     def one(passages: list[DraftPassage], **document: Any) -> str:
         found = plan_document(
             replace(DOCUMENT, **document), passages, TRAITS, [], IdFactory(SECRET, lambda _: False, {}.get)
-        ).prepared()
+        )
         return records(found)[-1].id
 
     first = one(drafts("a"))
@@ -132,11 +133,12 @@ def test_a_new_file_name_is_indexed_and_a_new_folder_is_not_worth_it() -> None:
     assert len(labelled(drafts("one", path="moved/sea.md"), old).kept) == 1
     renamed = labelled(drafts("one", path="notes/harbour.md"), old)
     assert [record.id for record in records(renamed)] == [old[0].id]
-    assert "harbour" in renamed.fresh[0].terms.counts
+    assert "harbour" in prepare_memory(*renamed.fresh[0]).terms.counts
 
 
 def test_headings_and_file_name_are_words_of_a_passage() -> None:
-    (memory,) = labelled(drafts("It turns at six.", heading="Tide tables")).fresh
+    (passage,) = labelled(drafts("It turns at six.", heading="Tide tables")).fresh
+    memory = prepare_memory(*passage)
     assert {"turns", "tide", "tables", "sea"} <= set(memory.terms.counts)
 
 

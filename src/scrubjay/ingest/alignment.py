@@ -16,11 +16,10 @@ from itertools import count, pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
-from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.records import NEVER_INJECT, Document, EventTime, Record, SourcePlace
 from scrubjay.models.results import PositionUnit
-from scrubjay.storage.changes import PreparedMemory, UnchangedPassage
+from scrubjay.storage.changes import UnchangedPassage
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import PAGE_END, normalize_newlines, pages_of, parse_blocks
 
@@ -226,64 +225,32 @@ class IdFactory:
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
-    """A document ready to be embedded and written.
+    """A document ready to be tokenized, embedded and written.
 
     Attributes:
+        fresh: New and changed passages, each with its language, None where that is to be detected. They are tokenized
+            with their batch: terms take ten times the memory of the text.
         dropped: Ids of passages that no longer exist.
         moved_from: Its path before a rename.
         grows: The fresh passages are added to the stored ones.
         renewed: Ids of fresh passages that replace an earlier text.
-        shown: Whether some viewers see it now who saw nothing of it before.
         preceding: The text before each fresh passage, for the overlap of embeddings.
         keys: Visibility keys that it changes.
     """
 
     document: Document
-    fresh: tuple[PreparedMemory, ...] = ()
+    fresh: tuple[tuple[Record, str | None], ...] = ()
     kept: tuple[UnchangedPassage, ...] = ()
     dropped: tuple[str, ...] = ()
     moved_from: str | None = None
     grows: bool = False
     renewed: tuple[str, ...] = ()
-    shown: bool = False
     preceding: Sequence[str] = ()
     keys: frozenset[str] = frozenset()
 
     @property
     def path(self) -> str:
         return self.document.path
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedDocument:
-    """A document whose passages have ids but are not yet tokenized: terms take ten times the memory of the text.
-
-    Fields are those of `PreparedDocument`; each fresh passage comes with its language.
-    """
-
-    document: Document
-    fresh: tuple[tuple[Record, str], ...]
-    kept: tuple[UnchangedPassage, ...]
-    dropped: tuple[str, ...]
-    renewed: frozenset[str]
-    shown: bool
-    moved_from: str | None = None
-    preceding: Sequence[str] = ()
-    keys: frozenset[str] = frozenset()
-
-    def prepared(self, *, grows: bool = False) -> PreparedDocument:
-        return PreparedDocument(
-            self.document,
-            tuple(prepare_memory(record, language) for record, language in self.fresh),
-            self.kept,
-            self.dropped,
-            self.moved_from,
-            grows,
-            tuple(record.id for record, _ in self.fresh if record.id in self.renewed),
-            self.shown,
-            self.preceding,
-            self.keys,
-        )
 
 
 def plan_document(
@@ -294,7 +261,7 @@ def plan_document(
     ids: IdFactory,
     withheld: Set[str] = frozenset(),
     archived: Set[str] = frozenset(),
-) -> PlannedDocument:
+) -> PreparedDocument:
     """Give every passage its id, and separate new and changed ones from those that stay.
 
     ``withheld`` are ids of `old` that keep the tag `NEVER_INJECT`; so does a passage that is cut out of one of them.
@@ -332,9 +299,8 @@ def plan_document(
             fresh.append((record, languages[record.key]))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
-    renewed = frozenset(record.id for record, _ in fresh if record.id in present)
-    shown = not {record.key for record in records} <= {record.key for record in old}
-    return PlannedDocument(document, tuple(fresh), tuple(kept), dropped, renewed, shown)
+    renewed = tuple(record.id for record, _ in fresh if record.id in present)
+    return PreparedDocument(document, tuple(fresh), tuple(kept), dropped, renewed=renewed)
 
 
 def _document_language(records: Sequence[Record], key: str) -> str:

@@ -27,7 +27,6 @@ from scrubjay.frozen import frozen
 from scrubjay.ingest.alignment import PASSAGE_TIER, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.deletion import REREAD_HASH, status_changes
-from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.files import is_within
 from scrubjay.ingest.reader import redact_documents, stage_versions
 from scrubjay.ingest.scanner import head_log, log_stamp
@@ -491,7 +490,7 @@ def prepare_commits(
                 for commit, clean in zip(group, cleaned, strict=True)
             ]
         naming += [
-            one.record.id for document in prepared for one in document.fresh if _names_another(one.record)
+            record.id for document in prepared for record, _ in document.fresh if _names_another(record)
         ]
         yield from prepared
 
@@ -564,7 +563,7 @@ def _prepare(
     run.tally.removed += len(dropped)
     return PreparedDocument(
         replace(document, title=subject if stays else path),
-        tuple(map(prepare_memory, fresh)),
+        tuple((one, None) for one in fresh),
         tuple(
             UnchangedPassage(one.id, one.place) for one in stays if one.id in same and one.place is not None
         ),

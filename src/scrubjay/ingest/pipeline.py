@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import PreparedDocument
-from scrubjay.ingest.embedder import embed_memories
+from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.enrichment import linking_passages
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
 from scrubjay.ingest.preparer import prepare_documents
@@ -377,7 +377,7 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
     """Return a batch's documents, what no longer holds of their earlier texts, and the marks of enrichment."""
     now = now_micros()
     embedded = embed_memories(
-        [memory for document in batch for memory in document.fresh],
+        [prepare_memory(*passage) for document in batch for passage in document.fresh],
         [text for document in batch for text in document.preceding],
         run.base,
         run.chunks.overlap,
@@ -430,7 +430,7 @@ def _marked(memory: PreparedMemory, now: int) -> PreparedMemory:
 
 
 def _uncount(run: SyncRun, document: PreparedDocument) -> None:
-    fresh = [memory.record.id for memory in document.fresh]
+    fresh = [record.id for record, _ in document.fresh]
     with run.store.reader(run.scope) as reader:
         stored = len(reader.get(fresh))
     run.tally.added -= len(fresh) - stored

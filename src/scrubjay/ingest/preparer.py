@@ -20,7 +20,6 @@ from scrubjay.ingest.alignment import (
     DocumentTraits,
     DraftPassage,
     IdFactory,
-    PlannedDocument,
     PreparedDocument,
     addition_texts,
     note_marker_id,
@@ -178,7 +177,7 @@ def _planned(
     run: SyncRun, source: Source, group: Sequence[_ReadFile | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
     files = [one for one in group if isinstance(one, _ReadFile)]
-    plans: list[PlannedDocument] = []
+    plans: list[PreparedDocument] = []
     if files:
         drafts = _draft(run, source, files)
         with run.store.reader(run.scope) as reader:
@@ -214,7 +213,7 @@ def _draft(run: SyncRun, source: Source, files: Sequence[_ReadFile]) -> list[Dra
     ]
 
 
-def _parts(run: SyncRun, planned: PlannedDocument) -> Iterator[PreparedDocument]:
+def _parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDocument]:
     """A large document is written by several transactions; until the last it is marked unfinished.
 
     Raises:
@@ -222,19 +221,26 @@ def _parts(run: SyncRun, planned: PlannedDocument) -> Iterator[PreparedDocument]
     """
     fresh = planned.fresh
     if len(fresh) <= MAX_BATCH_PASSAGES:
-        yield planned.prepared()
+        yield planned
         return
-    gained = Counter(record.key for record, _ in fresh if record.id not in planned.renewed)
+    renewed = set(planned.renewed)
+    gained = Counter(record.key for record, _ in fresh if record.id not in renewed)
     check_planned_writes(run.store, run.scope.tenant, gained)
     unfinished = replace(planned.document, content_hash=UNFINISHED, mtime_ns=0)
     for first in range(0, len(fresh), MAX_BATCH_PASSAGES):
         end = first + MAX_BATCH_PASSAGES
-        part = replace(planned, fresh=fresh[first:end], preceding=planned.preceding[first:end])
+        part = replace(
+            planned,
+            fresh=fresh[first:end],
+            renewed=tuple(record.id for record, _ in fresh[first:end] if record.id in renewed),
+            preceding=planned.preceding[first:end],
+            grows=True,
+        )
         if first:
             part = replace(part, kept=(), dropped=(), moved_from=None)
         if end < len(fresh):
             part = replace(part, document=unfinished)
-        yield part.prepared(grows=True)
+        yield part
 
 
 def _plan(
@@ -245,7 +251,7 @@ def _plan(
     drafted: DraftDocument,
     *,
     first_sync: bool,
-) -> PlannedDocument:
+) -> PreparedDocument:
     moved_from, tally = file.moved_from, run.tally
     document = drafted.document
     own = authorship(source, document.path) == OWN
@@ -323,7 +329,7 @@ def _without_forgotten(
     return remaining
 
 
-def _preceding_texts(planned: PlannedDocument, old: Sequence[Record]) -> list[str]:
+def _preceding_texts(planned: PreparedDocument, old: Sequence[Record]) -> list[str]:
     """Only of the same section and visibility key: a shared addition may stand between private passages."""
     stored = {record.id: record for record in old}
     by_ordinal = {record.place.ordinal: record for record, _ in planned.fresh if record.place is not None}

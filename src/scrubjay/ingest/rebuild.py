@@ -128,9 +128,9 @@ def _rebuilt(
     ids = IdFactory(secret, taken=lambda memory: False, find=stored.get)
     withheld = {record.id for record in old if NEVER_INJECT in record.tags}
     archived = {record.id for record in old if record.status == "archived"}  # no text was edited
-    prepared = plan_document(rebuilt, cut, _traits(old), old, ids, withheld, archived).prepared()
-    memories = list(prepared.fresh)
-    memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in prepared.kept]
+    planned = plan_document(rebuilt, cut, _traits(old), old, ids, withheld, archived)
+    memories = [prepare_memory(*passage) for passage in planned.fresh]
+    memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in planned.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
     if keep_vectors:
         memories = _with_vectors(memories, held, chunks.overlap)

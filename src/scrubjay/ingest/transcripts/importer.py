@@ -17,7 +17,6 @@ from typing import Any, BinaryIO, Final
 from scrubjay.errors import SourceError
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
-from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.ingest.files import open_file
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.scanner import FileState, is_automatic
@@ -54,7 +53,6 @@ from scrubjay.models.records import (
 from scrubjay.models.sources import authorship
 from scrubjay.redaction.dialogue import CONTEXT_TURNS
 from scrubjay.redaction.redactor import RedactedText, redact_text
-from scrubjay.storage.changes import PreparedMemory
 from scrubjay.storage.interface import Reader
 
 TRANSCRIPT_FORMATS: tuple[TranscriptFormat, ...] = (
@@ -256,8 +254,9 @@ class _TranscriptImport:
                     end,
                 )
                 fresh = self._new_memories(turns, resumed=cursor > 0)
+                passages = tuple((one, None) for one in fresh)
                 return PreparedDocument(
-                    document, tuple(fresh), moved_from=moved_from, grows=True, preceding=[""] * len(fresh)
+                    document, passages, moved_from=moved_from, grows=True, preceding=[""] * len(fresh)
                 )
 
             for step in follow_log(file, self.form, root, path, cursor):
@@ -295,7 +294,7 @@ class _TranscriptImport:
         self.skipped[SKIPPED_RECALLED] += found.blocks
         return [replace(turn, text=found.text)] if found.text.strip() else []
 
-    def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[PreparedMemory]:
+    def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[Record]:
         run = self.run
         with run.store.reader(run.scope) as reader:
             redacted, called = self._redacted(reader, turns, resumed=resumed)
@@ -374,11 +373,11 @@ class _TranscriptImport:
             found |= tombstone_hashes(secret, redact_text(draft.said, self.run.chunks.allow).text, keys)
         return found
 
-    def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[PreparedMemory]:
+    def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[Record]:
         present = reader.get([record.id for draft in drafts for record in draft.records])
         # None are made where nothing was forgotten: they take as long as the rest of a draft.
         forgotten = reader.forgotten_hashes(chain.from_iterable(map(self._tombstones, drafts)))
-        fresh: dict[str, PreparedMemory] = {}
+        fresh: dict[str, Record] = {}
         for draft in drafts:
             session = draft.session
             new = [one for one in draft.records if one.id not in present and one.id not in fresh]
@@ -391,6 +390,6 @@ class _TranscriptImport:
                 last = reader.last_turn(session)
                 self.numbers[session] = -1 if last is None else last
             self.numbers[session] += 1
-            fresh |= {one.id: prepare_memory(replace(one, turn=self.numbers[session])) for one in new}
+            fresh |= {one.id: replace(one, turn=self.numbers[session]) for one in new}
         self.run.tally.added += len(fresh)
         return list(fresh.values())
