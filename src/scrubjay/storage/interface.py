@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeVar
 
 from scrubjay.errors import InputError
@@ -52,31 +53,26 @@ class ChannelScores(Protocol):
     @property
     def mean(self) -> float:
         """Mean score over all visible, covered memories (filters do not count)."""
-        ...
 
     @property
     def deviation(self) -> float:
         """Standard deviation over the same, 0.0 when none is covered."""
-        ...
 
     @property
     def covered(self) -> int:
         """How many memories the channel can score: all visible ones for words, those with a vector for a model."""
-        ...
 
     def top(self, limit: int) -> list[Hit]:
         """Return the best memories that pass the filter, best first.
 
         Memories without any evidence (no query term in words; no vector of the model) are never hits.
         """
-        ...
 
     def by_id(self, ids: Sequence[str]) -> list[float | None]:
         """Return the rounded scores of memories, None where the channel cannot score one.
 
         Words score 0.0 where no term matches; vectors return None where the model has no vector.
         """
-        ...
 
 
 class WordScores(ChannelScores, Protocol):
@@ -84,17 +80,14 @@ class WordScores(ChannelScores, Protocol):
 
     def group_scores(self, ids: Sequence[str]) -> list[tuple[float, ...]]:
         """Return, a memory, what each of the query's term groups added, in the groups' order."""
-        ...
 
     @property
     def frequencies(self) -> tuple[int, ...]:
         """How many visible memories hold each term group (df), in the groups' order."""
-        ...
 
     @property
     def memories(self) -> int:
         """How many memories are visible (N)."""
-        ...
 
 
 @frozen
@@ -180,53 +173,42 @@ class Reader(Protocol):
 
     def sources(self) -> list[Source]:
         """Return the visible sources, by root."""
-        ...
 
     def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
         """Return the source's root and the document of those visible passages whose source is not visible, by id."""
-        ...
 
     def hidden_groups(self, source: str) -> dict[str, set[str]]:
         """Return the groups that this scope is not in and that see passages of a visible source, with their paths."""
-        ...
 
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
         """Return a source's documents by path: all of them, or those of a few paths."""
-        ...
 
     def count_passages(self, sources: Sequence[str]) -> int:
         """Return how many visible passages the documents of these sources have."""
-        ...
 
     def passages(self, source: str, path: str) -> list[Record]:
         """Return a document's passages in the order of the document."""
-        ...
 
     def get(self, ids: Sequence[str]) -> dict[str, Record]:
         """Return the visible memories of these complete ids; unknown and foreign ids are left out alike."""
-        ...
 
     def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         """Return the ranking metadata of the visible memories of these complete ids."""
-        ...
 
     def adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Return the visible turns just before and after each of these turns of a session, in that order.
 
         Memories without session and turn, and turns without a neighbour, are left out.
         """
-        ...
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
         """Return visible ids that begin with ``prefix``, smallest first.
 
         A short id (`is_short_id`) begins those whose digits begin with it.
         """
-        ...
 
     def project_names(self) -> list[str]:
         """Return the projects of the visible memories, sorted."""
-        ...
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> WordScores:
         """Score by BM25 (k1 1.2, b .75) over term groups.
@@ -235,11 +217,9 @@ class Reader(Protocol):
         ``ln(1 + (N - df + .5) / (df + .5))``. A quarter of a group's weight is for its first form, the word
         itself: ``.75`` of what the group earns is added to ``.25`` of what that form would earn alone.
         """
-        ...
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         """Return how many visible memories hold each group (df)."""
-        ...
 
     def nearest(self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter) -> ChannelScores:
         """Score by cosine between the query (float32, shape (dimensions,), unit) and a memory's best window.
@@ -250,96 +230,76 @@ class Reader(Protocol):
             ModelMismatchError: The query's length is not the model's dimensions, or it makes codes of tokens.
             NotFoundError: The model is not registered.
         """
-        ...
 
     def languages(self) -> tuple[str, ...]:
         """Return the languages of the visible memories, sorted: a query is stemmed in each."""
-        ...
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         """Return terms of visible memories that a mistyped word may mean, with the score of `nearest_terms`."""
-        ...
 
     def models(self) -> list[ModelState]:
         """Return the tenant's registered models, by name and fingerprint."""
-        ...
 
     def coverage(self, fingerprint: str) -> Coverage:
         """Return a model's coverage; every visible memory is pending for one that is not registered."""
-        ...
 
     def windows(self, fingerprint: str) -> int:
         """Return how many vectors the visible memories have of a model; cheap enough for every search.
 
         Vectors of removed memories may still count: it is never less than what is covered.
         """
-        ...
 
     def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
         """Return memories without a model's vectors, in the order of their ids' hashes.
 
         ``newest`` puts those first that became true last (`records.said_at`).
         """
-        ...
 
     def oldest_pending(self, fingerprint: str) -> int | None:
         """Return when the visible memory pending longest for a model was last written (UTC microseconds), or None.
 
         None, too, for a model that is not registered.
         """
-        ...
 
     def due(self, level: int) -> list[DueMemory]:
         """Return visible memories that enrichment of at least this level is due for, in the order of writing."""
-        ...
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return windows of texts that were embedded before, by sha256 of the text."""
-        ...
 
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         """Return those of these tombstone hashes (`ids.tombstone_hash`) that the tenant has.
 
         A store without tombstones need not read ``hashes``, so they may be computed lazily.
         """
-        ...
 
     def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
         """Return the rest of each tombstone that begins with one of these (`ids.forgotten_prefix`)."""
-        ...
 
     def counts(self) -> Counts:
         """Return what the scope holds."""
-        ...
 
     def count_memories(self, key: str) -> int:
         """Return how many memories one visibility key holds, 0 for one that is not the scope's; cheap at any size."""
-        ...
 
     @property
     def state(self) -> object:
         """State of the store that this view reads: equal ones have the same content, a write makes another."""
-        ...
 
     def versions(self) -> StageVersions | None:
         """Return the versions that the current generation was stamped with, None before the first stamp."""
-        ...
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
         """Return visible rows of concepts, all or those of these ids, by id and key."""
-        ...
 
     def concept_rows(self) -> list[EntityRow]:
         """Return all that `concepts` would, in any order, as tuples."""
-        ...
 
     def concept_mark(self) -> int:
         """Return a number that grows by one with each row of a visible key that is put or dropped."""
-        ...
 
     def categories(self) -> list[Category]:
         """Return the visible categories, by id."""
-        ...
 
     def edges(
         self,
@@ -364,11 +324,9 @@ class Reader(Protocol):
             and target one is returned: given before found, then the heaviest, then that of the smaller key. `degrees`
             and `cooccurrences` count them once.
         """
-        ...
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         """Return how many visible edges of a kind lead to each id (to any, without ``ids``); 0 is left out."""
-        ...
 
     def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         """Return how often other concepts are referred to by the memories that refer to one.
@@ -379,7 +337,6 @@ class Reader(Protocol):
         Returns:
             Other concept to number of memories, and how many memories were counted. Visible edges only.
         """
-        ...
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         """Return the ``follows`` edges, later to earlier, that begin or end in these visible memories.
@@ -398,25 +355,21 @@ class Reader(Protocol):
         Returns:
             Each edge once, by rule, source, target.
         """
-        ...
 
     def turns(self, session: str, first: int, last: int) -> list[Record]:
         """Return a session's visible turns from ``first`` to ``last`` (inclusive), by turn, ordinal, id.
 
         Memories of no document come before the pieces of the same turn that have one.
         """
-        ...
 
     def last_turn(self, session: str) -> int | None:
         """Return the greatest turn of a session's visible memories, None where it has none."""
-        ...
 
     def sessions(self, limit: int, skip: int = 0) -> list[str]:
         """Return the sessions that visible turns belong to, after ``skip``.
 
         The session with the latest turn (event start, else recorded) comes first; of one time, the smaller name.
         """
-        ...
 
     def page(self, after: str, limit: int, where: RecordFilter | None = None) -> list[Record]:
         """Return visible memories whose id's digits come after those of ``after`` (all when empty), in that order.
@@ -427,14 +380,12 @@ class Reader(Protocol):
         Raises:
             InputError: ``after`` is neither empty nor an id of a memory.
         """
-        ...
 
     def latest(self, where: RecordFilter, limit: int, skip: int = 0) -> list[Record]:
         """Return the visible memories that pass a filter, latest (event start, else recorded) first, after ``skip``.
 
         Of one time, the order is that of `page`; then that of the tiers.
         """
-        ...
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows that visible memories have of a model; those without are left out.
@@ -444,7 +395,6 @@ class Reader(Protocol):
         Raises:
             NotFoundError: The model is not registered.
         """
-        ...
 
     def nearest_batch(
         self,
@@ -462,11 +412,9 @@ class Reader(Protocol):
             NotFoundError: The model is not registered.
             ModelMismatchError: The queries' length is not the model's dimensions, or it makes codes of tokens.
         """
-        ...
 
     def projects(self) -> dict[str, str]:
         """Return place to project name, as the scope's keys know them (the smaller key wins)."""
-        ...
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
@@ -478,15 +426,12 @@ class Reader(Protocol):
         Returns:
             Events whose ``other`` is None where that memory is gone or not visible.
         """
-        ...
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return the cached extractions of visible memories, by id; those without are left out."""
-        ...
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
         """Return the runs of visible keys, started last first, then by id and key; at most ``limit`` rows."""
-        ...
 
 
 BATCH_ROWS: Final = 500
@@ -508,47 +453,37 @@ class TenantReader(Reader, Protocol):
     @property
     def scope(self) -> UnrestrictedScope:
         """All keys of memories, sources, concepts, categories, projects, edges, events and runs."""
-        ...
 
     @property
     def secret(self) -> bytes | None:
         """The tenant's key for ids and tombstones, None where there is no such tenant."""
-        ...
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
         """Return the visibility keys of the memories that exist."""
-        ...
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         """Yield every memory once, of whatever status, with its terms, vectors and language, in any order.
 
         Counts of terms are 255 at most.
         """
-        ...
 
     def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         """Yield, a batch, how many memories were checked, and those whose text does not have its stored hash."""
-        ...
 
     def all_edges(self) -> Iterator[list[Edge]]:
         """Yield every edge as it is stored, one a key, also where no key knows its concept any more."""
-        ...
 
     def all_events(self) -> Iterator[list[Event]]:
         """Yield every event in the order of writing."""
-        ...
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         """Yield models' fingerprints with cached windows of texts (by sha256), in the order of writing."""
-        ...
 
     def tombstones(self) -> Iterator[list[str]]:
         """Yield the hashes of what was forgotten."""
-        ...
 
     def all_projects(self) -> list[PutProject]:
         """Return the project names of every key, by key and place."""
-        ...
 
 
 class Rebuild(Protocol):
@@ -560,15 +495,12 @@ class Rebuild(Protocol):
 
     def documents(self) -> list[Document]:
         """Return the documents of the current generation, by source and path."""
-        ...
 
     def passages(self, document: Document) -> list[PreparedMemory]:
         """Return a document's passages as they are stored, in order, with terms left empty."""
-        ...
 
     def additions(self) -> list[PreparedMemory]:
         """Return the memories that belong to no document, with terms left empty."""
-        ...
 
     def write(self, changes: Sequence[Change]) -> None:
         """Apply changes to the generation that is being filled.
@@ -576,7 +508,6 @@ class Rebuild(Protocol):
         Raises:
             InputError: A change of what belongs to no generation: a source, a model, a tombstone.
         """
-        ...
 
 
 class Store(Protocol):
@@ -585,27 +516,22 @@ class Store(Protocol):
     @property
     def url(self) -> str:
         """What `open_store` opens it by."""
-        ...
 
     @property
     def quota(self) -> Quota:
         """Limits on the number of memories, enforced by every `write` but not by a rebuild."""
-        ...
 
     def memory_counts(self, tenant: str) -> Mapping[str, int]:
         """Return the number of a tenant's memories by visibility key, of every key; cheap at any size.
 
         For quotas only: a caller may learn a sum over keys that they do not see where the settings limit it.
         """
-        ...
 
     def secret(self, scope: Scope) -> bytes:
         """Return the tenant's key for ids and tombstones; made once, never changed."""
-        ...
 
     def reader(self, scope: Scope) -> AbstractContextManager[Reader]:
         """Open a consistent view. It does not block writers."""
-        ...
 
     def write(
         self,
@@ -631,18 +557,15 @@ class Store(Protocol):
             NotFoundError: A source or a model that is not registered.
             ModelMismatchError: Vectors whose length is not their model's dimensions.
         """
-        ...
 
     def busy(self, scope: Scope, patience: float = 0.1) -> bool:
         """Return whether a write would wait for more than ``patience`` seconds; for optional writes of readers."""
-        ...
 
     def try_exclusive(self, scope: Scope, name: str) -> AbstractContextManager[bool]:
         """Yield whether this caller alone, among all threads and processes, holds a name of the tenant in the block.
 
         It never waits and does not block writers. The name is released when its process dies.
         """
-        ...
 
     def tenants(self) -> list[str]:
         """Return the names of all tenants, sorted.
@@ -650,15 +573,12 @@ class Store(Protocol):
         Raises:
             StoreError: The connected user may not see them.
         """
-        ...
 
     def tenant_reader(self, tenant: str) -> AbstractContextManager[TenantReader]:
         """Open a consistent view of everything a tenant has. It creates no tenant."""
-        ...
 
     def rebuild(self, scope: Scope) -> AbstractContextManager[Rebuild]:
         """Fill the next generation beside the current one; a normal end of the block flips to it."""
-        ...
 
     def backup(self, file: Path) -> None:
         """Write a copy of the whole store, of all tenants, as it is at one moment, without blocking writers.
@@ -669,15 +589,12 @@ class Store(Protocol):
             InputError: This kind of store is backed up by other means, which the hint names.
             StoreError: It cannot be read or written, or the copy is damaged.
         """
-        ...
 
     def vacuum(self) -> None:
         """Rewrite the file if it may contain words of what was forgotten or removed; blocks writers meanwhile."""
-        ...
 
     def size(self) -> int:
         """Return the bytes that the store takes on disk, 0 where it has no file."""
-        ...
 
     def check_writable(self) -> None:
         """Raise the error that a write would end with now, as far as that can be told without changing the store.
@@ -686,15 +603,12 @@ class Store(Protocol):
             StoreReadOnlyError: It is read-only.
             StoreFullError: Its disk is full.
         """
-        ...
 
     def row_security_warning(self) -> str:
         """Return why row-level security between tenants, if this kind of store has it, is not in force, or nothing."""
-        ...
 
     def index_hint(self, scope: Scope) -> str:
         """Return what an index would speed up for this scope, or nothing."""
-        ...
 
     def build_index(self, scope: Scope, progress: Callable[[Progress], None]) -> IndexReport:
         """Build the search index of a large tenant, while others read and write.
@@ -704,20 +618,19 @@ class Store(Protocol):
             StoreError: The connected user may not, or the tenant does not exist.
             StoreBusyError: A writer's turn did not end in time; the next call continues.
         """
-        ...
 
     def drop_index(self, scope: Scope) -> None:
         """Remove the index of the scope's tenant; errors as in `build_index`."""
-        ...
 
     def close(self) -> None:
         """Close files and connections."""
-        ...
 
 
-def in_batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Yield slices of at most `size` items."""
-    return (items[start : start + size] for start in range(0, len(items), size))
+def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Yield lists of at most `size` items."""
+    left = iter(items)
+    while batch := list(islice(left, size)):
+        yield batch
 
 
 RECORDS_PER_PAGE: Final = 1_000

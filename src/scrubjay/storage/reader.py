@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.errors import NotFoundError
+from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.ids import FORGOTTEN_PREFIX
 from scrubjay.models.records import Document, Record, StageVersions
 from scrubjay.storage.interface import Counts, DueMemory, ModelState
@@ -30,8 +30,10 @@ from scrubjay.storage.rows import (
     record_from_row,
     run_from_row,
     source_from_row,
+    token_codes_only,
 )
 from scrubjay.storage.scoring import ArrayScores, GroupScores, score_words
+from scrubjay.storage.table import path_matches
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,6 +117,16 @@ class SQLReader:
             self._tenant, self._generation, self._tenant, self._keys, source, *([] if paths is None else [list(paths)]),
         )  # fmt: skip
         return {document.path: document for document in map(document_from_row, found)}
+
+    def _documents_of(self, where: RecordFilter) -> list[int]:
+        """Return the numbers of the documents that pass a filter's sources and path."""
+        statement = "SELECT id, source, path FROM document WHERE tenant = ? AND generation = ?"
+        return [
+            number
+            for number, source, path in self._all(statement, self._tenant, self._generation)
+            if (not where.sources or source in where.sources)
+            and (not where.path or path_matches(path, where.path))
+        ]
 
     def count_passages(self, sources: Sequence[str]) -> int:
         ((found,),) = self._all(
@@ -232,6 +244,18 @@ class SQLReader:
         found = self._registered().get(fingerprint)
         if found is None:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
+        return found
+
+    def _vector_model(self, fingerprint: str, shape: tuple[int, ...], axes: int) -> RegisteredModel:
+        """Return a model by which memories are ranked; a query's shape must have so many axes and fit it."""
+        found = self._model(fingerprint)
+        model = found.model
+        if model.late_interaction:
+            raise ModelMismatchError(token_codes_only(model))
+        if len(shape) != axes or shape[-1] != model.dimensions:
+            raise ModelMismatchError(
+                f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
+            )
         return found
 
     def windows(self, fingerprint: str) -> int:

@@ -44,8 +44,7 @@ class TablePart:
     slots: int
 
 
-PartsKey: TypeAlias = "tuple[tuple[int, int], ...]"
-SortedPartsCache: TypeAlias = "dict[PartsKey, SortedKeys]"
+SortedPartsCache: TypeAlias = "dict[tuple[tuple[int, int], ...], SortedKeys]"
 """The sorted keys of the large parts, by segment and version: one entry, for the last table."""
 
 

@@ -232,6 +232,14 @@ class MemoryWriter(ABC):
             self._remove_passages(number)
             self._delete_document(number)
 
+    def _passage_rows(self, document: int) -> list[tuple[int, str, int, str]]:
+        """Return row, tier, hash and key of a document's passages."""
+        statement = "SELECT num, tier, hash, key FROM memory WHERE tenant = ? AND document = ?"
+        return self._all(statement, self._number, document)
+
+    def _remove_passages(self, document: int) -> None:
+        self._remove([num for num, *_ in self._passage_rows(document)])
+
     def _find_document(self, source: str, path: str) -> int | None:
         found = self._all(
             "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
@@ -352,13 +360,6 @@ class MemoryWriter(ABC):
         """Drop the edges and events of the memories that were removed since."""
 
     @abstractmethod
-    def _passage_rows(self, document: int) -> Sequence[tuple[int, str, int, str]]:
-        """Return row, tier, hash and key of a document's passages."""
-
-    @abstractmethod
-    def _remove_passages(self, document: int) -> None: ...
-
-    @abstractmethod
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None: ...
 
     @abstractmethod
@@ -419,6 +420,10 @@ class GraphWriter(ABC):
     """Applies the graph changes of one transaction for one scope."""
 
     _all: Callable[..., list[Any]]
+    _encode: Callable[[tuple[str, ...]], object]
+    """Write a list of aliases as the store holds it."""
+    _node: str
+    """Column with the number of a concept or category."""
 
     def __init__(self, tenant: Tenant, scope: Scope) -> None:
         self._tenant = tenant.number
@@ -465,20 +470,57 @@ class GraphWriter(ABC):
             self._tenant, key,
         )  # fmt: skip
 
-    @abstractmethod
-    def _write_concept(self, concept: Entity) -> None: ...
+    def _write_concept(self, concept: Entity) -> None:
+        own = (self._tenant, concept.key, self._get_or_create_node("concept", concept.id))
+        self._all(f"DELETE FROM concept WHERE tenant = ? AND key = ? AND {self._node} = ?", *own)
+        self._all(
+            f"INSERT INTO concept (tenant, key, {self._node}, name, aliases, kind, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            *own, concept.name, self._encode(concept.aliases), concept.kind, concept.at,
+        )  # fmt: skip
+        self._bump_concept_mark(concept.key)
+
+    def _drop_concept(self, concept: str, key: str) -> None:
+        node = self._find_node("concept", concept)
+        if node is None:
+            return
+        statement = f"DELETE FROM concept WHERE tenant = ? AND key = ? AND {self._node} = ? RETURNING kind"
+        if self._all(statement, self._tenant, key, node):
+            self._bump_concept_mark(key)
+        self._drop_references(node, key)
+
+    def _category_key(self, category: str) -> str | None:
+        statement = f"SELECT key FROM category WHERE tenant = ? AND {self._node} = ?"
+        found = self._all(statement, self._tenant, self._find_node("category", category))
+        return found[0][0] if found else None
+
+    def _write_category(self, category: Category) -> None:
+        own = (self._tenant, self._get_or_create_node("category", category.id))
+        self._all(f"DELETE FROM category WHERE tenant = ? AND {self._node} = ?", *own)
+        self._all(
+            f"INSERT INTO category (tenant, {self._node}, key, kind, name, parent, abstract, overview, model, "
+            "centroid, at, built) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            *own, category.key, category.kind, category.name, category.parent, category.abstract,
+            category.overview, category.model, category.centroid, category.at, category.built,
+        )  # fmt: skip
+
+    def _drop_category(self, category: str) -> None:
+        if self._category_key(category) in self._scope.keys:
+            node = self._find_node("category", category)
+            self._all(f"DELETE FROM category WHERE tenant = ? AND {self._node} = ?", self._tenant, node)
+            self._drop_memberships(node)
 
     @abstractmethod
-    def _drop_concept(self, concept: str, key: str) -> None: ...
+    def _find_node(self, kind: str, node: str) -> int | None:
+        """Return the number of a concept or category, None if it never existed or is of another kind."""
 
     @abstractmethod
-    def _category_key(self, category: str) -> str | None: ...
+    def _get_or_create_node(self, kind: str, node: str) -> int: ...
 
     @abstractmethod
-    def _write_category(self, category: Category) -> None: ...
+    def _drop_references(self, concept: int, key: str) -> None: ...
 
     @abstractmethod
-    def _drop_category(self, category: str) -> None: ...
+    def _drop_memberships(self, category: int | None) -> None: ...
 
     @abstractmethod
     def _put_edges(self, change: c.PutEdges) -> None: ...

@@ -197,13 +197,8 @@ class PostgresGraph(ScopedStatements, SQLReader):
         return self._snapshot.edges_of(ids, (near, tuple(wanted), limit, rule), read)
 
     def _connected(self) -> bool:
-        return self._snapshot.cached("connected", self._any_edge)
-
-    def _any_edge(self) -> bool:
-        found = self._bound(
-            "SELECT EXISTS (SELECT FROM edge WHERE tenant = %(tenant)s AND key = ANY(%(keys)s))"
-        )
-        return bool(found[0][0])
+        statement = "SELECT EXISTS (SELECT FROM edge WHERE tenant = %(tenant)s AND key = ANY(%(keys)s))"
+        return self._snapshot.cached("connected", lambda: bool(self._bound(statement)[0][0]))
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         if kind not in STORED_EDGE_KINDS or not self._connected():
@@ -290,18 +285,6 @@ class PostgresGraph(ScopedStatements, SQLReader):
         )
 
 
-PUT_CONCEPT: Final = (
-    "INSERT INTO concept (tenant, key, hash, name, aliases, kind, at) VALUES (%s, %s, %s, %s, %s, %s, %s) "
-    "ON CONFLICT (tenant, key, hash) DO UPDATE SET (name, aliases, kind, at) = "
-    "(excluded.name, excluded.aliases, excluded.kind, excluded.at)"
-)
-PUT_CATEGORY: Final = (
-    "INSERT INTO category (tenant, hash, key, kind, name, parent, abstract, overview, model, centroid, at, built) "
-    "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT (tenant, hash) DO UPDATE SET "
-    "(kind, name, parent, abstract, overview, model, centroid, at, built) = (excluded.kind, excluded.name, "
-    "excluded.parent, excluded.abstract, excluded.overview, excluded.model, excluded.centroid, excluded.at, "
-    "excluded.built)"
-)
 PUT_EDGE: Final = (
     "INSERT INTO edge (tenant, src, kind, dst, key, weight, at, origin, rule, run) "
     "SELECT %s, e.src, (%s::text[])[e.n], e.dst, (%s::text[])[e.n], e.weight, e.at, (%s::text[])[e.n], "
@@ -315,56 +298,32 @@ DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %
 
 
 class PostgresGraphWriter(ScopedStatements, GraphWriter):
+    _node = "hash"
+
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         super().__init__(tenant, scope)
         self._db = db
-
-    def _write_concept(self, concept: Entity) -> None:
-        values = (
-            self._tenant, concept.key, node_hash(concept.id), concept.name, list(concept.aliases),
-            concept.kind, concept.at,
-        )  # fmt: skip
-        self._db.execute(PUT_CONCEPT, values)
-        self._bump_concept_mark(concept.key)
 
     def _bump_concept_mark(self, key: str) -> None:
         make_durable(self._db)  # others cache concepts by the mark
         super()._bump_concept_mark(key)
 
-    def _drop_concept(self, concept: str, key: str) -> None:
-        for number in node_hashes([concept], "concept"):
-            self._db.execute(
-                "DELETE FROM concept WHERE tenant = %s AND key = %s AND hash = %s",
-                (self._tenant, key, number),
-            )
-            self._bump_concept_mark(key)
-            self._db.execute(
-                "DELETE FROM edge WHERE tenant = %s AND kind = 'references' AND dst = %s AND key = %s",
-                (self._tenant, number, key),
-            )
+    def _encode(self, aliases: tuple[str, ...]) -> list[str]:
+        return list(aliases)
 
-    def _category_key(self, category: str) -> str | None:
-        statement = "SELECT key FROM category WHERE tenant = %s AND hash = %s"
-        found = self._all(statement, self._tenant, node_hash(category))
-        return found[0][0] if found else None
+    def _find_node(self, kind: str, node: str) -> int | None:
+        return next(iter(node_hashes([node], kind)), None)
 
-    def _write_category(self, category: Category) -> None:
-        values = (
-            self._tenant, node_hash(category.id), category.key, category.kind, category.name, category.parent,
-            category.abstract, category.overview, category.model, category.centroid, category.at, category.built,
-        )  # fmt: skip
-        self._db.execute(PUT_CATEGORY, values)
+    def _get_or_create_node(self, kind: str, node: str) -> int:
+        return node_hash(node)
 
-    def _drop_category(self, category: str) -> None:
-        dropped = self._db.execute(
-            "DELETE FROM category WHERE tenant = %s AND hash = ANY(%s::bigint[]) AND key = ANY(%s) "
-            "RETURNING hash",
-            (self._tenant, node_hashes([category], "category"), list(self._scope.keys)),
-        ).fetchall()
-        for (number,) in dropped:
-            self._db.execute(
-                "DELETE FROM edge WHERE tenant = %s AND kind = 'belongs' AND dst = %s", (self._tenant, number)
-            )
+    def _drop_references(self, concept: int, key: str) -> None:
+        statement = "DELETE FROM edge WHERE tenant = %s AND kind = 'references' AND dst = %s AND key = %s"
+        self._all(statement, self._tenant, concept, key)
+
+    def _drop_memberships(self, category: int | None) -> None:
+        statement = "DELETE FROM edge WHERE tenant = %s AND kind = 'belongs' AND dst = %s"
+        self._all(statement, self._tenant, category)
 
     def _put_edges(self, change: c.PutEdges) -> None:
         for near in ("src", "dst") if change.inward else ("src",):

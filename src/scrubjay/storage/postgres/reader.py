@@ -23,7 +23,6 @@ from scrubjay.models.records import Record, RecordFilter, Scope
 from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.connection import unescape_text
-from scrubjay.storage.postgres.graph import PostgresGraph
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.vectors import PostgresVectors
@@ -39,7 +38,7 @@ from scrubjay.storage.rows import (
 )
 from scrubjay.storage.scoring import NO_MATCHES, GroupScores, TermMatches, score_group, similar_words
 from scrubjay.storage.snapshot import ROW_BYTES, Snapshot
-from scrubjay.storage.table import MemoryTable, path_matches
+from scrubjay.storage.table import MemoryTable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,26 +207,6 @@ AMONG_MEMORIES: Final = (
 )
 
 
-class PostgresHistory(PostgresGraph):
-    _reading = "r.tenant = m.tenant AND r.memory = m.num"
-
-    def events(
-        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
-    ) -> list[Event]:
-        parsed = [pair for one in ids or () if (pair := parse_id(one)) is not None]
-        condition = (AMONG_MEMORIES if ids is not None else "") + (
-            "AND run = %(run)s" if run is not None else ""
-        )
-        found = self._bound(
-            SELECT_EVENTS.format(condition=condition),
-            numbers=[number - SIGN for _, number in parsed],
-            tiers=[tier for tier, _ in parsed],
-            run=run,
-            limit=limit,
-        )
-        return [event_from_row(row) for row in found]
-
-
 MAX_SCOPES: Final = 256
 """Most snapshots."""
 MAX_BYTES: Final = 128 << 20
@@ -283,8 +262,10 @@ def _carry_over(mark: int, snapshot: Snapshot | None) -> Snapshot:
     return fresh
 
 
-class PostgresReader(PostgresVectors, PostgresHistory):
+class PostgresReader(PostgresVectors):
     """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
+
+    _reading = "r.tenant = m.tenant AND r.memory = m.num"
 
     def __init__(
         self,
@@ -348,17 +329,7 @@ class PostgresReader(PostgresVectors, PostgresHistory):
         if where.pinned:
             require("m.pinned = %s", True)
         if where.sources or where.path:
-            documents = self._all(
-                "SELECT id, source, path FROM document WHERE tenant = %s AND generation = %s",
-                *self._scope_keys[:2],
-            )
-            matching = [
-                number
-                for number, source, path in documents
-                if (not where.sources or source in where.sources)
-                and (not where.path or path_matches(path, where.path))
-            ]
-            require("m.document = ANY(%s::bigint[])", matching)
+            require("m.document = ANY(%s::bigint[])", self._documents_of(where))
         if where.categories:
             require("m.hash = ANY(%s::bigint[])", self._members(where.categories))
         if conditions:
@@ -369,6 +340,22 @@ class PostgresReader(PostgresVectors, PostgresHistory):
             mask &= np.isin(table.columns["num"], np.array([num for (num,) in found], np.int64))
         mask.flags.writeable = False
         return mask
+
+    def events(
+        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
+    ) -> list[Event]:
+        parsed = [pair for one in ids or () if (pair := parse_id(one)) is not None]
+        condition = (AMONG_MEMORIES if ids is not None else "") + (
+            "AND run = %(run)s" if run is not None else ""
+        )
+        found = self._bound(
+            SELECT_EVENTS.format(condition=condition),
+            numbers=[number - SIGN for _, number in parsed],
+            tiers=[tier for tier, _ in parsed],
+            run=run,
+            limit=limit,
+        )
+        return [event_from_row(row) for row in found]
 
     def hidden_groups(self, source: str) -> dict[str, set[str]]:
         found = self._all(

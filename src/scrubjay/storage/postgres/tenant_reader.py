@@ -15,7 +15,7 @@ from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.graph import edge_from_row
 from scrubjay.storage.postgres.reader import PostgresReader
 from scrubjay.storage.postgres.rows import find_tenant
-from scrubjay.storage.postgres.vectors import decode_vectors
+from scrubjay.storage.postgres.vectors import decode_vectors, read_vectors
 from scrubjay.storage.reader import SQLTenantReader
 from scrubjay.storage.rows import (
     FROM_MEMORY,
@@ -94,7 +94,8 @@ class PostgresTenantReader(SQLTenantReader, PostgresReader):
             used = sorted({term for row in found for term in row[3]})
             statement = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
             words = dict(self._all(statement, self._tenant, used))
-            vectors = self._read_vectors([row[0] for row in found])
+            models = self._registered().values()
+            vectors = read_vectors(self._db, self._tenant, models, [row[0] for row in found])
             yield [
                 PreparedMemory(
                     record_from_row(record, tuple),
@@ -117,21 +118,6 @@ class PostgresTenantReader(SQLTenantReader, PostgresReader):
                     if content is not None and not _has_hash(bytes(content), digest)
                 ],
             )
-
-    def _read_vectors(self, nums: list[int]) -> dict[int, dict[str, QuantizedVectors]]:
-        """Return, by row, the windows of every model that memories have."""
-        models = {one.number: one.model for one in self._registered().values()}
-        found = self._all(
-            "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
-            "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
-            self._tenant,
-            nums,
-        )
-        vectors: dict[int, dict[str, QuantizedVectors]] = {}
-        for num, model, scales, data in found:
-            of = models[model]
-            vectors.setdefault(num, {})[of.fingerprint] = decode_vectors(scales, data, of)
-        return vectors
 
     def all_edges(self) -> Iterator[list[Edge]]:
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")

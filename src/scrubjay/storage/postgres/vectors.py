@@ -6,14 +6,13 @@ search reads only the nominated vectors, or all that a narrow filter passes; whe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from scrubjay.errors import ModelMismatchError
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.results import Hit
@@ -24,10 +23,8 @@ from scrubjay.storage.postgres.tenant_index import LargeTenantLimits, NeighbourI
 from scrubjay.storage.rows import (
     VISIBLE,
     RegisteredModel,
-    ScopeKeys,
     id_from_hash,
     memory_hashes,
-    token_codes_only,
 )
 from scrubjay.storage.scoring import ArrayScores, NominatedScores, dot_products, quantize, score_vectors
 from scrubjay.storage.table import MemoryTable
@@ -75,6 +72,23 @@ def decode_vectors(scales: Sequence[float], data: bytes, model: EmbeddingModel) 
     )
 
 
+def read_vectors(
+    db: Database, tenant: int, models: Iterable[RegisteredModel], nums: Sequence[int]
+) -> dict[int, dict[str, QuantizedVectors]]:
+    """Return, by row, the windows that memories have of each model, by its fingerprint."""
+    model_of = {one.number: one.model for one in models}
+    found = db.execute(
+        "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
+        "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
+        (tenant, list(nums)),
+    ).fetchall()
+    vectors: dict[int, dict[str, QuantizedVectors]] = {}
+    for num, model, scales, data in found:
+        of = model_of[model]
+        vectors.setdefault(num, {})[of.fingerprint] = decode_vectors(scales, data, of)
+    return vectors
+
+
 SAMPLED: Final = 4_096
 """Memories whose scores give mean and deviation: those of the smallest ids. As these are hashes, a write changes only a
 proportional part of the sample."""
@@ -97,35 +111,6 @@ class VectorSample(NamedTuple):
     covered: int
 
 
-def _read_windows(
-    db: Database,
-    scope_keys: ScopeKeys,
-    table: MemoryTable,
-    model: RegisteredModel,
-    of: NDArray[np.int64] | None = None,
-) -> WindowVectors:
-    """Return all visible vectors of a model, or those of some rows, ascending."""
-    heads, codes = [], []
-    nums = table.columns["num"]
-    wanted = nums if of is None else nums[of]
-    for first in range(0, len(wanted), FETCH_ROWS):
-        # By number, not as a join: the plan would depend on the statistics that the server has of the tables.
-        row = db.execute(
-            "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
-            "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
-            "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
-            (scope_keys[0], model.number, wanted[first : first + FETCH_ROWS].tolist()),
-            binary=True,
-        ).fetchone()
-        if row is not None and row[0] is not None:
-            heads.append(row[0])
-            codes.append(row[1])
-    packed = np.frombuffer(b"".join(heads), PACKED_WINDOW)
-    data = np.frombuffer(b"".join(codes), np.int8).reshape(len(packed), model.model.dimensions)
-    rows = np.searchsorted(nums, packed["num"].astype(np.int64))
-    return rows, packed["scale"].astype(np.float64), data
-
-
 def _score_windows(
     table: MemoryTable, windows: WindowVectors, query: NDArray[np.float32], mask: NDArray[np.bool_]
 ) -> ArrayScores:
@@ -142,14 +127,27 @@ class PostgresVectors(PostgresGraph):
     def _read_models(self) -> dict[str, RegisteredModel]:
         return registered_models(self._db, self._tenant)
 
-    def _vector_model(self, fingerprint: str) -> RegisteredModel:
-        found = self._model(fingerprint)
-        if found.model.late_interaction:
-            raise ModelMismatchError(token_codes_only(found.model))
-        return found
-
     def _windows(self, model: RegisteredModel, rows: NDArray[np.int64] | None = None) -> WindowVectors:
-        return _read_windows(self._db, self._scope_keys, self._table(), model, rows)
+        """Return all visible vectors of a model, or those of some rows, ascending."""
+        heads, codes = [], []
+        nums = self._table().columns["num"]
+        wanted = nums if rows is None else nums[rows]
+        for first in range(0, len(wanted), FETCH_ROWS):
+            # By number, not as a join: the plan would depend on the statistics that the server has of the tables.
+            row = self._db.execute(
+                "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
+                "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
+                "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
+                (self._tenant, model.number, wanted[first : first + FETCH_ROWS].tolist()),
+                binary=True,
+            ).fetchone()
+            if row is not None and row[0] is not None:
+                heads.append(row[0])
+                codes.append(row[1])
+        packed = np.frombuffer(b"".join(heads), PACKED_WINDOW)
+        data = np.frombuffer(b"".join(codes), np.int8).reshape(len(packed), model.model.dimensions)
+        found = np.searchsorted(nums, packed["num"].astype(np.int64))
+        return found, packed["scale"].astype(np.float64), data
 
     def _all_windows(self, model: RegisteredModel) -> WindowVectors:
         return self._snapshot.cached(
@@ -168,11 +166,7 @@ class PostgresVectors(PostgresGraph):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        model = self._vector_model(fingerprint)
-        if query.shape != (model.model.dimensions,):
-            raise ModelMismatchError(
-                f"The query has {query.shape[-1]} dimensions; {model.model.name} makes {model.model.dimensions}."
-            )
+        model = self._vector_model(fingerprint, query.shape, 1)
         (nominated,) = self._nominate(model, query[None, :], where, self._large.nominated)
         if nominated is None:
             return self._score_all(model, query, where)
@@ -242,11 +236,7 @@ class PostgresVectors(PostgresGraph):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        model = self._vector_model(fingerprint)
-        if queries.ndim != 2 or queries.shape[1] != model.model.dimensions:
-            raise ModelMismatchError(
-                f"The queries have shape {queries.shape}; {model.model.name} makes {model.model.dimensions} dimensions."
-            )
+        model = self._vector_model(fingerprint, queries.shape, 2)
         found: list[list[Hit]] = []
         for first in range(0, len(queries), QUERIES_AT_ONCE):
             found += self._nearest_part(model, queries[first : first + QUERIES_AT_ONCE], where, limit)

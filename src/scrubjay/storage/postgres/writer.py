@@ -17,7 +17,7 @@ from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.connection import Statements
 from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
 from scrubjay.storage.postgres.rows import touch_tenant
-from scrubjay.storage.postgres.vectors import decode_vectors, put_vectors, registered_models
+from scrubjay.storage.postgres.vectors import put_vectors, read_vectors, registered_models
 from scrubjay.storage.rows import (
     FROM_MEMORY,
     PLACE_COLUMNS,
@@ -110,13 +110,6 @@ class PostgresWriter(Statements, MemoryWriter):
         touched = self._added | self._index_removals.nums | restated
         tenant_index.note_changes(self._db, self._number, self.mark, touched)
 
-    def _passage_rows(self, document: int) -> list[tuple[Any, ...]]:
-        statement = "SELECT num, tier, hash, key FROM memory WHERE tenant = %s AND document = %s"
-        return self._all(statement, self._number, document)
-
-    def _remove_passages(self, document: int) -> None:
-        self._delete_memories("document = %s", document)
-
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None:
         self._all(SET_PLACE, document, *place_to_row(place), self._number, num)
 
@@ -143,13 +136,11 @@ class PostgresWriter(Statements, MemoryWriter):
         return known
 
     def _remove(self, nums: Sequence[int]) -> None:
-        if nums:
-            self._delete_memories("num = ANY(%s::bigint[])", list(nums))
-
-    def _delete_memories(self, condition: str, value: object) -> None:
+        if not nums:
+            return
         removed = self._all(
-            f"DELETE FROM memory WHERE tenant = %s AND {condition} RETURNING tier, hash, key, num, terms",
-            self._number, value,
+            "DELETE FROM memory WHERE tenant = ? AND num IN ? RETURNING tier, hash, key, num, terms",
+            self._number, list(nums),
         )  # fmt: skip
         for tier, number, key, num, terms in removed:
             self._removed.add((tier, number))
@@ -204,7 +195,7 @@ class PostgresRebuild(Statements, SQLRebuild):
         self._db = db
         self._old = old
         self._next = replace(old, generation=old.generation + 1)
-        self._models = registered_models(db, old.number)
+        self._models = registered_models(db, old.number).values()
 
     def _prepared(self, condition: str, *values: object) -> list[PreparedMemory]:
         found = self._all(
@@ -212,22 +203,11 @@ class PostgresRebuild(Statements, SQLRebuild):
             f"AND {condition}",
             self._old.number, self._old.generation, *values,
         )  # fmt: skip
+        vectors = read_vectors(self._db, self._old.number, self._models, [row[0] for row in found])
         return [
-            PreparedMemory(record_from_row(row, tuple), Terms({}, 0), self._vectors(num), language)
+            PreparedMemory(record_from_row(row, tuple), Terms({}, 0), vectors.get(num, {}), language)
             for num, language, *row in found
         ]
-
-    def _vectors(self, num: int) -> dict[str, QuantizedVectors]:
-        vectors = {}
-        for fingerprint, model in self._models.items():
-            found = self._all(
-                "SELECT array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
-                "WHERE tenant = %s AND memory = %s AND model = %s HAVING count(*) > 0",
-                self._old.number, num, model.number,
-            )  # fmt: skip
-            for scales, data in found:
-                vectors[fingerprint] = decode_vectors(scales, data, model.model)
-        return vectors
 
     def write(self, changes: Sequence[Change]) -> None:
         check_rebuild_changes(changes)

@@ -70,7 +70,6 @@ class Database(Protocol):
 
     def set_progress_handler(self, handler: Callable[[], bool], steps: int) -> None:
         """Call a function every so many instructions; a statement ends where it returns True or raises."""
-        ...
 
     def close(self) -> None: ...
 

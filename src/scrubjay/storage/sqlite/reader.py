@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from scrubjay.errors import ModelMismatchError
 from scrubjay.models.ids import parse_id
 from scrubjay.models.records import NO_FILTER, RecordFilter, Scope
 from scrubjay.models.results import Hit
@@ -26,7 +25,6 @@ from scrubjay.storage.rows import (
     id_from_hash,
     memory_hashes,
     paths_by_group,
-    token_codes_only,
 )
 from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
@@ -36,7 +34,7 @@ from scrubjay.storage.sqlite.connection import Statements, select
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import find_tenant, registered_models
 from scrubjay.storage.sqlite.vectors import ModelVectors, VectorCache, decode_cached_text
-from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart, path_matches
+from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -226,15 +224,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         for tag in where.tags:
             mask &= among("tag WHERE tag = ?", tag)
         if where.sources or where.path:
-            documents = [
-                document
-                for document, source, path in self._all(
-                    "SELECT id, source, path FROM document WHERE tenant = ?", self._tenant
-                )
-                if (not where.sources or source in where.sources)
-                and (not where.path or path_matches(path, where.path))
-            ]
-            mask &= among("memory WHERE document IN ?", documents)
+            mask &= among("memory WHERE document IN ?", self._documents_of(where))
         mine = "memory WHERE tenant = ? AND"
         projects = [project for project in where.projects if project is not None]
         if None in where.projects:  # no index finds memories without a project: exclude the others
@@ -292,25 +282,18 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
     def nearest(
         self, fingerprint: str, query: NDArray[np.float32], where: RecordFilter
     ) -> ArrayScores | NominatedScores:
-        return self._vectors(fingerprint, query.shape, 1).score(query, self._mask(where))
+        model = self._vector_model(fingerprint, query.shape, 1)
+        return self._vectors_of(model).score(query, self._mask(where))
 
-    def _vectors(self, fingerprint: str, shape: tuple[int, ...] | None = None, axes: int = 1) -> ModelVectors:
-        """Return a model's vectors; a query's shape must have so many axes and fit it."""
-        registered = self._model(fingerprint)
-        model = registered.model
-        if shape is not None and model.late_interaction:
-            raise ModelMismatchError(token_codes_only(model))
-        if shape is not None and (len(shape) != axes or shape[-1] != model.dimensions):
-            raise ModelMismatchError(
-                f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
-            )
-        return ModelVectors(self._db, self._table(), self._cache, registered.number, VectorLayout.of(model))
+    def _vectors_of(self, model: RegisteredModel) -> ModelVectors:
+        layout = VectorLayout.of(model.model)
+        return ModelVectors(self._db, self._table(), self._cache, model.number, layout)
 
     def _read_models(self) -> dict[str, RegisteredModel]:
         return registered_models(self._db, self._tenant)
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
-        return self._vectors(fingerprint).windows(ids)
+        return self._vectors_of(self._model(fingerprint)).windows(ids)
 
     def nearest_batch(
         self,
@@ -320,7 +303,8 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
         floor: float,
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
-        return self._vectors(fingerprint, queries.shape, 2).nearest(queries, self._mask(where), limit, floor)
+        model = self._vector_model(fingerprint, queries.shape, 2)
+        return self._vectors_of(model).nearest(queries, self._mask(where), limit, floor)
 
     def languages(self) -> tuple[str, ...]:
         return self._snapshot.cached("languages", self._read_languages)

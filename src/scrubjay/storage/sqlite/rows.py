@@ -70,7 +70,6 @@ _SELECT_MODELS: Final = (
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
-    """Return a tenant's registered models by fingerprint."""
     found = {}
     for number, *identity, state in db.execute(_SELECT_MODELS, (tenant,)).fetchall():
         model = EmbeddingModel(*identity)

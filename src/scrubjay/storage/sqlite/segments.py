@@ -26,19 +26,7 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.connection import Database
 
 
-def insert_memories(
-    db: Database,
-    tenant: int,
-    key: str,
-    generation: int,
-    entries: Sequence[tuple[int, PreparedMemory]],
-    terms: Mapping[str, int],
-) -> None:
-    for first in range(0, len(entries), blobs.MAX_SLOTS):
-        _insert_segment(db, tenant, key, generation, entries[first : first + blobs.MAX_SLOTS], terms)
-
-
-def _insert_segment(
+def insert_segment(
     db: Database,
     tenant: int,
     key: str,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from scrubjay.models.graph import STORED_EDGE_KINDS, Edge
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import TIERS, UnrestrictedScope
 from scrubjay.storage.changes import PreparedMemory, QuantizedVectors
-from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory
+from scrubjay.storage.interface import BATCH_ROWS, AlteredMemory, in_batches
 from scrubjay.storage.reader import SQLTenantReader
 from scrubjay.storage.rows import (
     FROM_MEMORY,
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from scrubjay.storage.sqlite.reader import TableCache
     from scrubjay.storage.sqlite.vectors import VectorCache
 
-
-T = TypeVar("T")
 
 KEYED_TABLES: Final = ("source", "segment", "concept", "category", "project", "sight", "event", "run")
 """Tables whose rows have a visibility key. The memories' are those of their segments."""
@@ -111,7 +109,7 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
             for fingerprint, one in self._registered().items()
         }
         live = np.flatnonzero(columns["live"]).tolist()
-        for slots in _batches(iter(live)):
+        for slots in in_batches(live, BATCH_ROWS):
             ids = self._ids(columns, slots)
             found = self._all(
                 f"SELECT {SELECTED_COLUMNS} {FROM_MEMORY} WHERE {VISIBLE} AND m.hash IN ?",
@@ -170,11 +168,11 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
 
     def all_edges(self) -> Iterator[list[Edge]]:
         found = self._db.execute(SELECT_EDGES, (self._tenant,))
-        return _batches(_edge_from_row(row) for row in iter(found.fetchone, None))
+        return in_batches((_edge_from_row(row) for row in iter(found.fetchone, None)), BATCH_ROWS)
 
     def all_events(self) -> Iterator[list[Event]]:
         found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
-        return _batches(event_from_row(row) for row in iter(found.fetchone, None))
+        return in_batches((event_from_row(row) for row in iter(found.fetchone, None)), BATCH_ROWS)
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
         found = self._db.execute(
@@ -187,7 +185,7 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
 
     def tombstones(self) -> Iterator[list[str]]:
         found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
-        return _batches(mark for (mark,) in iter(found.fetchone, None))
+        return in_batches((mark for (mark,) in iter(found.fetchone, None)), BATCH_ROWS)
 
 
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:
@@ -195,9 +193,3 @@ def _edge_from_row(row: tuple[Any, ...]) -> Edge:
     kind = STORED_EDGE_KINDS[code]
     end = id_from_hash(TARGET_KIND[kind], node) if dst_tier < 0 else id_from_hash(TIERS[dst_tier], dst)
     return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + graph.EPOCH_MICROS, *origin)
-
-
-def _batches(found: Iterable[T]) -> Iterator[list[T]]:
-    left = iter(found)
-    while piece := list(islice(left, BATCH_ROWS)):
-        yield piece

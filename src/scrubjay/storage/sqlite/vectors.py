@@ -199,24 +199,6 @@ def nearest_rows(
         limit: Most rows of a query.
         floor: Least cosine.
     """
-    pieces = list(vectors)
-    return [
-        hits
-        for first in range(0, len(queries), QUERIES_AT_ONCE)
-        for hits in _nearest_batch(
-            table, pieces, queries[first : first + QUERIES_AT_ONCE], passing, limit, floor
-        )
-    ]
-
-
-def _nearest_batch(
-    table: MemoryTable,
-    pieces: list[Rows],
-    queries: NDArray[np.float32],
-    passing: NDArray[np.bool_],
-    limit: int,
-    floor: float,
-) -> list[list[Hit]]:
     kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
     packed = [quantize(query) for query in queries]
     codes = np.stack([row for row, _ in packed]).astype(kind)
@@ -224,7 +206,7 @@ def _nearest_batch(
     least = np.full(len(queries), floor, np.float64)
     none = np.zeros(0, np.int64)
     best: Kept = (none, none, none)
-    for rows, row_scales, data in _blocks(pieces):
+    for rows, row_scales, data in _blocks(vectors):
         products = codes @ data.astype(kind).T
         near = products * row_scales
         # A query of zeros scores 0 with every row.
@@ -331,7 +313,6 @@ class VectorCache:
         self._lock = threading.Lock()
 
     def get(self, db: Database, part: TablePart, model: int, layout: VectorLayout) -> list[VectorRows]:
-        """Return a segment's rows of a model."""
         return self._get(part, model, lambda: read_vectors(db, part.segment, model, layout))
 
     def token_places(
@@ -421,8 +402,6 @@ def decode_cached_text(rows: int, blob: bytes, width: int) -> QuantizedVectors:
 
 
 class ModelVectors:
-    """The vectors that a table's memories have of one model."""
-
     def __init__(
         self, db: Database, table: MemoryTable, cache: VectorCache, model: int, layout: VectorLayout
     ) -> None:
@@ -453,13 +432,18 @@ class ModelVectors:
     ) -> list[list[Hit]]:
         """Return at most ``limit`` rows of each query, of a cosine of at least ``floor``."""
         if not self._large or len(queries) >= MANY_QUERIES:
-            return nearest_rows(self._table, self._pieces(), queries, passing, limit, floor)
+            pieces = list(self._pieces())
+            found: list[list[Hit]] = []
+            for first in range(0, len(queries), QUERIES_AT_ONCE):
+                some = queries[first : first + QUERIES_AT_ONCE]
+                found += nearest_rows(self._table, pieces, some, passing, limit, floor)
+            return found
         spans = self._spans()
-        found = (
+        nominated = (
             score_nominated(self._table, SpanQuery.from_vector(query, spans), passing).top(limit)
             for query in queries
         )
-        return [[hit for hit in hits if hit.score >= floor] for hits in found]
+        return [[hit for hit in hits if hit.score >= floor] for hits in nominated]
 
     def windows(self, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         """Return the windows of those of these memories that have any."""

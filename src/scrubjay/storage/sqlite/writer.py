@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from scrubjay.models.graph import Edge, Entity
+from scrubjay.models.graph import Edge
 from scrubjay.models.ids import EmbeddingModel, tombstone_hash
 from scrubjay.models.records import Record, Scope, SourcePlace
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import Change, PreparedMemory, PutVersions, QuantizedVectors
+from scrubjay.storage.interface import in_batches
 from scrubjay.storage.rows import (
     FROM_MEMORY,
     MEMORY_EDGE_KINDS,
@@ -36,7 +37,7 @@ from scrubjay.storage.rows import (
     record_from_row,
 )
 from scrubjay.storage.sqlite import graph, maintenance, postings, rows, segments
-from scrubjay.storage.sqlite.blobs import NEXT_VERSION, VectorLayout, unpack_terms
+from scrubjay.storage.sqlite.blobs import MAX_SLOTS, NEXT_VERSION, VectorLayout, unpack_terms
 from scrubjay.storage.sqlite.connection import Statements, write_transaction
 from scrubjay.storage.sqlite.graph import BY_TARGET_INDEX, KIND_CODE, EdgeVisibility
 from scrubjay.storage.sqlite.postings import Vocabulary
@@ -47,7 +48,6 @@ from scrubjay.storage.writer import GraphWriter, HistoryWriter, MemoryWriter, Pr
 from scrubjay.text.tokenizer import Terms
 
 if TYPE_CHECKING:
-    from scrubjay.models.graph import Category
     from scrubjay.storage.sqlite.connection import Database
 
 
@@ -113,8 +113,6 @@ PUT_EDGE: Final = (
     "INSERT INTO edge VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET weight = excluded.weight, "
     f"at = excluded.at, maker = excluded.maker WHERE {IS_FOUND.format('edge')} OR NOT {IS_FOUND.format('excluded')}"
 )
-PUT_CONCEPT: Final = "INSERT OR REPLACE INTO concept VALUES (?, ?, ?, ?, ?, ?, ?)"
-PUT_CATEGORY: Final = "INSERT OR REPLACE INTO category VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class EdgeEnd(NamedTuple):
@@ -126,64 +124,35 @@ class EdgeEnd(NamedTuple):
 
 
 class SQLiteGraphWriter(Statements, GraphWriter):
+    _encode = staticmethod(rows.encode_strings)
+    _node = "node"
+
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         super().__init__(tenant, scope)
         self._db = db
         self._makers: dict[tuple[str, str, str | None], int] = {}
         self._codes: dict[graph.VisibilityKeys, int] = {}
 
-    def _write_concept(self, concept: Entity) -> None:
-        values = (
-            self._tenant, concept.key, self._get_or_create_node("concept", concept.id), concept.name,
-            json.dumps(concept.aliases, ensure_ascii=False), concept.kind, concept.at,
-        )  # fmt: skip
-        self._db.execute(PUT_CONCEPT, values)
-        self._bump_concept_mark(concept.key)
-
-    def _drop_concept(self, concept: str, key: str) -> None:
-        node = self._node("concept", concept)
-        if node is None:
-            return
-        self._all("DELETE FROM concept WHERE tenant = ? AND key = ? AND node = ?", self._tenant, key, node)
-        if self._db.changes():
-            self._bump_concept_mark(key)
+    def _drop_references(self, concept: int, key: str) -> None:
         self._all(
             f"DELETE FROM edge {BY_TARGET_INDEX} WHERE tenant = ? AND kind = ? AND dst = ? AND sight IN "
             "(SELECT id FROM sight WHERE tenant = ? AND key = ?)",
-            self._tenant, KIND_CODE["references"], node, self._tenant, key,
+            self._tenant, KIND_CODE["references"], concept, self._tenant, key,
         )  # fmt: skip
 
-    def _category_key(self, category: str) -> str | None:
-        found = self._all("SELECT key FROM category WHERE node = ?", self._node("category", category))
+    def _drop_memberships(self, category: int | None) -> None:
+        statement = f"DELETE FROM edge {BY_TARGET_INDEX} WHERE tenant = ? AND kind = ? AND dst = ?"
+        self._all(statement, self._tenant, KIND_CODE["belongs"], category)
+
+    def _find_node(self, kind: str, node: str) -> int | None:
+        found = self._all(
+            "SELECT num FROM node WHERE tenant = ? AND kind = ? AND hash IN ?",
+            self._tenant, kind, node_hashes([node], kind),
+        )  # fmt: skip
         return found[0][0] if found else None
 
-    def _write_category(self, category: Category) -> None:
-        values = (
-            self._get_or_create_node("category", category.id), self._tenant, category.key, category.kind,
-            category.name, category.parent, category.abstract, category.overview, category.model,
-            category.centroid, category.at, category.built,
-        )  # fmt: skip
-        self._db.execute(PUT_CATEGORY, values)
-
-    def _drop_category(self, category: str) -> None:
-        if self._category_key(category) in self._scope.keys:
-            node = self._node("category", category)
-            self._all("DELETE FROM category WHERE node = ?", node)
-            self._all(
-                f"DELETE FROM edge {BY_TARGET_INDEX} WHERE tenant = ? AND kind = ? AND dst = ?",
-                self._tenant, KIND_CODE["belongs"], node,
-            )  # fmt: skip
-
-    def _node(self, kind: str, node: str) -> int | None:
-        found = graph.parse_node_hash(node)
-        if found is None or found[0] != kind:
-            return None
-        statement = "SELECT num FROM node WHERE tenant = ? AND kind = ? AND hash = ?"
-        row = self._db.execute(statement, (self._tenant, kind, found[2])).fetchone()
-        return None if row is None else int(row[0])
-
     def _get_or_create_node(self, kind: str, node: str) -> int:
-        number = self._node(kind, node)
+        number = self._find_node(kind, node)
         if number is None:
             insert = "INSERT INTO node (tenant, kind, hash) VALUES (?, ?, ?)"
             self._db.execute(insert, (self._tenant, kind, node_hash(node)))
@@ -227,6 +196,8 @@ class SQLiteGraphWriter(Statements, GraphWriter):
     def _remove(
         self, visibilities: Iterable[EdgeVisibility], kind: str, ends: Mapping[str, list[int]], only: str
     ) -> None:
+        if not all(ends.values()):
+            return
         codes = graph.visibility_codes_sql(visibilities)
         among = " AND ".join(f"e.{name} IN ?" for name in ends)
         known, keys = "", list[object]()
@@ -356,17 +327,12 @@ class SQLiteWriter(Statements, MemoryWriter):
         for key, entries in by_key.items():
             used = set().union(*(memory.terms.counts for _, memory in entries))
             known = self._vocabulary.numbers(self._db, self._number, used)
-            segments.insert_memories(self._db, self._number, key, self._tenant.generation, entries, known)
+            for some in in_batches(entries, MAX_SLOTS):
+                segments.insert_segment(self._db, self._number, key, self._tenant.generation, some, known)
 
     def _delete_source(self, source: str) -> None:
         super()._delete_source(source)
         maintenance.note_leftovers(self._db)
-
-    def _passage_rows(self, document: int) -> list[tuple[int, str, int, str]]:
-        return self._all("SELECT num, tier, hash, key FROM memory WHERE document = ?", document)
-
-    def _remove_passages(self, document: int) -> None:
-        self._remove([num for num, *_ in self._passage_rows(document)])
 
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None:
         columns = ", ".join(("document", *PLACE_COLUMNS))
