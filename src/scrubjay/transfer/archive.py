@@ -83,27 +83,13 @@ class LineWriter:
         return "user" if key == f"user:{self._scope.user}" else key
 
     def source(self, source: Source) -> dict[str, Any]:
-        return _line(
-            "source",
-            id=source.id,
-            root=source.root,
-            description=source.description,
-            include=list(source.include),
-            exclude=list(source.exclude),
-            key=self._key(source.key),
-            added_at=source.added_at,
-            synced_at=source.synced_at,
-            trust=source.trust,
-            repositories=(
-                None
-                if source.repositories is None
-                else {folder: work for folder, work, _ in source.repositories}
-            ),
-        )
+        row = asdict(source) | {"key": self._key(source.key), "share": None}
+        if source.repositories is not None:
+            row["repositories"] = {folder: work for folder, work, _ in source.repositories}
+        return _line("source", **row)
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
-        row = asdict(document) | {"title": document.title}
-        return _line("document", **row, memories=memories)
+        return _line("document", **asdict(document), memories=memories)
 
     def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
         """Return a memory's line; without ``placed`` its document is not among the lines."""
@@ -119,7 +105,7 @@ class LineWriter:
         for name, usual in _USUAL.items():
             value = getattr(record, name)
             if name not in _OWN and value != usual:
-                row[name] = list(value) if isinstance(value, tuple) else value
+                row[name] = value
         if record.event is not None:
             row["event"] = asdict(record.event)
         if record.place is not None and placed:
@@ -127,15 +113,7 @@ class LineWriter:
         return _line("memory", **row)
 
     def concept(self, concept: Entity) -> dict[str, Any]:
-        return _line(
-            "concept",
-            id=concept.id,
-            key=self._key(concept.key),
-            name=concept.name,
-            aliases=list(concept.aliases),
-            kind=concept.kind,
-            at=concept.at,
-        )
+        return _line("concept", **asdict(concept) | {"key": self._key(concept.key)})
 
     def edge(self, edge: Edge) -> dict[str, Any]:
         row = {name: getattr(edge, name) for name in EDGE_FIELDS}
@@ -145,8 +123,7 @@ class LineWriter:
         return _line("event", **{name: getattr(event, name) for name in EVENT_FIELDS})
 
     def run(self, run: ConsolidationRun) -> dict[str, Any]:
-        row = asdict(run) | {"key": self._key(run.key), "counts": dict(run.counts)}
-        return _line("run", **row)
+        return _line("run", **asdict(run) | {"key": self._key(run.key)})
 
 
 def principal_mark(secret: bytes, scope: Scope) -> str:
@@ -159,7 +136,7 @@ def line_text(line: Mapping[str, Any]) -> bytes:
 
 
 def _line(what: str, /, **values: Any) -> dict[str, Any]:
-    return {"line": what, **{n: v for n, v in values.items() if v is not None and v != "" and v != []}}
+    return {"line": what, **{n: v for n, v in values.items() if v is not None and v not in ("", [], ())}}
 
 
 EXPORT_PAGE: Final = 500
