@@ -170,7 +170,6 @@ def folder_changes(
 
 
 def remove_folders(store: Store, scope: Scope, source: Source) -> None:
-    """Remove the folder categories of a source."""
     secret = store.secret(scope)
     with store.reader(scope) as reader:
         stored = {c.id: c for c in reader.categories() if c.kind == "path"}

@@ -213,8 +213,6 @@ def _centroids(vectors: Matrix, groups: Sequence[Sequence[int]]) -> Matrix:
 
 
 class TopicAssigner:
-    """Assigns memories to the stored topics of one key."""
-
     def __init__(self, topics: Sequence[Category], sizes: Sequence[int]) -> None:
         self.topics = topics
         self._sizes = sizes

@@ -173,8 +173,6 @@ _MARKUP: Final = " \t-*+>#_\"'([|"
 
 @frozen
 class Mention:
-    """An entity that a text mentions."""
-
     concept: str
     count: int
     start: int
@@ -236,8 +234,6 @@ def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwne
 
 
 class EntityMatcher:
-    """Finds the names of some entities."""
-
     __slots__ = ("_claims", "_concepts", "_names")
 
     def __init__(self, concepts: Iterable[Entity]) -> None:

@@ -116,7 +116,6 @@ def join_passages(texts: Sequence[str]) -> JoinedPassages:
 
 
 def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
-    """Return the chosen passages of a joined text."""
     parts, start = [], 1
     for one, wanted in zip(texts, chosen, strict=True):
         if wanted:
@@ -425,7 +424,6 @@ def is_possible_name(form: str, evidence: NameEvidence) -> bool:
 
 
 def judge_phrase(form: str, evidence: NameEvidence, words: int, before: int = 0) -> DiscoveredName | None:
-    """Decide on one phrase."""
     name = _commonest(evidence.spelled, evidence.spelled)
     if "page" in evidence.found:
         own = keyness(form, evidence.times, words) >= OWN_KEYNESS

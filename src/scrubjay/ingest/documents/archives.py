@@ -27,8 +27,6 @@ DAMAGED: Final = "fetch or export it again"
 
 
 class PartReader:
-    """The parts of a zipped document."""
-
     def __init__(self, data: bytes, kind: str) -> None:
         if not data.startswith(b"PK"):
             raise UnreadableDocumentError(
