@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import lru_cache
@@ -220,17 +220,19 @@ def _tags(
     fields: Mapping[str, object], properties: Mapping[str, str], head: str, blocks: Sequence[Block]
 ) -> Iterator[str]:
     for key in ("tags", "tag"):
-        value = fields.get(key)
-        if isinstance(value, list):
-            yield from (item for item in value if isinstance(item, str))
-        elif isinstance(value, str):
-            yield from _listed(value)
-        if key in properties:
-            yield from _listed(properties[key], spaced=False)
+        yield from _texts_of(fields.get(key), _listed)
+        yield from _listed(properties.get(key, ""), spaced=False)
     for block in blocks:
         if block.kind == "paragraph" and head.find("#", block.start, block.end) >= 0:
             for line in _TAG_LINE.finditer(head, block.start, block.end):
                 yield from _listed(line[1])
+
+
+def _texts_of(value: object, split: Callable[[str], Iterable[str]]) -> Iterable[str]:
+    """Return the texts of a list, or the parts of a text."""
+    if isinstance(value, list):
+        return [item for item in value if isinstance(item, str)]
+    return split(value) if isinstance(value, str) else ()
 
 
 def _inline_tags(head: str, blocks: Sequence[Block]) -> Iterator[str]:
@@ -264,11 +266,7 @@ def document_aliases(text: str) -> tuple[str, ...]:
     properties = _properties(flat[start:], parse_blocks(flat[start:]))
     names: list[str] = []
     for key in ("aliases", "alias"):
-        value = fields.get(key)
-        if isinstance(value, list):
-            names += [item for item in value if isinstance(item, str)]
-        elif isinstance(value, str):
-            names += value.split(",")
+        names += _texts_of(fields.get(key), lambda text: text.split(","))
         names += _listed(properties.get(key, ""), spaced=False)
     plain = (_LINKED.sub(r"\1", _plain(name)).strip("\"'").strip() for name in names)
     return tuple(dict.fromkeys(name for name in plain if name))[:MAX_TAGS]
