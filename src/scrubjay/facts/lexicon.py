@@ -202,6 +202,18 @@ WEIGHTLESS: Final = word_set(
 """Stems of words that a paraphrase gains or loses and that tell nothing of their own."""
 
 
+ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
+"""Articles of several languages, with the possessives of a speaker, as they are written."""
+OWNERS: Final = word_set("your his her their its einem einer mein meine unser unsere")
+"""Other words that stand where an article does."""
+ADVERBS: Final = word_set(
+    """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
+    maintenant désormais actuellement ahora actualmente"""
+)
+"""Adverbs that announce a change."""
+TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
+
+
 PhraseTable = dict[str, list[tuple[tuple[str, ...], str]]]
 
 

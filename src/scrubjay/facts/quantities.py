@@ -35,10 +35,8 @@ _WEEKDAYS: Final = (
     "sunday sun sonntag dimanche domingo domenica",
 )
 MONTHS: Final = {word: at for at, words in enumerate(_MONTHS, 1) for word in words.split()}
-ENGLISH_MONTHS: Final = word_set(
-    """january jan february feb march mar april apr may june jun july jul august aug september sept sep october oct
-    november nov december dec"""
-)
+MONTH_NAMES: Final = tuple(words.split()[0] for words in _MONTHS)
+ENGLISH_MONTHS: Final = frozenset(("sept", *MONTH_NAMES, *(name[:3] for name in MONTH_NAMES)))
 WEEKDAYS: Final = {word: at for at, words in enumerate(_WEEKDAYS) for word in words.split()}
 SPOKEN: Final = frozenset(
     ("may", "march", "mar", "sun", "sat", "mon", "wed", "sexta", "terça", "dec", "mars", "mai")
@@ -177,6 +175,14 @@ _OWN: Final = {
     | (_ALSO_ENGLISH if language == "en" else _TWINS[language])
     for place, language in enumerate(NUMERAL_LANGUAGES)
 }
+_ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}
+COUNTS: Final = {
+    word: str(number)
+    for numbers in (_OWN["es"], _OWN["fr"], _OWN["de"], _ORDINAL_WORDS, _OWN["en"])
+    for word, number in numbers.items()
+}
+"""Number word -> its digits; "once" is the English one."""
 _FOREIGN: Final = {word: at for language in NUMERAL_LANGUAGES[1:] for word, at in _OWN[language].items()}
 
 _UNITS: Final = (
@@ -578,8 +584,6 @@ _YEAR_AFTER: Final = word_set(
     """in since until by from year till before after early late mid summer winter spring autumn im seit en em
     nel dal depuis desde bis dès"""
 )
-_ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}
 
 DATE_OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
 """Words that a date or a time of day begins with."""

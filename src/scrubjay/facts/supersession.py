@@ -27,8 +27,8 @@ from scrubjay.facts.exclusive_values import (
     replaces,
     resulting_state,
 )
-from scrubjay.facts.lexicon import shared_language
-from scrubjay.facts.quantities import MONTHS
+from scrubjay.facts.lexicon import ADVERBS, ARTICLES, TITLES, shared_language
+from scrubjay.facts.quantities import COUNTS, MONTH_NAMES, MONTHS, UNITS, WEEKDAYS
 from scrubjay.facts.supersession_guards import is_limited, of_one_kind, of_other_kind
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
@@ -165,12 +165,8 @@ SAME: Final = {
     word: same
     for same, words in {
         "limit": "limit limits cap",
-        "second": "s sec secs second seconds sekunde sekunden",
-        "minute": "min mins minute minutes minuten",
-        "hour": "h hr hrs hour hours stunde stunden",
         "month": "month months monthly monat monatlich mensuel mensual",
         "week": "week weeks weekly woche wöchentlich",
-        "day": "day days daily tag tage tagen jour jours día días",
         "request": "req reqs request requests",
         "retain": "retention retain retained keep keeps kept",
         "due": "due deadline frist abgabetermin abgabefrist stichtag",
@@ -178,18 +174,17 @@ SAME: Final = {
         "repository": "repo repository repos",
     }.items()
     for word in words.split()
+} | {
+    word: f"{factor} s"
+    for word, (dimension, factor) in UNITS.items()
+    if dimension == "s" and factor < 604_800
 }
 """Spellings of one word."""
-_OWN_UNITS: Final = word_set(
-    """gb mb tb kb km m cm mm kg g mg ml l euro euros eur usd dollars dollar chf francs percent % people persons
-    users seats pages words images items lines rows requests ms hz mhz ghz watt watts degrees grad cups coffees
-    replicas workers nodes times"""
+_COUNTED: Final = word_set(
+    "chf francs people persons users seats pages words images items lines rows req requests hz mhz ghz watt watts cups"
+    " coffees replicas workers nodes times"
 )
-UNIT_FORMS: Final = {
-    **{word: same for word, same in SAME.items() if same in ("second", "minute", "hour", "day")},
-    **{word: word for word in _OWN_UNITS},
-    "req": "requests",
-}
+"""Things that are counted as units are."""
 SPEAKERS: Final = {
     word: who
     for who, words in {
@@ -244,10 +239,8 @@ ATTRIBUTES: Final = _any(
     r" (?:runs on|is hosted on|are hosted on|is on|is in|lives on|is called|läuft auf|läuft bei|tourne sur|corre en)$",
 )
 """Attributes with one value, up to it."""
-DAY_NAMES: Final = word_set(
-    """monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday
-    saturdays sunday sundays montag montags dienstag dienstags mittwoch mittwochs donnerstag donnerstags
-    freitag freitags samstag samstags sonntag sonntags"""
+DAY_NAMES: Final = frozenset(
+    day for word in WEEKDAYS if word.endswith(("day", "tag", "woch")) for day in (word, f"{word}s")
 )
 _SCHEDULE_WORDS: Final = DAY_NAMES | word_set(
     """at on am pm um uhr every and half past quarter to noon midnight 一 二 三 四 五 六 七 八 九 十 两 日 天 上 下 午
@@ -271,46 +264,17 @@ REGULAR: Final = re.compile(
     r"^(?!i |we |ich |wir |je |nous )[^,]* (?:is|are|meets|rehearses|takes place|is held|comes out|goes out|happens|airs|starts|is published|ist|findet|erscheint|:)(?: on)?$"
 )
 """Beginnings of statements that say when something regular takes place, up to its weekdays."""
-COUNT_WORDS: Final = {
-    word: str(number)
-    for number, words in enumerate(
-        [
-            "zero null",
-            "one ein eine eins first erster un une",
-            "two zwei second deux dos",
-            "three drei third trois tres",
-            "four vier fourth quatre cuatro",
-            "five fünf fifth cinq cinco",
-            "six sechs sixth seis",
-            "seven sieben seventh sept siete",
-            "eight acht eighth huit ocho",
-            "nine neun ninth neuf nueve",
-            "ten zehn tenth dix diez",
-            "eleven elf",
-            "twelve zwölf",
-        ]
-    )
-    for word in words.split()
-}
 DIRECTIONS: Final = word_set(
     """to from back there before after above below over under with without into between nach von ab vor über
     unter mit ohne vers depuis avant après avec sans sur sous hacia desde antes después con sin"""
 )
 """Small words of which another one tells of another thing: a ferry to and from a place."""
-ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
 POSSESSIVES: Final = frozenset(("my", "our"))
-ADVERBS: Final = word_set(
-    """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
-    maintenant désormais actuellement ahora actualmente"""
-)
-"""Adverbs that announce a change."""
 ANNOUNCED: Final = re.compile(
     r"^(?:(?:from now on|from today|new rule|update|correction|ab jetzt|ab sofort|ab heute|künftig|neue regel|désormais|à partir de maintenant|dorénavant|a partir de ahora|desde ahora|nueva regla)\b[:,]?"
     r"|[^:;,]{0,40}\b(?:changed it|changed that|told you wrong|was wrong|misread it|hat sich geändert|a changé|ha cambiado)\b[^:;,]{0,20}[:;,])\s*"
 )
-SINCE: Final = re.compile(
-    r" (?:from now on$|since (?:the|january|february|march|april|may|june|july|august|september|october|november|december|last|this)\b.*|as of .*)$"
-)
+SINCE: Final = re.compile(rf" (?:from now on$|since (?:the|{'|'.join(MONTH_NAMES)}|last|this)\b.*|as of .*)$")
 VALUE_VERBS: Final = word_set(
     """use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives
     works wohnt arbeitet habite travaille vive trabaja nutzen verwenden schreibt bake"""
@@ -324,7 +288,6 @@ SINGLE_VALUED: Final = re.compile(
     r"(?: (?:of|for|at|in|bei|für|von|de|du|des|del) [^,]{1,30})? (?:is|ist|est|es)))$"
 )
 """Attributes and verbs with one value, up to it."""
-TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
 DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
 OPEN: Final = re.compile(
     r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
@@ -427,7 +390,8 @@ class ParsedStatement:
         return {at: self.unit(at) for at, low in enumerate(self.low) if _NUMBER.fullmatch(low)}
 
     def unit(self, at: int) -> str:
-        return UNIT_FORMS.get(self.low[at + 1], "") if at + 1 < len(self.low) else ""
+        word = self.low[at + 1] if at + 1 < len(self.low) else ""
+        return "{1} {0}".format(*UNITS[word]) if word in UNITS else word if word in _COUNTED else ""
 
     def keys_after(self, verbs: frozenset[str]) -> set[str]:
         """Keys behind the first of these verbs, or behind the first word."""
@@ -790,10 +754,7 @@ def _says_more(old: ParsedStatement, new: ParsedStatement, verb: re.Match[str]) 
 
 def _of_two_units(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether the amounts of the two have different units: requests and workers."""
-    first, second = (
-        {"time" if unit in ("second", "minute", "hour", "day") else unit for unit in one.amounts.values()}
-        for one in (old, new)
-    )
+    first, second = ({unit.rpartition(" ")[2] for unit in one.amounts.values()} for one in (old, new))
     return bool(first and second) and "" not in first | second and first.isdisjoint(second)
 
 
@@ -1074,7 +1035,7 @@ def _is_count(statement: ParsedStatement, head: tuple[str, ...], at: int, tail: 
 
 def _as_count(low: str) -> str:
     """Return a number in digits without separators, or ""."""
-    return low.replace(",", "").replace("k", "000") if _NUMBER.fullmatch(low) else COUNT_WORDS.get(low, "")
+    return low.replace(",", "").replace("k", "000") if _NUMBER.fullmatch(low) else COUNTS.get(low, "")
 
 
 def _is_name(raw: tuple[str, ...]) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from scrubjay.facts.exclusive_values import known_kind
+from scrubjay.facts.lexicon import ADVERBS, ARTICLES, OWNERS, TITLES
 from scrubjay.facts.quantities import MONTHS, UNITS, WEEKDAYS, number_words
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
@@ -43,19 +44,13 @@ _SCOPE: Final = re.compile(
     re.IGNORECASE,
 )
 """Words that limit a statement, and to what."""
-_ADVERBS: Final = word_set(
-    """now nowadays currently instead henceforth actually jetzt nun mittlerweile inzwischen stattdessen künftig only nur
-    maintenant désormais ahora actualmente"""
-)
+_ANNOUNCING: Final = ADVERBS | {"only", "nur", "actually"}
 _COPULAS: Final = word_set("is are ist sind est sont es son")
 _GIVING: Final = word_set(
     "costs takes lasts beträgt kostet dauert holds : heißt liegt steht hängt lives runs meets starts opens closes"
 )
 """Verbs that, like a copula, stand before a value."""
-_ARTICLES: Final = word_set(
-    """the a an my our your his her their its der die das dem den des ein eine einem einer mein meine unser unsere
-    el la los las le les un une"""
-)
+_DETERMINERS: Final = ARTICLES | OWNERS | {"des"}
 _LEADS: Final = (
     function_words("en")
     | function_words("de")
@@ -71,7 +66,6 @@ _JOINTS: Final = {
     "beim": "bei",
     "vom": "von",
 }
-_TITLES: Final = word_set("mr mrs ms dr prof herr frau mme")
 _IN_NAMES: Final = word_set("& of and the van von de la und")
 _PARTICIPLE: Final = re.compile(r"\w{2,30}ed|ge\w{2,30}(?:t|en)", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"([$€£~]?)-?\d[\d.,]*([a-z%€$£]{0,3})", re.IGNORECASE)
@@ -190,7 +184,7 @@ def _split(text: str) -> list[str]:
 def _clause(text: str) -> list[str]:
     """Return the words of the first clause that gives a value, without those that announce a change."""
     clauses = [
-        [word for word in _split(part) if word.lower() not in _ADVERBS]
+        [word for word in _split(part) if word.lower() not in _ANNOUNCING]
         for part in _END.split(_LEAD.sub("", _ANNOUNCED.sub(" ", text), count=1))
     ]
     for verbs in (_COPULAS, _GIVING):
@@ -210,7 +204,7 @@ def _predicates(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], 
     shared = 0
     while shared < min(len(old), len(new)) and old[shared].lower() == new[shared].lower():
         shared += 1
-    while shared and old[shared - 1].lower() in _LEADS | _ARTICLES:
+    while shared and old[shared - 1].lower() in _LEADS | _DETERMINERS:
         shared -= 1
     return (old[shared:], new[shared:], False) if shared else ((), (), False)
 
@@ -229,7 +223,7 @@ def _value(words: Sequence[str], german: bool, *, loose: bool) -> _Value | None:
     determined = ""
     for at, word in enumerate(words):
         low = word.lower()
-        if low in _ARTICLES or low.endswith("'s"):
+        if low in _DETERMINERS or low.endswith("'s"):
             determined = low
             continue
         followed = at + 1 < len(words) and words[at + 1].lower() in _LEADS | _JOINTS.keys()
@@ -240,7 +234,7 @@ def _value(words: Sequence[str], german: bool, *, loose: bool) -> _Value | None:
         kind, end = _kind(words[at:], lead, determined, german)
         if not kind and not loose:
             return None
-        rest = {one.lower() for one in words[at + end :]} - _ARTICLES
+        rest = {one.lower() for one in words[at + end :]} - _DETERMINERS
         return _Value((*lead, *(kind or ("word", ""))), frozenset(rest))
     return None
 
@@ -264,7 +258,7 @@ def _kind(
         and (words[1].isdigit() or (len(words[1]) == 1 and words[1].isupper()))
     ):
         return (lows[0], ""), 2
-    title = lows[0].rstrip(".") in _TITLES
+    title = lows[0].rstrip(".") in TITLES
     known = known_kind(lows) is not None
     if known or (words[0][:1].isupper() and (not german or title or lead)):
         end = 1
@@ -284,7 +278,7 @@ def _kind(
 
 def _further(lows: Sequence[str], end: int) -> int:
     """Return the end of the words that describe a place or thing: "shed behind the house"."""
-    while end < len(lows) and (lows[end] not in _LEADS or lows[end] in _PLACED or lows[end] in _ARTICLES):
+    while end < len(lows) and (lows[end] not in _LEADS or lows[end] in _PLACED or lows[end] in _DETERMINERS):
         end += 1
     return end
 
@@ -316,7 +310,7 @@ def _amount(lows: Sequence[str]) -> tuple[tuple[str, str], int]:
         return ("number", ""), end
     found = _AMOUNT.fullmatch(lows[0])
     unit = (found[1] or found[2].removesuffix("k")) if found else ""
-    if not unit and end < len(lows) and lows[end] not in _LEADS | _ARTICLES:
+    if not unit and end < len(lows) and lows[end] not in _LEADS | _DETERMINERS:
         unit = lows[end]
         end += 1
     return ("amount", UNITS[unit][0] if unit in UNITS else stem_word(unit, "en")), end
