@@ -27,7 +27,7 @@ from scrubjay.facts.exclusive_values import (
     replaces,
     resulting_state,
 )
-from scrubjay.facts.lexicon import ADVERBS, ARTICLES, TITLES, shared_language
+from scrubjay.facts.lexicon import ADDITIVE, ADVERBS, ARTICLES, TITLES, shared_language
 from scrubjay.facts.quantities import COUNTS, MONTH_NAMES, MONTHS, UNITS, WEEKDAYS
 from scrubjay.facts.supersession_guards import is_limited, of_one_kind, of_other_kind
 from scrubjay.text.language import function_words
@@ -131,14 +131,10 @@ OCCASIONS: Final = _any(
     r"\d月|发票|订单|会议",
 )
 """Things of which there are several, each with its own number: dated things, invoices, runs."""
-ADDITIVE_FORMS: Final = word_set(
-    """allergic like likes love loves enjoy enjoys speak speaks know knows learn learns learning read reads
-    reading play plays playing own owns owner maintain maintains maintainer review reviews lead leads
-    manage manages responsible handle handles support supports need needs want wants have has hate hates
-    collect collects work works mag liebe spricht spreche lerne lernt hat habe haben besitzt betreut
-    verantwortlich zuständig aime parle apprends habla hablo tengo tiene gusta responsable knowledg study
-    studies use uses helps help teaches attend attends visits buy buys eat eats sees watch watches writes
-    write listen listens cook cooks goes go kann can could contains includes accepts covers"""
+ADDITIVE_FORMS: Final = ADDITIVE | word_set(
+    """mag liebe spricht spreche lerne lernt hat habe haben besitzt betreut verantwortlich zuständig aime parle
+    apprends habla hablo tengo tiene gusta responsable allergic has maintain maintains review lead leads manage
+    responsible handle support need collect works help teaches attends cooks goes kann can could cover uses studies"""
 )
 """Verbs that hold of many things at once: who likes tea may like coffee."""
 AT_VERB: Final = word_set(
