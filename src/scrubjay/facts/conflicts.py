@@ -4,9 +4,8 @@ This module only marks: both statements stay, and search names the newer one or 
 superseded by `facts.supersession` alone, which `facts.reconciliation` asks first.
 
 Ordered rules on the difference of two claims propose a verdict; a logistic regression over all pair features, the
-rules' verdict among them, decides (``data/weights.txt``, fitted by ``python -m bench weigh-changes``). "duplicate" is
-one of the fitted classes and is reported as "new": repeated text is found by `reconcile_facts`, and a paraphrase is
-kept.
+rules' verdict among them, decides (``data/weights.txt``, fitted by ``python -m bench weigh-changes``). A paraphrase is
+"new": repeated text is found by `reconcile_facts`.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from scrubjay.facts import lexicon
 from scrubjay.facts.claims import Claim, ContentWord, parse_claim
 from scrubjay.facts.comparison import (
     ClaimDifference,
     adjacent_slot,
-    are_occasions,
     are_related,
     both_happened,
     can_stand_in,
@@ -40,8 +38,6 @@ from scrubjay.facts.comparison import (
     says_less,
     says_more,
     says_over,
-    shared_fraction,
-    shared_words,
     values_differ,
     word_valence,
 )
@@ -211,8 +207,6 @@ def _one(one: float, other: float) -> bool:
     )
 
 
-MAX_ALONE_WEIGHT: Final = 20.0
-"""Weight of words of one side alone beyond which more make no difference."""
 _TIMES: Final = ("changed", "over", "planned", "past", "ongoing", "also", "waited")
 
 PairFeatures = dict[str, float]
@@ -236,12 +230,7 @@ def pair_features(pair: ComparedPair) -> PairFeatures:
     d = pair.difference
     found = _overlap_features(d)
     least = found["least shared"]
-    found |= (
-        _denial_features(pair, least)
-        | _values(d, least, found["old substance"])
-        | _times(d, found["old shared"])
-        | _things(d, least)
-    )
+    found |= _denial_features(pair) | _values(d, least) | _times(d, found["old shared"]) | _things(d)
     found |= _rule_features(pair, least)
     oneself = float(d.old.person == d.new.person == "i")
     found |= {"of oneself": oneself, "of oneself, shared": oneself * least}
@@ -251,48 +240,36 @@ def pair_features(pair: ComparedPair) -> PairFeatures:
 
 
 def _overlap_features(d: ClaimDifference) -> PairFeatures:
-    old, alone_old, new, alone_new = claim_overlap(d.old, d.new)
+    old, new = claim_overlap(d.old, d.new)
     least = min(old, new)
     gap_old, gap_new = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)
     return {
         "old shared": old,
         "new shared": new,
         "least shared": least,
-        "most shared": max(old, new),
-        "old alone": min(alone_old, MAX_ALONE_WEIGHT) / 10,
-        "new alone": min(alone_new, MAX_ALONE_WEIGHT) / 10,
-        "old substance": shared_fraction(d.old, d),
-        "new substance": shared_fraction(d.new, d),
         "nothing dropped": float(not d.dropped),
         "nothing added": float(not d.added),
-        "one for one": float(len(d.dropped) == 1 and len(d.added) == 1),
         "swapped, shared": least * bool(d.dropped and d.added),
         "one gap": float(bool(gap_old) and bool(gap_new)),
     }
 
 
-def _denial_features(pair: ComparedPair, least: float) -> PairFeatures:
+def _denial_features(pair: ComparedPair) -> PairFeatures:
     d = pair.difference
-    parity = (count_denials(pair.ours, pair.language) + count_denials(pair.theirs, pair.language)) % 2
     old, new = word_valence(d.dropped), word_valence(d.added)
     return {
         "denied": float(d.denied),
-        "denied, shared": d.denied * least,
-        "denials differ": float(parity),
         "against: denied": float(pair.reason == "denied"),
-        "against: denied, shared": (pair.reason == "denied") * least,
         "against: number": float(pair.reason == "number"),
         "against: bounded": float(pair.reason == "bounded"),
         "against: another": float(pair.reason == "another"),
         "well and ill": float(old * new < 0),
         "well or ill": float((old != 0) != (new != 0)),
         "turned": float(d.turned),
-        "split": float(d.split),
-        "rejects the old": float(d.names_old),
     }
 
 
-def _values(d: ClaimDifference, least: float, substance: float) -> PairFeatures:
+def _values(d: ClaimDifference, least: float) -> PairFeatures:
     other = values_differ(d)
     numbers = bool(d.old.numbers and d.new.numbers) and not any(d.numbers)
     days = bool(d.old.days and d.new.days) and not any(d.days)
@@ -300,28 +277,16 @@ def _values(d: ClaimDifference, least: float, substance: float) -> PairFeatures:
     return {
         "other value": float(other),
         "other value, shared": other * least,
-        "other value, old substance": other * substance,
         "other value, nothing added": float(other and not d.added),
         "other value, words swapped": float(other and bool(d.added and d.dropped)),
         "other value, another subject": float(other and any(word.early for word in d.added)),
         "other value of a name": float(other and any(one.names for one in (*d.numbers[0], *d.numbers[1]))),
         "other value, now changed": float(other and "changed" in d.new.signals),
-        "old number": float(bool(d.numbers[0])),
-        "new number": float(bool(d.numbers[1])),
         "old day": float(bool(d.days[0])),
         "new day": float(bool(d.days[1])),
-        "equal number of another": float(numbers and not _beside(d)),
         "equal values": float(equal),
         "equal values, shared": equal * least,
     }
-
-
-def _beside(d: ClaimDifference) -> bool:
-    old_neighbours, new_neighbours = (
-        {meaning_of(w.lower(), "en").key for one in claim.numbers for w in one.near if w}
-        for claim in (d.old, d.new)
-    )
-    return bool(old_neighbours & new_neighbours) or any(one.unit for one in d.old.numbers)
 
 
 def _times(d: ClaimDifference, old_shared: float) -> PairFeatures:
@@ -334,7 +299,7 @@ def _times(d: ClaimDifference, old_shared: float) -> PairFeatures:
     return found
 
 
-def _things(d: ClaimDifference, least: float) -> PairFeatures:
+def _things(d: ClaimDifference) -> PairFeatures:
     old, new = d.old, d.new
     keys_old, keys_new = _keys(old.words), _keys(new.words)
     named_old, named_new = _names(old), _names(new)
@@ -348,21 +313,14 @@ def _things(d: ClaimDifference, least: float) -> PairFeatures:
         "other place": float(has_other_place(d)),
         "other subject": float(has_other_subject(d)),
         "other person": float(old.person != new.person),
-        "same verb": float(old.verb.key == new.verb.key and old.verb.key not in ("", "be")),
         "verb of many": float(old.verb.key in ADDITIVE and new.verb.key in ADDITIVE),
         "verb of one": float(old.verb.key in SINGLE),
         "one kind": float(bool(kinds_old & kinds_new - {-1})),
         "old subject alone": float(dropped),
         "new subject alone": float(added),
-        "subjects alone": float(dropped and added),
-        "subjects alone, shared": (dropped and added) * least,
-        "subject for subject": float(dropped and added and len(d.dropped) == 1 and len(d.added) == 1),
-        "predicate for predicate": float(bool(d.dropped and d.added) and not dropped and not added),
         "same subject": float(bool(_early(old) & _early(new))),
         "same predicate": float(bool(_late(old) & _late(new))),
         "other verb": float(bool(old.verb.key and new.verb.key) and old.verb.key != new.verb.key),
-        "exclusive": float(is_exclusive(d)),
-        "occasions": float(are_occasions(d)),
     }
 
 
@@ -383,36 +341,27 @@ def _names(claim: Claim) -> set[str]:
 
 
 def _rule_features(pair: ComparedPair, least: float) -> PairFeatures:
-    found = {f"rules: {pair.verdict}": 1.0}
-    nothing, subject = pair.rule == "nothing in common", pair.rule == "other subject"
-    thing = pair.rule.endswith("of another thing")
-    return found | {
+    nothing = pair.rule == "nothing in common"
+    rule, thing, _ = pair.rule.partition(", of another thing")
+    found = {
+        f"rules: {pair.verdict}": 1.0,
         "rules: nothing": float(nothing),
         "rules: nothing, shared": nothing * least,
-        "rules: subject": float(subject),
-        "rules: subject, shared": subject * least,
-        "rules: came true, of another thing": float(thing and pair.rule.startswith("came true")),
-        "rules: over, of another thing": float(thing and pair.rule.startswith("over")),
-        "rules: number, of another thing": float(thing and pair.rule.startswith("another number")),
-        "rules: details, of another thing": float(thing and pair.rule.startswith("more")),
-        "rules: thing": float(thing),
-        "rules: thing, shared": thing * least,
         "rules: but": float(", but " in pair.rule),
     }
+    if thing:
+        found |= {f"rules: {rule}, of another thing": 1.0, "rules: thing": 1.0, "rules: thing, shared": least}
+    return found
 
 
 BIAS: Final = "always"
 """The sign that every pair has."""
 
 
-class VerdictProbabilities(NamedTuple):
-    duplicate: float
-    supersedes: float
-    contradicts: float
-    new: float
+VERDICTS: Final = ("supersedes", "contradicts", "new")
 
 
-def verdict_probabilities(features: Mapping[str, float]) -> VerdictProbabilities:
+def verdict_probabilities(features: Mapping[str, float]) -> dict[str, float]:
     """Return the probability of each verdict; features without a weight are ignored."""
     table = _weights()
     sums = list(table[BIAS])
@@ -423,7 +372,7 @@ def verdict_probabilities(features: Mapping[str, float]) -> VerdictProbabilities
     most = max(sums)
     powers = [math.exp(one - most) for one in sums]
     total = math.fsum(powers)
-    return VerdictProbabilities(*(one / total for one in powers))
+    return {verdict: power / total for verdict, power in zip(VERDICTS, powers, strict=True)}
 
 
 @cache
@@ -473,15 +422,13 @@ RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = 
     ("instead of the old", lambda d: "supersedes" if d.names_old and (d.added or says_changed(d)) else None),
     ("other subject", lambda d: "new" if has_other_subject(d) else None),
     ("other place", _other_place),
-    ("both hold", lambda d: "new" if d.split else None),
     ("turned round", _turned),
     ("another time", lambda d: "new" if both_happened(d) else None),
     ("over", lambda d: "supersedes" if says_over(d) and (d.shared or _same_verb(d)) else None),
     ("came true", lambda d: "supersedes" if plan_came_true(d) else None),
     ("denied", _denied),
     ("another number", lambda d: ("supersedes" if can_stand_in(d) else "new") if values_differ(d) else None),
-    ("the same words", lambda d: "duplicate" if not d.dropped and says_less(d) else None),
-    ("fewer details", lambda d: "duplicate" if says_less(d) else None),
+    ("fewer details", lambda d: "new" if says_less(d) else None),
     ("more details", lambda d: "supersedes" if says_more(d) else None),
     ("another of its kind", lambda d: "supersedes" if _another_of_its_kind(d) else None),
     ("another value", _other_value),
@@ -489,48 +436,19 @@ RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = 
 """The first that holds decides; where none does, the new statement is new."""
 
 
-SUPERSEDE_CHANCE: Final = 0.7
-"""Least chance of "supersedes" where the rules do not propose it."""
-CONTRADICT_CHANCE: Final = 0.5
-"""Least chance of "contradicts" where the rules do not propose it."""
-PARAPHRASE_CHANCE: Final = 0.55
-"""Least chance of "duplicate" that overrules "supersedes"; ``CERTAIN_CHANCE`` where the words differ more."""
-CERTAIN_CHANCE: Final = 0.9
-MIN_SHARED_WORDS: Final = 2
-"""Words of substance that both must have, where the new one has others besides, for ``PARAPHRASE_CHANCE``."""
-COVERED_SHARE: Final = 0.5
-"""Least share of the new statement's word weight that the old one has too if it is a paraphrase."""
+LEAST_CHANCE: Final = {"supersedes": 0.75, "contradicts": 0.5, "new": 0.0}
+"""Least chance of a verdict that the rules do not propose."""
 
 
-def decide_verdict(pair: ComparedPair, features: PairFeatures, chances: VerdictProbabilities) -> str:
+def decide_verdict(pair: ComparedPair, chances: Mapping[str, float]) -> str:
     """Return the likeliest verdict among those that are certain enough."""
-    allowed = chances._asdict()
-    if not _is_paraphrase(pair, features, chances.duplicate):
-        del allowed["duplicate"]
-    if pair.verdict != "supersedes" and (chances.supersedes < SUPERSEDE_CHANCE or _of_other(pair.difference)):
-        del allowed["supersedes"]
-    if pair.verdict != "contradicts" and (
-        chances.contradicts < CONTRADICT_CHANCE or has_other_place(pair.difference)
-    ):
-        del allowed["contradicts"]
-    found = max(allowed, key=lambda name: allowed[name])
-    return "new" if found == "duplicate" else found
-
-
-def _is_paraphrase(pair: ComparedPair, features: PairFeatures, chance: float) -> bool:
-    """Return whether a statement that the rules take for an update says the same in other words."""
     d = pair.difference
-    doubtful = features["well or ill"] or (d.added and len(shared_words(d)) < MIN_SHARED_WORDS)
-    return (
-        (
-            pair.rule in ("more details", "came true")
-            or (pair.rule == "another value" and not (d.dropped and d.added))
-        )
-        and pair.reason in ("", "bounded")
-        and features["new shared"] >= COVERED_SHARE
-        and chance >= (CERTAIN_CHANCE if doubtful else PARAPHRASE_CHANCE)
-        and (d.old.person == d.new.person or not (d.old.person or any(word.early for word in d.added)))
-    )
+    paraphrase = pair.rule in ("came true", "another value") and not (d.dropped and d.added)
+    proposed = "new" if paraphrase else pair.verdict
+    allowed = {name for name, chance in chances.items() if name == proposed or chance >= LEAST_CHANCE[name]}
+    if proposed != "supersedes" and _of_other(d):
+        allowed.discard("supersedes")
+    return max(allowed, key=lambda name: (chances[name], name))
 
 
 def _of_other(d: ClaimDifference) -> bool:
@@ -539,10 +457,6 @@ def _of_other(d: ClaimDifference) -> bool:
         return True
     early = [[word for word in words if word.early] for words in (d.dropped, d.added)]
     return bool(early[0] and early[1]) and values_differ(d) and "changed" not in d.new.signals
-
-
-VERDICTS: Final = ("supersedes", "contradicts", "new")
-_BUT: Final = {"denied": "denied", "number": "another number", "another": "another one", "bounded": "bounded"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -564,8 +478,7 @@ def classify_change(old: str, new: str) -> Verdict:
     if old.split() == new.split():
         return Verdict("new", "the same text")
     pair = compare_texts(old, new)
-    features = pair_features(pair)
-    found = decide_verdict(pair, features, verdict_probabilities(features))
+    found = decide_verdict(pair, verdict_probabilities(pair_features(pair)))
     return Verdict(found, pair.rule if found == pair.verdict else "weighed")
 
 
@@ -583,9 +496,9 @@ def compare_texts(old: str, new: str) -> ComparedPair:
 def _rule_verdict(difference: ClaimDifference, reason: str) -> tuple[str, str]:
     for name, rule in RULES:
         verdict = rule(difference)
-        if verdict == "duplicate" and reason:
-            verdict = "contradicts" if reason == "denied" and are_related(difference) else "new"
-            return verdict, f"{name}, but {_BUT[reason]}"
+        if name == "fewer details" and verdict and reason:
+            denied = reason == "denied" and are_related(difference)
+            return "contradicts" if denied else "new", f"{name}, but {reason}"
         if verdict == "contradicts" and not are_related(difference):
             continue
         if verdict == "supersedes" and not may_supersede(difference, name):
