@@ -267,7 +267,7 @@ def cross_changes(data: Pairs) -> dict[str, Any]:
     for at, label in enumerate(VERDICTS):
         counts = [int(((data.labels == at) & (verdicts == other)).sum()) for other in range(len(VERDICTS))]
         print(f"{label:14}" + "".join(f"{count:8}" for count in counts))
-    for at in np.flatnonzero(~right):
+    for at in map(int, np.flatnonzero(~right)):
         pair, one = data.pairs[at], data.compared[at]
         called = f"{pair['label']}, called {VERDICTS[verdicts[at]]}; {one.rule}; {one.reason}"
         print(f"{pair['id']} {data.halves[at]}: {called}\n    {pair['old']}\n    {pair['new']}")
@@ -278,7 +278,7 @@ def held_out(data: Pairs, out: np.ndarray) -> np.ndarray:
     """The verdicts on some pairs by weights that were fitted to the others."""
     weights = fit_changes(data.rows[~out], data.labels[~out])
     verdicts = []
-    for at, own in zip(np.flatnonzero(out), _softmax(data.rows[out] @ weights), strict=True):
+    for at, own in zip(map(int, np.flatnonzero(out)), _softmax(data.rows[out] @ weights), strict=True):
         chances = dict(zip(VERDICTS, map(float, own), strict=True))
         verdicts.append(VERDICTS.index(decide_verdict(data.compared[at], chances)))
     return np.array(verdicts)
