@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, Final
 
 from scrubjay.consolidation.context import MEMORY_PAGE, RunContext, with_run
@@ -363,14 +364,10 @@ def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> I
 
 
 def _unread_turns(ctx: RunContext) -> Iterator[Record]:
-    page: list[Record] = []
-    for turn in ctx.pages(RecordFilter(tiers=("observation",))):
-        if is_own_turn(turn) and len(turn.content) >= MIN_CHARACTERS:
-            page.append(turn)
-        if len(page) == MEMORY_PAGE:
-            yield from _without_read(ctx, page)
-            page = []
-    yield from _without_read(ctx, page)
+    pages = ctx.pages(RecordFilter(tiers=("observation",)))
+    own = (turn for turn in pages if is_own_turn(turn) and len(turn.content) >= MIN_CHARACTERS)
+    while page := list(islice(own, MEMORY_PAGE)):
+        yield from _without_read(ctx, page)
 
 
 def _without_read(ctx: RunContext, turns: Sequence[Record]) -> list[Record]:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from scrubjay.facts.vocabulary import table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import strip_accents, word_set
-from scrubjay.text.tokenizer import stem_word, word_ranks
+from scrubjay.text.tokenizer import stem_word
 
 DETERMINERS: Final = word_set(
     "the a an this that these those my our your his her their its another each every some any no"
@@ -459,23 +459,8 @@ def circumstance_of(low: str, raw: str, before: str, at: int, verb_at: int) -> t
     return found
 
 
-MIN_TYPO_WORD: Final = 5
-"""Letters of the shortest word in which one wrong letter is a slip; shorter ones are too often other words."""
 PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")
 """Beginnings that turn a word into its opposite, where the other statement has the word without it."""
-
-
-def is_typo(one: str, other: str) -> bool:
-    """Return whether two folded words differ by one letter and only one of them is a known word.
-
-    >>> is_typo("configuraton", "configuration"), is_typo("contract", "contrast"), is_typo("forms", "farms")
-    (True, False, False)
-    """
-    if min(len(one), len(other)) < MIN_TYPO_WORD or abs(len(one) - len(other)) > 1 or one[0] != other[0]:
-        return False
-    if not (one.isalpha() and other.isalpha()) or not _one_edit(one, other):
-        return False
-    return (one in word_ranks()) != (other in word_ranks())
 
 
 def is_prefix_opposite(one: str, other: str) -> bool:
@@ -488,12 +473,3 @@ def is_abbreviation(word: str, parts: list[str]) -> bool:
     """Return whether a word joins others ("timezone", "time zone") or has their first letters ("ETA")."""
     low = word.lower().replace(".", "")
     return low == "".join(parts) or (word.isupper() and low == "".join(part[:1] for part in parts))
-
-
-def _one_edit(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    at = next((n for n, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :]
-    swapped = short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
-    return short[at + 1 :] == long[at + 1 :] or swapped
