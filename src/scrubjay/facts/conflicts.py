@@ -436,7 +436,7 @@ RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = 
 """The first that holds decides; where none does, the new statement is new."""
 
 
-LEAST_CHANCE: Final = {"supersedes": 0.75, "contradicts": 0.5, "new": 0.0}
+LEAST_CHANCE: Final = {"supersedes": 0.76, "contradicts": 0.5, "new": 0.0}
 """Least chance of a verdict that the rules do not propose."""
 
 
