@@ -79,7 +79,7 @@ _ANNOUNCED: Final = re.compile(
     r"\b(?:from now on|these days|from today|as of (?:now|today)|ab (?:jetzt|sofort|heute))\b", re.IGNORECASE
 )
 _LEAD: Final = re.compile(r"^[^:;,]{1,40}: (?=(?:\S+ ){4})")
-"""What stands before the statement: "The doctor changed it: "."""
+"""Words before the statement: "The doctor changed it: "."""
 _PLACED: Final = word_set(
     "of behind near by beside under next opposite above below left right hinter neben unter über"
 )
