@@ -135,6 +135,8 @@ PARTS: Final = ("mcp", "hooks", "instructions")
 class Agent(ABC):
     """An agent that scrubjay can be installed for.
 
+    Its methods raise `InputError` where a file is malformed or unreadable.
+
     Attributes:
         name: As a person types it, ``claude-code``.
         title: As its makers write it, ``Claude Code``.
@@ -158,17 +160,15 @@ class Agent(ABC):
         """Return everything that may be installed, in the order in which it is edited.
 
         Raises:
-            InputError: A file is malformed or unreadable, or the agent has no configuration for a project.
+            InputError: Also where the agent has no configuration for a project.
         """
 
     def has_plugin(self, home: Home) -> bool:
         """Return whether the person has scrubjay's plugin enabled in the agent."""
-        del home
         return False
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
+    def captures(self, home: Home) -> tuple[str, ...]:
         """Return sentences that say what its hooks read, store and recall."""
-        del home, options
         return (self.captures_nothing,)
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -193,9 +193,6 @@ class Agent(ABC):
         """Return its files with scrubjay configured; unchanged files may be among them.
 
         Parts of an earlier installation that ``options`` no longer ask for are removed.
-
-        Raises:
-            InputError: A file is malformed or unreadable; the message names file, line and column.
         """
         twice = self.merges_hooks and options.project and self.installed(home).get("hooks")
         unwanted = "hooks" if twice or not options.hooks else ""
@@ -203,11 +200,7 @@ class Agent(ABC):
         return _edit_files((part, part.cut if part.name == unwanted else part.put) for part in parts)
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without any part of scrubjay, everything else unchanged.
-
-        Raises:
-            InputError: As in `install`.
-        """
+        """Return its files without any part of scrubjay, everything else unchanged."""
         return _edit_files((part, part.cut) for part in self.parts(home, options))
 
     def captured(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -218,7 +211,7 @@ class Agent(ABC):
         if not options.hooks:
             return (self.captures_nothing, *self.warnings(home, options))
         ignored = self._ignored_file(home, options) if self.plain_hooks else ()
-        return (*self.captures(home, options), *ignored, *self.warnings(home, options))
+        return (*self.captures(home), *ignored, *self.warnings(home, options))
 
     def installed(self, home: Home) -> dict[str, bool]:
         """Return whether each of ``PARTS`` is installed for the person.
@@ -368,10 +361,6 @@ def remove_block(data: bytes | None) -> bytes | None:
     return data
 
 
-def has_block(data: bytes | None) -> bool:
-    return bool(data and _BLOCK_PATTERN.search(data))
-
-
 class Editor(NamedTuple):
     """Reads, puts and removes the value at a path of keys in a kind of file."""
 
@@ -398,7 +387,13 @@ def server_part(
 
 def block_part(path: Path) -> Part:
     """Our lines in an instruction file of the person's."""
-    return Part("instructions", path, lambda data: put_block(data, instructions()), remove_block, has_block)
+    return Part(
+        "instructions",
+        path,
+        put=lambda data: put_block(data, instructions()),
+        cut=remove_block,
+        there=lambda data: bool(data and _BLOCK_PATTERN.search(data)),
+    )
 
 
 def file_part(name: str, path: Path, content: bytes) -> Part:
@@ -445,11 +440,7 @@ def hooks_part(agent: Agent, path: Path, hooks: Sequence[Hook], home: Home, mode
 
 
 def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home, where: Path) -> bytes | None:
-    """Return the document with these hooks and no others of ours.
-
-    Raises:
-        InputError: The document is malformed, or a value on the path has another type.
-    """
+    """Return the document with these hooks and no others of ours."""
     data = _remove_hooks(data, agent, where, keep={hook.theirs for hook in hooks})
     for hook in hooks:
         group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
@@ -462,11 +453,7 @@ def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home,
 
 
 def ignored_at(agent: Agent, home: Home, options: Options) -> str:
-    """Return ``path:line:column`` of what makes an agent ignore its file of hooks, or an empty string.
-
-    Raises:
-        InputError: A file is malformed or unreadable.
-    """
+    """Return ``path:line:column`` of what makes an agent ignore its file of hooks, or an empty string."""
     if not (agent.plain_hooks and options.hooks):
         return ""
     path = agent.hook_file(home, options)
@@ -475,11 +462,7 @@ def ignored_at(agent: Agent, home: Home, options: Options) -> str:
 
 
 def check_not_ignored(agent: Agent, home: Home, options: Options) -> None:
-    """Check that an agent reads the file that its hooks are written into.
-
-    Raises:
-        InputError: It does not, or a file is malformed or unreadable.
-    """
+    """Raise `InputError` unless an agent reads the file that its hooks are written into."""
     if at := ignored_at(agent, home, options):
         raise InputError(
             f"{agent.title} ignores the whole file because of a comment or a comma too many at {at}. "
@@ -498,7 +481,7 @@ def _has_hooks(data: bytes | None, agent: Agent, hooks: Sequence[Hook], where: P
     if agent.plain_hooks and json_edit.first_non_json(data, where):
         return False
     return all(
-        any(_all_ours(group, agent.name) for group in _hook_groups(data, hook.theirs, where))
+        any(_all_ours(group, agent.name) for group in json_edit.get_list(data, ("hooks", hook.theirs), where))
         for hook in hooks
     )
 
@@ -506,11 +489,11 @@ def _has_hooks(data: bytes | None, agent: Agent, hooks: Sequence[Hook], where: P
 def _remove_hooks(data: bytes | None, agent: str, where: Path, keep: set[str]) -> bytes | None:
     events = json_edit.get_value(data, ("hooks",), where)
     for event in list(events) if isinstance(events, dict) else []:
-        for at in reversed(range(len(_hook_groups(data, event, where)))):
+        for at in reversed(range(len(json_edit.get_list(data, ("hooks", event), where)))):
             keys = ("hooks", event, at)
             if not _all_ours(json_edit.get_value(data, keys, where), agent):
                 data = json_edit.remove_items(
-                    data, (*keys, "hooks"), lambda hook: _is_ours(hook, agent), where
+                    data, (*keys, "hooks"), lambda hook: is_our_hook(hook, agent), where
                 )
             elif event not in keep:
                 data = json_edit.remove_value(data, keys, where)
@@ -520,28 +503,19 @@ def _remove_hooks(data: bytes | None, agent: str, where: Path, keep: set[str]) -
 def own_hooks(
     data: bytes | None, agent: str, event: str, where: Path
 ) -> Iterator[tuple[int, int, dict[str, Any], dict[str, Any]]]:
-    """Yield our hooks of an event: position of its group, position in the group, the group, the hook.
-
-    Raises:
-        InputError: The document is malformed.
-    """
-    for at, group in enumerate(_hook_groups(data, event, where)):
+    """Yield our hooks of an event: position of its group, position in the group, the group, the hook."""
+    for at, group in enumerate(json_edit.get_list(data, ("hooks", event), where)):
         hooks = group.get("hooks") if isinstance(group, dict) else None
         for place, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-            if _is_ours(hook, agent):
+            if is_our_hook(hook, agent):
                 yield at, place, group, hook
-
-
-def _hook_groups(data: bytes | None, event: str, where: Path) -> list[Any]:
-    found = json_edit.get_value(data, ("hooks", event), where)
-    return found if isinstance(found, list) else []
 
 
 def _all_ours(group: Any, agent: str) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and bool(hooks) and all(_is_ours(hook, agent) for hook in hooks)
+    return isinstance(hooks, list) and bool(hooks) and all(is_our_hook(hook, agent) for hook in hooks)
 
 
-def _is_ours(hook: Any, agent: str) -> bool:
+def is_our_hook(hook: Any, agent: str) -> bool:
     command = hook.get("command") if isinstance(hook, dict) else None
     return isinstance(command, str) and SERVER_NAME in command and f" hook {agent} " in command

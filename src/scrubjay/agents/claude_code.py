@@ -49,8 +49,7 @@ class ClaudeCode(Agent):
         ]
         return parts if options.project else [*parts, base.block_part(folder / "CLAUDE.md")]
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
-        del options
+    def captures(self, home: Home) -> tuple[str, ...]:
         return base.captures_transcripts(self.title, self.folder(home) / "projects")
 
     def has_plugin(self, home: Home) -> bool:

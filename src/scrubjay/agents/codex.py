@@ -52,8 +52,7 @@ class Codex(Agent):
             base.block_part(override if override.is_file() else texts_in / "AGENTS.md"),
         ]
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
-        del options
+    def captures(self, home: Home) -> tuple[str, ...]:
         return (
             *base.captures_transcripts(self.title, self.folder(home) / "sessions"),
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
@@ -85,11 +84,7 @@ class ListedHook(NamedTuple):
 
 
 def listed_hooks(home: Home) -> list[ListedHook]:
-    """Return the person's hooks of ours, and whether Codex runs them.
-
-    Raises:
-        InputError: A file is malformed or unreadable.
-    """
+    """Return the person's hooks of ours, and whether Codex runs them."""
     config, file = AGENT.folder(home) / "config.toml", AGENT.hook_file(home, Options())
     states = toml_edit.get_value(read_if_exists(config), ("hooks", "state"), config)
     document, found = read_if_exists(file), []

@@ -9,8 +9,9 @@ return context, and Cursor's transcripts have no published form: so there is no 
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options, Part
@@ -20,6 +21,7 @@ HOOK_PATH: Final = ("hooks", "sessionStart")
 VERSION_PATH: Final = ("version",)
 TIMEOUT: Final = 5
 """Seconds, a last resort: scrubjay's own budget is far shorter."""
+_is_our_hook: Final = partial(base.is_our_hook, agent="cursor")
 RULE_HEADER: Final = "---\ndescription: How to use the memory\nalwaysApply: true\n---\n\n"
 
 
@@ -47,45 +49,34 @@ class Cursor(Agent):
                 hooks,
                 put=lambda data: _put_hook(data, home, hooks),
                 cut=lambda data: _remove_hook(data, hooks),
-                there=lambda data: _has_hook(data, hooks),
+                there=lambda data: any(map(_is_our_hook, json_edit.get_list(data, HOOK_PATH, hooks))),
                 mode=options.mode,
             ),
             told,
         ]
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
-        del home, options
+    def captures(self, home: Home) -> tuple[str, ...]:
         return (
             self.captures_nothing,
             "When a session starts, what is known of its project is put into its context.",
         )
 
 
-def _has_hook(data: bytes | None, where: Path) -> bool:
-    found = json_edit.get_value(data, HOOK_PATH, where)
-    return isinstance(found, list) and any(map(_is_ours, found))
-
-
 def _put_hook(data: bytes | None, home: Home, where: Path) -> bytes | None:
     if json_edit.get_value(data, VERSION_PATH, where) is None:
         data = json_edit.put_value(data, VERSION_PATH, 1, where)
     hook = {"command": home.hook("cursor", "session-start"), "timeout": TIMEOUT}
-    return json_edit.put_item(data, HOOK_PATH, hook, _is_ours, where)
+    return json_edit.put_item(data, HOOK_PATH, hook, _is_our_hook, where)
 
 
 def _remove_hook(data: bytes | None, where: Path) -> bytes | None:
-    data = json_edit.remove_items(data, HOOK_PATH, _is_ours, where)
+    data = json_edit.remove_items(data, HOOK_PATH, _is_our_hook, where)
     # A version alone says nothing, and was written with our hook.
     return (
         json_edit.remove_value(data, VERSION_PATH, where)
         if json_edit.parse_json(data, where) == {"version": 1}
         else data
     )
-
-
-def _is_ours(hook: Any) -> bool:
-    command = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(command, str) and SERVER_NAME in command and " hook cursor " in command
 
 
 AGENT: Final = Cursor()

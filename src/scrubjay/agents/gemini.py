@@ -53,16 +53,14 @@ class Gemini(Agent):
             base.block_part((options.project or settings.parent) / own),
         ]
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
-        del options
+    def captures(self, home: Home) -> tuple[str, ...]:
         return base.captures_transcripts(self.title, self.folder(home) / "tmp", compacts="compresses")
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
         settings = self._settings(home, options)
         data = read_if_exists(settings)
         warnings = list(super().warnings(home, options))
-        excluded = json_edit.get_value(data, EXCLUDED_PATH, settings)
-        if isinstance(excluded, list) and SERVER_NAME in excluded:
+        if SERVER_NAME in json_edit.get_list(data, EXCLUDED_PATH, settings):
             warnings.append(
                 f"{settings} excludes the server {SERVER_NAME} (mcp.excluded): Gemini will not start it."
             )

@@ -73,8 +73,9 @@ def check_writable(changes: Sequence[Change]) -> None:
         if not stat.S_ISREG(mode):
             raise InputError(f"{change.path} is not a file. Nothing was changed.")
         if not mode & 0o222 or not os.access(target, os.W_OK):
+            link = f" (it leads to {target})" if change.path.is_symlink() else ""
             raise InputError(
-                f"{change.path} is read-only{_link_note(change.path, target)}. Nothing was changed.",
+                f"{change.path} is read-only{link}. Nothing was changed.",
                 hint="make it writable, or add what `--dry-run` shows where the file is made",
             )
 
@@ -100,7 +101,9 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
     except (OSError, InputError) as error:
         for change in reversed(done):
             _replace(_link_target(change.path), _stage(change, change.old))
-        _drop_staged(staged)
+        for _, left in staged:
+            if left:
+                left.unlink(missing_ok=True)
         remove_folders(created)
         if isinstance(error, InputError):
             raise
@@ -118,18 +121,8 @@ def remove_folders(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _drop_staged(staged: Sequence[tuple[Change, Path | None]]) -> None:
-    for _, left in staged:
-        if left:
-            left.unlink(missing_ok=True)
-
-
 def _link_target(path: Path) -> Path:
     return Path(os.path.realpath(path))
-
-
-def _link_note(path: Path, target: Path) -> str:
-    return f" (it leads to {target})" if path.is_symlink() else ""
 
 
 def _make_missing_folders(folder: Path) -> list[Path]:
@@ -295,11 +288,7 @@ class InstallPlan:
 
 
 def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
-    """Plan an installation, also over an earlier one; nothing is written.
-
-    Raises:
-        InputError: A file is malformed or unreadable.
-    """
+    """Plan an installation, also over an earlier one; nothing is written."""
     at = record_path(agent.name, home, options)
     known = load_record(at)
     without = {change.path: change.new for change in agent.uninstall(home, options)}
@@ -318,11 +307,7 @@ def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
 
 
 def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
-    """Plan to revert an installation; nothing is written.
-
-    Raises:
-        InputError: A file is malformed or unreadable, or the record is damaged.
-    """
+    """Plan to revert an installation; nothing is written."""
     at = record_path(agent.name, home, options)
     known = load_record(at)
     changes = {change.path: change for change in agent.uninstall(home, options)}

@@ -3,7 +3,8 @@
 Everything that JSON5 allows is read (https://spec.json5.org): comments, trailing commas, unquoted names, both quotes,
 hexadecimal numbers. A document is never serialised again: an edit replaces the few characters between two positions, so
 order, comments, indentation, line ends and byte order mark stay. New values are written as plain JSON in the style of
-their surroundings. No library does this without another language's runtime (docs/decisions.md).
+their surroundings. No library does this without another language's runtime (docs/decisions.md). Each function raises
+`InputError` with file, line and column where a document is no JSON5 or a value on the path has another type.
 
 >>> put_value(b'{"a": 1} // mine', ("b", "c"), True, Path("x.json"))
 b'{"a": 1, "b": {"c": true}} // mine'
@@ -110,12 +111,6 @@ def blanks(text: str, at: int) -> Iterator[re.Match[str]]:
     while found := _BLANK.match(text, at):
         yield found
         at = found.end()
-
-
-def line_and_column(text: str, at: int) -> tuple[int, int]:
-    """Return line and column of a position, both from 1."""
-    before = text[:at].replace("\r\n", "\n").replace("\r", "\n")
-    return before.count("\n") + 1, len(before) - before.rfind("\n")
 
 
 class _Parser:
@@ -241,9 +236,6 @@ class JsonText:
 
     Attributes:
         root: Its value; None for whitespace and comments only.
-
-    Raises:
-        InputError: Not UTF-8, or not JSON5.
     """
 
     def __init__(self, data: bytes | None, where: Path) -> None:
@@ -262,11 +254,7 @@ class JsonText:
         return self._text.encode("utf-8")
 
     def walk(self, keys: KeyPath) -> tuple[Node, KeyPath]:
-        """Return the deepest existing value on a path, and the missing keys below it.
-
-        Raises:
-            InputError: A value on the path cannot have such a key.
-        """
+        """Return the deepest existing value on a path, and the missing keys below it."""
         assert self.root is not None
         node = self.root
         for depth, key in enumerate(keys):
@@ -301,9 +289,10 @@ class JsonText:
         comma = skip_blanks(self._text, last.end)
         followed = self._text[comma] == ","
         after = comma + 1 if followed else last.end
-        at = self._comments_end(after)
+        comments = _COMMENTS_ON_LINE.match(self._text, after)
+        at = comments.end() if comments else after
         ending = "," if followed else ""
-        if self._spread(holder):
+        if self._breaks(holder.start, holder.children[0].begin) or self._breaks(last.end, holder.end):
             indent = self._own_indent(last)
             indent = self._indent(holder.begin) + self._unit if indent is None else indent
             new = f"{self._eol}{indent}{start}{self._rendered(value, indent)}{ending}"
@@ -336,9 +325,10 @@ class JsonText:
             end = end + len(self._text[end:]) - len(self._text[end:].lstrip(" \t"))
         edits.append((start, end, ""))
         changed = self._edited(edits)
-        inner = slice(holder.start + 1, holder.end - 1)
-        if len(holder.children) == 1 and not self._commented(holder.start + 1, child, holder.end - 1):
-            return f"{self._text[: inner.start]}{self._text[inner.stop :]}".encode()
+        begin, close = holder.start + 1, holder.end - 1
+        commented = "/" in self._text[begin : child.begin] + self._text[child.end : close]
+        if len(holder.children) == 1 and not commented:
+            return f"{self._text[:begin]}{self._text[close:]}".encode()
         return changed
 
     def has_comment(self, keys: KeyPath) -> bool:
@@ -366,10 +356,6 @@ class JsonText:
             text = text[:start] + new + text[end:]
         return text.encode("utf-8")
 
-    def _spread(self, holder: Node) -> bool:
-        first, last = holder.children[0], holder.children[-1]
-        return self._breaks(holder.start, first.begin) or self._breaks(last.end, holder.end)
-
     def _breaks(self, start: int, end: int) -> bool:
         return not _NEWLINES.isdisjoint(self._text[start:end])
 
@@ -385,10 +371,6 @@ class JsonText:
 
     def _line_start(self, at: int) -> int:
         return max(self._text.rfind("\n", 0, at), self._text.rfind("\r", 0, at)) + 1
-
-    def _comments_end(self, at: int) -> int:
-        found = _COMMENTS_ON_LINE.match(self._text, at)
-        return found.end() if found else at
 
     def _blank_before(self, child: Node, least: int) -> int:
         at = child.begin
@@ -406,11 +388,9 @@ class JsonText:
         rest = self._text[at:].lstrip(" \t")
         return not rest or rest[0] in _NEWLINES
 
-    def _commented(self, start: int, child: Node, end: int) -> bool:
-        return "/" in self._text[start : child.begin] or "/" in self._text[child.end : end]
-
     def _refuse(self, at: int, reason: str, cause: Exception | None = None) -> NoReturn:
-        line, column = line_and_column(self._text, at)
+        before = self._text[:at].replace("\r\n", "\n").replace("\r", "\n")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise InputError(
             f"{self._where}:{line}:{column}: {reason}. Nothing was changed.",
             hint="mend that place, or move the file away, then try again",
@@ -426,22 +406,20 @@ def child_index(holder: Node, key: str | int) -> int | None:
 
 
 def parse_json(data: bytes | None, where: Path) -> Any:
-    """Return a document's value; an empty object for None or an empty document.
-
-    Raises:
-        InputError: Not UTF-8, or not JSON5; the message names line and column.
-    """
+    """Return a document's value; an empty object for None or an empty document."""
     root = _read_document(data, where).root
     return {} if root is None else root.value
 
 
 def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
-    """Return the value at a path, None where there is none.
-
-    Raises:
-        InputError: The document is malformed.
-    """
+    """Return the value at a path, None where there is none."""
     return value_at(parse_json(data, where), keys)
+
+
+def get_list(data: bytes | None, keys: KeyPath, where: Path) -> list[Any]:
+    """Return the array at a path, an empty one where there is none."""
+    found = get_value(data, keys, where)
+    return found if isinstance(found, list) else []
 
 
 def value_at(document: Any, keys: KeyPath) -> Any:
@@ -466,26 +444,19 @@ def first_non_json(data: bytes | None, where: Path) -> str:
 
 
 def put_value(data: bytes | None, keys: KeyPath, value: Any, where: Path) -> bytes:
-    """Return the document with a value at a path; missing objects on it are created.
-
-    Raises:
-        InputError: The document is malformed, or a value on the path is not an object.
-    """
+    """Return the document with a value at a path; missing objects on it are created."""
     text = _read_document(data, where)
     if text.root is None:
         return text.begun(_nested(keys, value))
     node, left = text.walk(keys)
     if left:
         return text.inserted(node, str(left[0]), _nested(left[1:], value))
-    return text.source if _equal(node.value, value) else text.replaced(node, value)
+    same = json.dumps(node.value, sort_keys=True) == json.dumps(value, sort_keys=True)  # True is not 1
+    return text.source if same else text.replaced(node, value)
 
 
 def put_members(data: bytes | None, keys: KeyPath, members: Mapping[str, Any], where: Path) -> bytes:
-    """Return the document with these members in the object at a path; its other members stay.
-
-    Raises:
-        InputError: As `put_value`.
-    """
+    """Return the document with these members in the object at a path; its other members stay."""
     if data is None or get_value(data, keys, where) is None:
         return put_value(data, keys, dict(members), where)
     for name, value in members.items():
@@ -497,9 +468,6 @@ def put_item(data: bytes | None, keys: KeyPath, item: Any, ours: Callable[[Any],
     """Return the document with one item in the array at a path.
 
     It replaces the first item that is ``ours`` and removes other such items; without any it is appended.
-
-    Raises:
-        InputError: As `put_value`, or the path leads to no array.
     """
     text = _read_document(data, where)
     if text.root is None:
@@ -518,11 +486,7 @@ def put_item(data: bytes | None, keys: KeyPath, item: Any, ours: Callable[[Any],
 
 
 def remove_value(data: bytes | None, keys: KeyPath, where: Path) -> bytes | None:
-    """Return the document without the value at a path, and without parents that become empty and hold no comment.
-
-    Raises:
-        InputError: The document is malformed.
-    """
+    """Return the document without the value at a path, and without parents that become empty and hold no comment."""
     if data is None or not _exists(data, keys, where):
         return data
     data = _remove(data, keys, where)
@@ -539,15 +503,9 @@ def remove_value(data: bytes | None, keys: KeyPath, where: Path) -> bytes | None
 
 
 def remove_items(data: bytes | None, keys: KeyPath, ours: Callable[[Any], bool], where: Path) -> bytes | None:
-    """Return the document without the items that are ``ours`` of the array at a path.
-
-    Raises:
-        InputError: The document is malformed.
-    """
-    items = get_value(data, keys, where)
-    if isinstance(items, list):
-        for at in reversed([at for at, each in enumerate(items) if ours(each)]):
-            data = remove_value(data, (*keys, at), where)
+    """Return the document without the items that are ``ours`` of the array at a path."""
+    for at in reversed([at for at, each in enumerate(get_list(data, keys, where)) if ours(each)]):
+        data = remove_value(data, (*keys, at), where)
     return data
 
 
@@ -578,7 +536,3 @@ def _nested(keys: KeyPath, value: Any) -> Any:
     for key in reversed(keys):
         value = {key: value}
     return value
-
-
-def _equal(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

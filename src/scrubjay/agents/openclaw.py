@@ -61,8 +61,7 @@ class OpenClaw(Agent):
             *(base.file_part("mcp", folder / name, content) for name, content in shipped.items()),
         ]
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
-        del options
+    def captures(self, home: Home) -> tuple[str, ...]:
         return (
             f"Your own talks with {self.title}, not those of groups, timers and sub-agents: both sides are "
             f"written to {_log(home)} after each answer and captured from there.",
@@ -71,7 +70,6 @@ class OpenClaw(Agent):
         )
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
-        del options
         return (
             "Its own memory_search and memory_get give way to scrubjay's; what they searched is found again after "
             f"`scrubjay sync {_state(home) / 'workspace'}`.",
@@ -101,11 +99,7 @@ def _put_plugin(data: bytes | None, where: Path, folder: Path, home: Home, optio
         data = json_edit.put_value(data, _enabled(name), False, where)
     data = json_edit.put_members(data, ENTRY_PATH, {"enabled": True}, where)
     access = (*ENTRY_PATH, "hooks", "allowConversationAccess")
-    data = (
-        json_edit.put_value(data, access, True, where)
-        if options.hooks
-        else json_edit.remove_value(data, access, where)
-    )
+    data = _set_or_remove(data, access, True if options.hooks else None, where)
     own = {"command": list(home.command), "replaces": replaced}
     if options.hooks:
         own["log"] = str(_log(home))
@@ -120,22 +114,18 @@ def _put_plugin(data: bytes | None, where: Path, folder: Path, home: Home, optio
 def _remove_plugin(data: bytes | None, where: Path, folder: Path) -> bytes | None:
     if json_edit.get_value(data, SLOT_PATH, where) == SERVER_NAME:
         replaced = _replaced_plugins(data, where)
-        before = replaced.get("slot")
-        data = (
-            json_edit.put_value(data, SLOT_PATH, before, where)
-            if before
-            else json_edit.remove_value(data, SLOT_PATH, where)
-        )
+        data = _set_or_remove(data, SLOT_PATH, replaced.get("slot") or None, where)
         for name, was in replaced["enabled"].items():
-            keys = _enabled(name)
-            data = (
-                json_edit.remove_value(data, keys, where)
-                if was is None
-                else json_edit.put_value(data, keys, was, where)
-            )
+            data = _set_or_remove(data, _enabled(name), was, where)
     data = json_edit.remove_value(data, ENTRY_PATH, where)
     data = json_edit.remove_items(data, PLUGIN_PATHS, lambda path: _is_ours(path, folder), where)
     return json_edit.remove_items(data, ALLOW_PATH, lambda name: name == SERVER_NAME, where)
+
+
+def _set_or_remove(data: bytes | None, keys: tuple[str, ...], value: Any, where: Path) -> bytes | None:
+    if value is None:
+        return json_edit.remove_value(data, keys, where)
+    return json_edit.put_value(data, keys, value, where)
 
 
 def _replaced_plugins(data: bytes | None, where: Path) -> dict[str, Any]:
@@ -160,10 +150,12 @@ def _enabled(name: str) -> tuple[str, ...]:
 
 def _must_be_allowed(data: bytes | None, where: Path) -> None:
     """Raise `InputError` where the person's configuration disables plugins, or denies or disables this one."""
-    denied = json_edit.get_value(data, ("plugins", "deny"), where)
     for reason, holds in (
         ("plugins.enabled is false", json_edit.get_value(data, ("plugins", "enabled"), where) is False),
-        (f"plugins.deny names {SERVER_NAME}", isinstance(denied, list) and SERVER_NAME in denied),
+        (
+            f"plugins.deny names {SERVER_NAME}",
+            SERVER_NAME in json_edit.get_list(data, ("plugins", "deny"), where),
+        ),
         (
             f"plugins.entries.{SERVER_NAME}.enabled is false",
             json_edit.get_value(data, (*ENTRY_PATH, "enabled"), where) is False,
@@ -212,10 +204,8 @@ def _json(value: Any) -> bytes:
 
 
 def _state(home: Home) -> Path:
-    return home.folder("OPENCLAW_STATE_DIR") if home.env.get("OPENCLAW_STATE_DIR") else _default(home)
-
-
-def _default(home: Home) -> Path:
+    if home.env.get("OPENCLAW_STATE_DIR"):
+        return home.folder("OPENCLAW_STATE_DIR")
     return home.folder("OPENCLAW_HOME") / ".openclaw"
 
 

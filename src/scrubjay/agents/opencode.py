@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from scrubjay.agents import base, json_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Home, Options, Part
@@ -53,14 +53,13 @@ class OpenCode(Agent):
                     data, INSTRUCTIONS_PATH, str(instructions), _is_ours, config
                 ),
                 cut=lambda data: json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config),
-                there=lambda data: _names_ours(json_edit.get_value(data, INSTRUCTIONS_PATH, config)),
+                there=lambda data: any(map(_is_ours, json_edit.get_list(data, INSTRUCTIONS_PATH, config))),
             ),
             base.file_part("instructions", instructions, f"{base.instructions()}\n".encode()),
             base.file_part("hooks", plugins / PLUGIN_FILE, _plugin(home)),
         ]
 
-    def captures(self, home: Home, options: Options) -> tuple[str, ...]:
-        del options
+    def captures(self, home: Home) -> tuple[str, ...]:
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
             f"Your sessions with {self.title}: both sides are captured from its database ({data}) after "
@@ -68,10 +67,6 @@ class OpenCode(Agent):
             "When a session starts, and before it answers you, memories that fit are put beside your prompt, each "
             "time with a note on the screen that says so.",
         )
-
-
-def _names_ours(named: Any) -> bool:
-    return isinstance(named, list) and any(map(_is_ours, named))
 
 
 def _plugin(home: Home) -> bytes:

@@ -134,11 +134,7 @@ def make_plan(home: Home, here: Path, sources: Sequence[str]) -> SetupPlan:
 
 
 def install_plan(step: AgentStep, home: Home) -> InstallPlan:
-    """Plan an agent's installation from its files as they are now.
-
-    Raises:
-        InputError: A file is malformed or unreadable, or the agent ignores it.
-    """
+    """Plan an agent's installation from its files as they are now."""
     agent = find_agent(step.name)
     check_not_ignored(agent, home, Options())
     return plan_install(agent, home, Options())

@@ -2,7 +2,7 @@
 
 Our table is appended and cut out as lines: tomlkit would put it after the last table of its kind, between a comment and
 the table it describes. Inside an existing table tomlkit changes only what differs. Each edit is parsed again and
-refused if anything but our table changed.
+refused if anything but our table changed. Refusals, and documents that are not TOML, are an `InputError`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,7 @@ _BLANK: Final = "\ufeff \t\r\n"
 
 
 def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
-    """Return a document as plain values; an empty one for None.
-
-    Raises:
-        InputError: Not UTF-8, or not TOML; the message names line and column.
-    """
+    """Return a document as plain values; an empty one for None."""
     import tomllib
 
     text = decode_config(data, where)
@@ -44,20 +40,12 @@ def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
 
 
 def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
-    """Return the value at a path, None where there is none.
-
-    Raises:
-        InputError: The document is malformed.
-    """
+    """Return the value at a path, None where there is none."""
     return value_at(parse_toml(data, where), keys)
 
 
 def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any], where: Path) -> bytes:
-    """Return the document with these members in the table at a path; its other members stay.
-
-    Raises:
-        InputError: The document is malformed, or no table can be put there.
-    """
+    """Return the document with these members in the table at a path; its other members stay."""
     known = get_value(data, keys, where)
     if isinstance(known, Mapping) and all(known.get(name) == value for name, value in members.items()):
         return data or b""
@@ -73,11 +61,7 @@ def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any
 
 
 def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes | None:
-    """Return the document without the table at a path.
-
-    Raises:
-        InputError: The document is malformed, or the table cannot be cut out of it.
-    """
+    """Return the document without the table at a path."""
     if data is None or get_value(data, keys, where) is None:
         return data
     text = decode_config(data, where)

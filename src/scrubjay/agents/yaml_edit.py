@@ -1,7 +1,7 @@
 r"""Add and remove one entry below a top-level key of a YAML file without reformatting the rest.
 
 PyYAML tells where each value lies; lines are put in and cut out there, inside braces as JSON. Each edit is parsed again
-and refused if anything but our entry changed.
+and refused if anything but our entry changed. Refusals, and files that are not one YAML document, are an `InputError`.
 
 >>> put_entry(b"model: x  # mine\n", ("servers", "a"), {"args": ["mcp"]}, Path("c.yaml"))
 b'model: x  # mine\nservers:\n  a:\n    args: ["mcp"]\n'
@@ -22,11 +22,7 @@ Keys = tuple[str, str]
 
 
 def parse_yaml(data: bytes | None, where: Path) -> Any:
-    """Return a document as plain values; None for an empty one.
-
-    Raises:
-        InputError: Not UTF-8, or not one YAML document; the message names line and column.
-    """
+    """Return a document as plain values; None for an empty one."""
     import yaml
 
     text = decode_config(data, where)
@@ -42,20 +38,12 @@ def parse_yaml(data: bytes | None, where: Path) -> Any:
 
 
 def get_entry(data: bytes | None, keys: Keys, where: Path) -> Any:
-    """Return the entry, None where there is none.
-
-    Raises:
-        InputError: The document is malformed.
-    """
+    """Return the entry, None where there is none."""
     return value_at(parse_yaml(data, where), keys)
 
 
 def put_entry(data: bytes | None, keys: Keys, members: Mapping[str, Any], where: Path) -> bytes:
-    """Return the document with these members in the entry; its other members stay.
-
-    Raises:
-        InputError: The document is malformed, or no entry can be put there.
-    """
+    """Return the document with these members in the entry; its other members stay."""
     known = get_entry(data, keys, where)
     if isinstance(known, dict) and all(known.get(name) == value for name, value in members.items()):
         return data or b""
@@ -69,11 +57,7 @@ def put_entry(data: bytes | None, keys: Keys, members: Mapping[str, Any], where:
 
 
 def remove_entry(data: bytes | None, keys: Keys, where: Path) -> bytes | None:
-    """Return the document without the entry, and without the key above it where nothing else is below that.
-
-    Raises:
-        InputError: The document is malformed, or the entry cannot be cut out of it.
-    """
+    """Return the document without the entry, and without the key above it where nothing else is below that."""
     if data is None or get_entry(data, keys, where) is None:
         return data
     wanted = parse_yaml(data, where)
