@@ -23,12 +23,16 @@ from scrubjay.models.results import CONTEXT_PARTS
 from scrubjay.search import request
 from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import PRESET_NAMES, Option, SearchOptions, ThreadOptions, options_of
-from scrubjay.server.http.search import Search, SearchQuery, Thread, ThreadQuery, Wanted, WantedQuery
+from scrubjay.server.http.search import ContextQuery, ContextRequest, Search, SearchQuery, Thread, ThreadQuery
 from scrubjay.transfer.formats import IMPORT_FORMATS
 
 METHODS = ("search", "thread", "context")
 COMMANDS: dict[str, click.Command] = {"search": search, "thread": thread, "context": context}
-FORMS = {"search": (Search, SearchQuery), "thread": (Thread, ThreadQuery), "context": (Wanted, WantedQuery)}
+FORMS = {
+    "search": (Search, SearchQuery),
+    "thread": (Thread, ThreadQuery),
+    "context": (ContextRequest, ContextQuery),
+}
 DECLARED = {
     "search": {one.name: one for one in options_of(SearchOptions)},
     "thread": {one.name: one for one in options_of(ThreadOptions)},

@@ -6,13 +6,13 @@ type Query<Id extends keyof operations> = NonNullable<operations[Id]["parameters
 
 export type SearchOptions = Omit<Schemas["Search"], "query">;
 export type ThreadOptions = Omit<Schemas["Thread"], "query">;
-export type ContextOptions = Omit<Schemas["Wanted"], "query">;
-export type NewMemory = Schemas["New"];
+export type ContextOptions = Omit<Schemas["ContextRequest"], "query">;
+export type NewMemory = Schemas["MemoryToAdd"];
 export type Changes = Schemas["Change"];
-export type Verdict = Schemas["Judged"]["verdict"];
+export type Verdict = Schemas["Feedback"]["verdict"];
 export type Answer = Schemas["Answer"];
-export type SearchResult = Schemas["Found"];
-export type StoredMemory = Schemas["Kept"];
+export type SearchResult = Schemas["SearchResult"];
+export type StoredMemory = Schemas["StoredMemory"];
 
 /** Every error of the server: what failed, the state now, and in `hint` what to do. */
 export class ScrubjayError extends Error {
@@ -127,7 +127,7 @@ export class Memory {
   }
 
   /** Deletes everything that the token's user ever stored; only with `yes`. */
-  forgetEverything(confirmed: Schemas["Confirmed"]) {
+  forgetEverything(confirmed: Schemas["Confirmation"]) {
     return data(this.http.POST("/v1/forget/everything", { body: confirmed }));
   }
 

@@ -12,16 +12,8 @@ from scrubjay.frozen import frozen
 from scrubjay.models.records import CATEGORY_PREFIX
 
 EDGE_KINDS: Final = (
-    "belongs",
-    "contradicts",
-    "derived_from",
-    "follows",
-    "links",
-    "references",
-    "related_to",
-    "similar",
-    "supersedes",
-)
+    "belongs", "contradicts", "derived_from", "follows", "links", "references", "related_to", "similar", "supersedes",
+)  # fmt: skip
 """``references`` leads to a concept, ``belongs`` to a category, ``related_to`` from concept to concept, all
 others from memory to memory. ``follows`` (later to earlier) and ``related_to`` are read off what is stored
 and never stored themselves, so that they are always in step and never tell of what a reader may not see."""
@@ -96,7 +88,6 @@ class Entity:
     Attributes:
         id: ``con_`` and a keyed hash of its first name; renaming keeps it.
         key: Visibility key that knows it.
-        name: Display name.
         aliases: Other names, sorted, without the display name.
         kind: One of ``ENTITY_KINDS``.
         at: UTC microseconds of the last write.

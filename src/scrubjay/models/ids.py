@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Final
 
 from scrubjay.frozen import frozen
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
@@ -50,13 +51,8 @@ def parse_id(memory: str) -> tuple[str, int] | None:
     >>> parse_id("obs_ff") is None
     True
     """
-    prefix, mark, digits = memory.partition("_")
-    if not mark or len(digits) != ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
-        return None
-    for tier, known in TIER_PREFIXES.items():
-        if known == prefix + "_":
-            return tier, int(digits, 16)
-    return None
+    found = parse_node_id(memory)
+    return found if found is not None and found[0] in TIER_PREFIXES else None
 
 
 SHORT_ID_DIGITS = 6
@@ -92,6 +88,12 @@ def category_id(secret: bytes, parts: tuple[str, ...]) -> str:
     return f"{CATEGORY_PREFIX}{memory_key(secret, ('category', *parts)):0{ID_DIGITS}x}"
 
 
+_NODE_KINDS: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()} | {
+    ENTITY_PREFIX: "concept",
+    CATEGORY_PREFIX: "category",
+}
+
+
 @lru_cache(maxsize=65_536)
 def parse_node_id(node: str) -> tuple[str, int] | None:
     """Return the tier (or ``concept``, ``category``) and number of a whole id, None when it is not one.
@@ -99,12 +101,11 @@ def parse_node_id(node: str) -> tuple[str, int] | None:
     >>> parse_node_id("con_00000000000000ff")
     ('concept', 255)
     """
-    prefix, digits = node[: len(ENTITY_PREFIX)], node[len(ENTITY_PREFIX) :]
-    if prefix not in (ENTITY_PREFIX, CATEGORY_PREFIX):
-        return parse_id(node)
-    if len(digits) != ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
+    prefix, mark, digits = node.partition("_")
+    kind = _NODE_KINDS.get(prefix + mark)
+    if kind is None or len(digits) != ID_DIGITS or not set(digits) <= set("0123456789abcdef"):
         return None
-    return ("concept" if prefix == ENTITY_PREFIX else "category"), int(digits, 16)
+    return kind, int(digits, 16)
 
 
 def text_hash(text: str) -> str:
@@ -191,12 +192,5 @@ class EmbeddingModel:
     @property
     def fingerprint(self) -> str:
         """Twelve hex digits that differ whenever the vectors would."""
-        parts = (
-            self.provider,
-            self.name,
-            self.revision,
-            str(self.dimensions),
-            self.pooling,
-            str(self.window),
-        )
-        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:12]
+        parts = (self.provider, self.name, self.revision, self.dimensions, self.pooling, self.window)
+        return hashlib.sha256("\x1f".join(map(str, parts)).encode()).hexdigest()[:12]

@@ -94,25 +94,9 @@ VERDICTS: Final = ("used", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS)
 ``not-wrong`` and ``inject`` take ``wrong`` and ``never-inject`` back."""
 
 EVENT_OPS: Final = (
-    "added",
-    "archived",
-    "changed",
-    "contradicted",
-    "derived",
-    "imported",
-    "inject",
-    NEVER_INJECT,
-    "not-wrong",
-    "pinned",
-    "read",
-    "reinforced",
-    "restored",
-    "superseded",
-    "unpinned",
-    "used",
-    "useful",
-    "wrong",
-)
+    "added", "archived", "changed", "contradicted", "derived", "imported", "inject", NEVER_INJECT, "not-wrong",
+    "pinned", "read", "reinforced", "restored", "superseded", "unpinned", "used", "useful", "wrong",
+)  # fmt: skip
 """What can happen to a memory. That one was forgotten is no event: nothing of it is kept. What is ``read`` was read
 by a language model. ``added``: it was added again. ``imported``: the memory was in an export of another store, whether
 or not it was new here."""

@@ -20,17 +20,6 @@ class Unchanged(Enum):
 UNCHANGED: Final = Unchanged.UNCHANGED
 """Stands for what a change leaves as it is."""
 
-TIERS: Final[tuple[str, ...]] = (
-    "crystal",
-    "facet",
-    "insight",
-    "lesson",
-    "observation",
-    "procedural",
-    "semantic",
-)
-"""Every tier, in the order of its prefix, so that a tier's place here sorts as its ids do."""
-
 TIER_PREFIXES: Final[dict[str, str]] = {
     "crystal": "crys_",
     "facet": "fac_",
@@ -41,6 +30,9 @@ TIER_PREFIXES: Final[dict[str, str]] = {
     "semantic": "sem_",
 }
 """What an id of each tier begins with."""
+
+TIERS: Final[tuple[str, ...]] = tuple(TIER_PREFIXES)
+"""Every tier, in the order of its prefix, so that a tier's place here sorts as its ids do."""
 
 STATUSES: Final[tuple[str, ...]] = ("active", "archived", "superseded")
 """States in which a memory still has its text. A forgotten one leaves only a keyed hash."""

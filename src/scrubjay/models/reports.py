@@ -40,7 +40,6 @@ class MemoryPage:
     """One page of memories, ordered by the digits of their ids.
 
     Attributes:
-        records: The memories.
         paths: Memory id to the absolute path of its file.
         next: Cursor of the next page; None at the end.
     """
@@ -55,7 +54,6 @@ class VectorReport:
     """Result of embedding texts.
 
     Attributes:
-        model: The model's name.
         rows: One unit vector for each text; zeros for a text without a word.
         tokens: Approximate tokens of the texts.
     """
@@ -70,7 +68,6 @@ class AddReport:
     """Result of `add`.
 
     Attributes:
-        id: The memory.
         existed: True when the same text (ignoring whitespace and Unicode form) already existed in this scope;
             ``id`` is that memory's.
         scrubbed: Number of redacted secrets by kind.
@@ -143,7 +140,6 @@ class SyncReport:
         waiting: Passages pending a backfilled model.
         scrubbed: Number of redacted secrets by kind.
         problems: Files that could not be read.
-        seconds: Wall time.
         changed: Absolute paths of files with new, changed or removed passages, at most 100.
         notices: Decisions made for the caller, such as untrusted files, and how to change them.
         commits: Commits that the synced histories hold now.
@@ -210,7 +206,6 @@ class IndexReport:
         words: Memories whose postings were packed into blocks.
         models: Models whose vectors are indexed now.
         without: Why vectors have no index; empty where they have one.
-        seconds: Wall time.
     """
 
     words: int
@@ -236,7 +231,6 @@ class EnrichReport:
         linked: Entity mentions found, counted once per memory.
         learned: Facts extracted from people's statements.
         waiting: Memories that still wait: another process is at work on them, or ``problems`` says why.
-        seconds: Wall time.
         problems: What could not be stored.
         notices: Edited memory notes that were stored.
     """
@@ -373,7 +367,6 @@ class ExportReport:
         counts: Number of lines by type (``memory``, ``edge``, …); of Markdown ``memory``, ``written`` and ``removed``.
         lines: Lines in all; 0 for Markdown.
         bytes: Bytes in all; 0 for Markdown.
-        seconds: Wall time.
         problems: Files that were left as they are, and why.
     """
 
@@ -390,14 +383,12 @@ class NotesReport:
     """Result of writing memories as Markdown files.
 
     Attributes:
-        path: The folder.
         memories: Memories that have a file there.
         written: Files that were written.
         removed: Files of forgotten memories that were removed.
         amended: Memories whose file a person had edited.
         added: Memories that were read from new files.
         problems: Files that were left as they are, and why.
-        seconds: Wall time.
         stored: Files whose text was stored, and as which memory.
     """
 
@@ -418,8 +409,6 @@ class BackupReport:
 
     Attributes:
         path: The file: a complete store.
-        bytes: Its size.
-        seconds: Wall time, including verification.
     """
 
     path: str
@@ -433,7 +422,6 @@ class RejectedItem:
 
     Attributes:
         where: ``line 7``, or a file and line.
-        message: The reason.
     """
 
     where: str
@@ -445,9 +433,6 @@ class ImportSample:
     """One of the first memories of an import.
 
     Attributes:
-        tier: Its tier.
-        title: Its title.
-        text: The beginning of its text.
         date: ISO date of its event, or an empty string.
     """
 
@@ -462,8 +447,6 @@ class KeptMemory:
     """A memory that an import kept though the store of the export forgot it.
 
     Attributes:
-        id: The memory.
-        short: Its short id.
         place: ``path:first-last`` of the file that holds its text, or None.
         reason: Why it was kept.
     """
@@ -479,8 +462,6 @@ class ImportReport:
     """Result of an import or its dry run.
 
     Attributes:
-        format: Detected format.
-        dry_run: Whether nothing was written.
         added: New memories.
         existed: Memories that already existed.
         forgotten: Memories skipped because their text was forgotten here.
@@ -496,7 +477,6 @@ class ImportReport:
         broken: Rejected items, at most one hundred.
         failures: Number of all rejected items.
         samples: The first new memories.
-        seconds: Wall time.
         passed_files: Files here that are missing or have another version.
         forgotten_there: Memories here that were forgotten in the store that wrote the export.
         forgotten_too: Those of them that were forgotten here, too, as asked for.
@@ -533,12 +513,10 @@ class CopyReport:
     """Verified result of copying a tenant to another store.
 
     Attributes:
-        tenant: The tenant.
         store: Target store.
         counts: Number of rows by part (``memories``, ``edges``, …).
         digests: Digest of each part, equal in both stores.
         resumed: Whether an earlier, interrupted copy was continued.
-        seconds: Wall time, including verification.
     """
 
     tenant: str
@@ -554,11 +532,9 @@ class MemoryLine:
     """A memory on one line.
 
     Attributes:
-        id: Its id.
         text: Beginning of its text.
         date: Date of its event, else when it was recorded; None for a passage of an undated file.
         where: ``path:first-last`` for a passage of a file, else an empty string.
-        status: Its status.
     """
 
     id: str
@@ -573,8 +549,6 @@ class FaultExample:
     """A memory with a fault.
 
     Attributes:
-        why: The fault.
-        memory: The memory.
         other: The memory that would be kept instead, or None.
         fix: Status it would get: ``archived``, ``superseded``, or empty.
     """
@@ -594,8 +568,6 @@ class FaultRate:
         count: Memories with it.
         share: Share of all active memories, 0..1.
         fixable: How many of them the fix would archive.
-        reasons: Count by reason.
-        tiers: Count by tier.
         examples: The worst ones.
         fix: Command that fixes it, or an empty string.
     """
@@ -616,13 +588,10 @@ class AuditReport:
 
     Attributes:
         memories: Active memories visible to the caller.
-        tiers: Count by tier.
         rates: One entry for each kind of fault.
         missing: Sources whose folder or file is gone, with what they hold.
         fixed: Ids archived by kind of fault; with ``dry_run``, those that would be.
-        dry_run: Whether nothing was written.
         undo: Command that reverts it, or an empty string.
-        seconds: Wall time.
     """
 
     memories: int
@@ -640,9 +609,7 @@ class RetentionReport:
     """Result of applying the retention settings, or of a dry run.
 
     Attributes:
-        archived: Archived memories.
         forgotten: Deleted memories, including those derived from them alone.
-        dry_run: Whether nothing was written.
         undo: Command that reverts the archiving, or an empty string.
     """
 
@@ -657,11 +624,8 @@ class CreatedMemory:
     """A memory that a consolidation created or would create.
 
     Attributes:
-        id: Its id.
-        tier: Its tier.
         key: Visibility key, the same as that of all of its sources.
         title: Its title, or an empty string.
-        content: Its text.
         sources: Ids of the memories it was derived from.
     """
 
@@ -695,8 +659,6 @@ class ConsolidationReport:
         partial: Problems, such as a model that did not answer.
         interrupted: Earlier runs that were killed; what they wrote is complete and stays.
         passed: Why nothing was done: ``busy`` (another process consolidates), ``not due``; else empty.
-        dry_run: Whether nothing was written.
-        seconds: Wall time.
     """
 
     run: str | None = None
@@ -725,7 +687,6 @@ class UndoReport:
     """Result of undoing a consolidation.
 
     Attributes:
-        run: The run.
         removed: Memories it had created, now deleted.
         restored: Memories it had archived, active again. Memories a person changed since then stay.
         already: Whether it was undone before.

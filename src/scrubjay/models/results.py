@@ -224,7 +224,6 @@ class NearbyTurn:
     """A neighbouring turn of a result's conversation.
 
     Attributes:
-        id: The memory.
         offset: Position relative to the result: -1 is the turn before it.
         role: Speaker, or None.
         date: ISO date or time, or None where it has none.
@@ -245,8 +244,6 @@ class Result:
     """One memory that answers a search.
 
     Attributes:
-        id: The memory.
-        tier: Its tier.
         title: Nearest heading, else the document's name.
         snippet: At most 700 characters around the match.
         path: Absolute path of its file, or None for an addition.
@@ -258,12 +255,10 @@ class Result:
             Independent of score and order.
         citation: ``path:first-last``, ``path#page=7`` for a PDF, ``path#heading`` for DOCX, HTML and EPUB, or the id.
         status: ``active``, ``archived`` or ``superseded``.
-        tags: Its tags.
         source: Description of its source, or an empty string.
         origin: Author: ``owner``, ``agent``, ``tool``, ``derived`` or ``untrusted``.
         session: Conversation it belongs to, or None.
         role: Speaker, or None.
-        project: Project it belongs to, or None.
         agent: Agent that said or recorded it, or None.
         explanation: Present when asked for.
         evidence: Ids of the first five memories a derived memory was derived from.
@@ -388,7 +383,6 @@ class ReachedMemory:
     """A memory reached by the expansion of a thread.
 
     Attributes:
-        id: The memory.
         own: Its own search score; at least 0 for an expanded one.
         seed: Search result at the start of the path; the memory itself where there is no path.
         path: Steps from the seed; empty without a path.
@@ -481,7 +475,6 @@ class ContextItem:
 
     Attributes:
         part: One of ``CONTEXT_PARTS``.
-        record: The memory.
         texts: Alternative texts, longest first; each on one line and escaped.
         label: Date, tier and citation shown before it; escaped.
         citation: ``path:first-last``, or the id.
@@ -514,7 +507,6 @@ class OmittedItem:
     """One candidate that is not in a context.
 
     Attributes:
-        id: The memory.
         part: The part it was a candidate for.
         why: ``budget``, ``repeats`` (another says the same, or was derived from it), ``loaded`` (the agent reads
             its file itself), ``superseded``, ``amended`` (by a later document, see `search.amendments`),

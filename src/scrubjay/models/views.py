@@ -65,7 +65,6 @@ class MemoryHistory:
     """A memory's events and evidence.
 
     Attributes:
-        memory: The memory.
         events: Its events, oldest first.
         evidence: Ids of the memories it was derived from.
         rules: Rule or model that found it in each piece of evidence: ``statement``, ``read by MODEL``, …
@@ -91,7 +90,6 @@ class EntitySummary:
 
     Attributes:
         id: ``con_`` and sixteen hex digits.
-        name: Display name.
         aliases: Other names.
         kind: ``given`` by a person, or where it was found: ``code``, ``heading``, ``name``, ``page``, ``tag``.
         memories: Number of visible memories that mention it.
@@ -129,7 +127,6 @@ class EntityPage:
     """An entity with its neighbourhood.
 
     Attributes:
-        concept: The entity.
         related: The most closely related entities, closest first.
         memories: Some memories that mention it, most mentions first.
         looked_at: Number of memories from which ``related`` was computed.
@@ -166,7 +163,6 @@ class CategorySummary:
 
     Attributes:
         id: ``cat_`` and sixteen hex digits.
-        name: Display name.
         kind: ``topic`` or ``path``.
         parent: Id of the parent category, or None.
         depth: Number of ancestors.
@@ -199,7 +195,6 @@ class MemoryLink:
     """One end of an edge, seen from a memory.
 
     Attributes:
-        id: The other memory.
         kind: ``links``, ``similar``, ``derived_from``, ``supersedes`` or ``contradicts``.
         direction: ``to`` for an edge to the other memory, ``from`` for an edge from it.
         weight: 0..1.
@@ -222,7 +217,6 @@ class MemoryView:
     """A memory with its surroundings.
 
     Attributes:
-        memory: The memory.
         path: Absolute path of its file, or None for an addition.
         source: Description of its source, or an empty string.
         around: Its neighbours in the document or conversation, including itself.
@@ -249,7 +243,6 @@ class TimelinePage:
     """One page of the timeline, newest first.
 
     Attributes:
-        memories: The memories.
         paths: Memory id to the absolute path of its file.
         more: Whether there are older ones.
     """
@@ -264,13 +257,10 @@ class Conversation:
     """A conversation in a list.
 
     Attributes:
-        session: Its id.
         opening: Beginning of the first words a person said in it, else of its first turn.
         started: ISO date or time of its first turn, or None.
         ended: ISO date or time of its last turn, or None.
-        turns: Number of turns.
         agent: Agent that recorded it, or None.
-        project: Its project, or None.
     """
 
     session: str
@@ -295,7 +285,6 @@ class ConversationPage:
     """Some turns of a conversation, in order.
 
     Attributes:
-        conversation: The conversation.
         turns: Memories of these turns: what was said, and what was learned from it.
         paths: Memory id to the absolute path of its file.
         more: Whether there are later turns.

@@ -66,11 +66,11 @@ class Texts(
 
 
 _ROW: Final = object_model(
-    "Row", "The vector of one text.", object=str, index=int, embedding=list[float] | str
+    "Embedding", "The vector of one text.", object=str, index=int, embedding=list[float] | str
 )
 _USAGE: Final = object_model("Usage", "Token counts.", prompt_tokens=int, total_tokens=int)
 _ROWS: Final = object_model(
-    "Rows", "Unit vectors, in the order of the texts.", object=str, data=list_of(_ROW), model=str, usage=_USAGE
+    "Embeddings", "Unit vectors, in the order of the texts.", object=str, data=list_of(_ROW), model=str, usage=_USAGE
 )  # fmt: skip
 
 

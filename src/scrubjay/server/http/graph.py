@@ -30,7 +30,7 @@ from scrubjay.server.http.schemas import (
 from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, WritePrincipal
 from scrubjay.services.dictionary import Categories, Concepts
 
-router = ApiRouter(prefix="/v1", tags=["webs"])
+router = ApiRouter(prefix="/v1", tags=["concepts"])
 
 ConceptName = Annotated[
     str, Path(description="A concept's name, an alias in any case, or its id.", examples=["Volvo"])
@@ -96,16 +96,16 @@ class CategoriesQuery(RequestModel, strict=False):
     depth: Annotated[int, Field(ge=1, le=100)] | None = None
 
 
-_KNOWN: Final = model_of(EntitySummary)
+_CONCEPT: Final = model_of(EntitySummary)
 _LIST: Final = object_model(
     "ConceptList", "Concepts, most mentioned first.",
-    concepts=list_of(_KNOWN), total=int, next_offset=int | None,
+    concepts=list_of(_CONCEPT), total=int, next_offset=int | None,
 )  # fmt: skip
 _TREE: Final = object_model(
-    "Tree", "Categories, parents before children.", categories=list_of(model_of(CategorySummary))
+    "CategoryTree", "Categories, parents before children.", categories=list_of(model_of(CategorySummary))
 )
 _LEARNED: Final = describe_responses(model_of(DictionaryReport), about="Changes to the dictionary.")
-_ONE: Final = describe_responses(_KNOWN, about="The updated concept.", more=(404,))
+_ONE: Final = describe_responses(_CONCEPT, about="The updated concept.", more=(404,))
 
 
 @router.get("/concepts", responses=describe_responses(_LIST, about="A page of concepts."))
@@ -162,7 +162,7 @@ async def rename_concept(name: ConceptName, to: Rename, who: WritePrincipal, ses
 
 
 @router.delete(
-    "/concepts/{name:path}", responses=describe_responses(_KNOWN, about="The removed concept.", more=(404,))
+    "/concepts/{name:path}", responses=describe_responses(_CONCEPT, about="The removed concept.", more=(404,))
 )
 async def remove_concept(name: ConceptName, who: WritePrincipal, session: SessionDep) -> Response:
     """Remove a concept from the dictionary; it is not detected again."""

@@ -63,7 +63,7 @@ PositiveInt = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 
 
 @document_fields(NewMemory, Memory.add, Record)
-class New(
+class MemoryToAdd(
     RequestModel,
     json_schema_extra={"examples": [{"content": "The launch moved to 3 May.", "tags": ["launch"]}]},
 ):
@@ -93,7 +93,7 @@ class New(
     pinned: bool = False
 
 
-class Several(
+class NewMemories(
     RequestModel,
     json_schema_extra={
         "examples": [{"memories": [{"content": "Ann is on call."}, {"content": "Bo cooks."}]}]
@@ -101,7 +101,9 @@ class Several(
 ):
     """Memories to add together; all are validated before the first is written."""
 
-    memories: Annotated[list[New], Field(min_length=1, max_length=MAX_ADDED, description="The memories.")]
+    memories: Annotated[
+        list[MemoryToAdd], Field(min_length=1, max_length=MAX_ADDED, description="The memories.")
+    ]
 
 
 @document_fields(Memory.update)
@@ -160,8 +162,8 @@ _EVIDENCE: Final = object_model(
     id=str, tier=str, content=str, date=str | None, session=str | None, role=str | None, turn=int | None, status=str,
     rule=str,
 )  # fmt: skip
-Kept: Final = model_of(
-    Record, "Kept",
+_MEMORY: Final = model_of(
+    Record, "StoredMemory",
     without=("content_hash", "heading_path", "key", "owner", "place", "strength", "event", "updated_at", "last_used",
              "due"),
     optional=("evidence",),
@@ -176,11 +178,11 @@ Kept: Final = model_of(
 """A memory as `serializers.record_fields` writes it."""
 _FETCHED: Final = object_model(
     "Fetched", "Whole memories, and the ids that were not found.",
-    memories=list_of(Kept), unknown=list[str], next_offset=int | None,
+    memories=list_of(_MEMORY), unknown=list[str], next_offset=int | None,
 )  # fmt: skip
 _PAGE: Final = object_model(
     "Page", "Memories and the cursor of the next page; null at the end.",
-    memories=list_of(Kept), next=str | None,
+    memories=list_of(_MEMORY), next=str | None,
 )  # fmt: skip
 _ADDED: Final = model_of(AddReport)
 _ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", added=list_of(_ADDED))
@@ -202,7 +204,7 @@ async def list_memories(
     responses=describe_responses(_ADDED, 201, about="Added.")
     | {200: describe_response(_ADDED, "The same content already exists in the same scope.")},
 )
-async def add_memory(new: New, who: WritePrincipal, session: SessionDep) -> Response:
+async def add_memory(new: MemoryToAdd, who: WritePrincipal, session: SessionDep) -> Response:
     """Add a memory durably. Adding the same content in the same scope again only adds to its history."""
     options = _with_agent(new.given(), who)
     report = await session.write(who, lambda memory: memory.add(**options))
@@ -210,7 +212,7 @@ async def add_memory(new: New, who: WritePrincipal, session: SessionDep) -> Resp
 
 
 @router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, about="The result of each."))
-async def add_memories(several: Several, who: WritePrincipal, session: SessionDep) -> Response:
+async def add_memories(several: NewMemories, who: WritePrincipal, session: SessionDep) -> Response:
     """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
     new = [NewMemory(**_with_agent(each.given(), who)) for each in several.memories]
     reports = await session.write(who, lambda memory: memory.add_many(new))
@@ -285,13 +287,13 @@ OtherMemoryId = Annotated[str, Path(description="The other memory's id, or its s
 LinkKind = Annotated[str, enum(LINK_KINDS, "Kind of the link.")]
 
 
-class Named(RequestModel, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"]}]}):
+class MemoryIds(RequestModel, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"]}]}):
     """Memories by id."""
 
     ids: Annotated[Ids, Field(description="Ids, or their shortest unique beginnings.")]
 
 
-class Confirmed(RequestModel, json_schema_extra={"examples": [{"yes": True}]}):
+class Confirmation(RequestModel, json_schema_extra={"examples": [{"yes": True}]}):
     """Confirms what cannot be undone."""
 
     yes: Annotated[
@@ -299,7 +301,9 @@ class Confirmed(RequestModel, json_schema_extra={"examples": [{"yes": True}]}):
     ] = False
 
 
-class Judged(Named, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}):
+class Feedback(
+    MemoryIds, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f35"], "verdict": "useful"}]}
+):
     """Feedback on memories."""
 
     verdict: Annotated[
@@ -307,7 +311,7 @@ class Judged(Named, json_schema_extra={"examples": [{"ids": ["obs_4f0c9a1be27d6f
     ]
 
 
-class Joined(
+class NewLink(
     RequestModel, json_schema_extra={"examples": [{"kind": "supersedes", "rule": "said in the meeting"}]}
 ):
     """A link to another memory."""
@@ -318,7 +322,7 @@ class Joined(
 
 
 @document_fields(Memory.unlink)
-class Parted(RequestModel, strict=False):
+class LinkQuery(RequestModel, strict=False):
     """Selects the link to remove."""
 
     kind: LinkKind = "links"
@@ -328,20 +332,20 @@ _CHANGED: Final = describe_responses(
     model_of(ChangeReport), about="The ids that changed, were unchanged and were not found."
 )
 _CHANGED_ONE: Final = describe_responses(model_of(ChangeReport), about="Whether it changed.", more=(404,))
-_EVENT: Final = model_of(Event, "Happened", plus=(("at", str),))
-_HISTORY: Final = model_of(MemoryHistory, "StoryOfOne", plus=(("memory", Kept), ("events", list_of(_EVENT))))
+_EVENT: Final = model_of(Event, "HistoryEvent", plus=(("at", str),))
+_HISTORY: Final = model_of(MemoryHistory, plus=(("memory", _MEMORY), ("events", list_of(_EVENT))))
 _LINK: Final = model_of(MemoryLink)
 _LINKS: Final = object_model("Links", "The links of a memory.", links=list_of(_LINK))
 
 
 @router.post("/archive", responses=_CHANGED)
-async def archive(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
+async def archive(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
     """Hide memories from default results; restore brings them back."""
     return await plain_json(session.write(who, lambda memory: memory.archive(named.ids)))
 
 
 @router.post("/restore", responses=_CHANGED)
-async def restore(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
+async def restore(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
     """Make archived or superseded memories active again."""
     return await plain_json(session.write(who, lambda memory: memory.restore(named.ids)))
 
@@ -352,7 +356,7 @@ async def restore(named: Named, who: WritePrincipal, session: SessionDep) -> Res
         model_of(ForgetReport), about="The removed memories, and the ids that were not found."
     ),
 )
-async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Response:
+async def forget(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete memories permanently; the response lists files that still contain their text."""
     return await plain_json(session.write(who, lambda memory: memory.forget(named.ids)))
 
@@ -361,7 +365,7 @@ async def forget(named: Named, who: WritePrincipal, session: SessionDep) -> Resp
     "/forget/everything",
     responses=describe_responses(model_of(ForgetReport), about="The removed memories."),
 )
-async def forget_everything(confirmed: Confirmed, who: WritePrincipal, session: SessionDep) -> Response:
+async def forget_everything(confirmed: Confirmation, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete everything that the caller ever stored, also shared memories, with sources, links and the user's name."""
     if not confirmed.yes:
         raise InputError("Confirmation needed. Nothing was forgotten.", hint='send {"yes": true}')
@@ -369,7 +373,7 @@ async def forget_everything(confirmed: Confirmed, who: WritePrincipal, session: 
 
 
 @router.post("/feedback", responses=_CHANGED)
-async def feedback(judged: Judged, who: WritePrincipal, session: SessionDep) -> Response:
+async def feedback(judged: Feedback, who: WritePrincipal, session: SessionDep) -> Response:
     """Record that memories were used, useful or wrong; the effect on ranking is bounded.
 
     never-inject keeps them out of what hooks and the proxy add; search still finds them.
@@ -422,7 +426,7 @@ async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Respon
     "/memories/{id}/links/{other}", responses=describe_responses(_LINK, about="The link.", more=(404,))
 )
 async def link(
-    id: MemoryId, other: OtherMemoryId, joined: Joined, who: WritePrincipal, session: SessionDep
+    id: MemoryId, other: OtherMemoryId, joined: NewLink, who: WritePrincipal, session: SessionDep
 ) -> Response:
     """Link two memories; an existing link stays as it is."""
 
@@ -434,13 +438,13 @@ async def link(
 
 @router.delete(
     "/memories/{id}/links/{other}",
-    responses=describe_responses(object_model("Parted", "A removed link.", src=str, dst=str, kind=str),
+    responses=describe_responses(object_model("RemovedLink", "A removed link.", src=str, dst=str, kind=str),
                       about="The link was removed.", more=(404,)),
 )  # fmt: skip
 async def unlink(
     id: MemoryId,
     other: OtherMemoryId,
-    parted: Annotated[Parted, Query()],
+    parted: Annotated[LinkQuery, Query()],
     who: WritePrincipal,
     session: SessionDep,
 ) -> Response:

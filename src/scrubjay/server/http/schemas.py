@@ -106,19 +106,6 @@ _TYPES_BY_NAME: Final[dict[str, Any]] = {
 }
 """Types that result classes import for type checking only."""
 
-COMPONENT_NAMES: Final[Mapping[str, str]] = {
-    "AddReport": "Added", "ArchivedByRun": "ArchivedBy", "AuditReport": "Audit", "BackupReport": "BackedUp",
-    "CategoryPage": "ShelfPage", "CategorySummary": "Shelf", "ChangeReport": "Changed", "Citation": "Cited",
-    "ConsolidationReport": "Consolidated", "CreatedMemory": "Made", "DictionaryReport": "Learned",
-    "EmbedReport": "Embedded", "EntityPage": "ConceptPage", "EntitySummary": "Known", "FaultExample": "Example",
-    "FaultRate": "Rate", "FileError": "Trouble", "ForgetReport": "Forgotten", "ImportReport": "Imported",
-    "ImportSample": "Sample", "MemoryCitation": "Place", "MemoryLine": "Shown", "MemoryLink": "Link",
-    "NearbyTurn": "Turn", "OmittedItem": "LeftOut", "PathStep": "Step", "QuotaUsage": "Allowance",
-    "RejectedItem": "Broken", "RelatedEntity": "Near", "RetentionReport": "Retained", "StoreStatus": "Status",
-    "SyncReport": "Summary", "UndoReport": "Undone", "UpdateReport": "Updated",
-}  # fmt: skip
-"""Published names of OpenAPI components; others have their class's name."""
-
 EXAMPLE_VALUES: Final[Mapping[str, Any]] = {
     "id": "obs_4f0c9a1be27d6f35",
     "ids": ["obs_4f0c9a1be27d6f35"],
@@ -162,7 +149,7 @@ def model_of(
 ) -> type[BaseModel]:
     """Return a model of a dataclass as `serializers.to_plain` writes it.
 
-    Without a ``name`` it is the published one; fields of ``plus`` are added or replace others.
+    Without a ``name`` it has the class's, with "Concept" for "Entity"; fields of ``plus`` are added or replace others.
     """
     assert is_dataclass(kind)
     docs, added = argument_docs(kind), dict(plus)
@@ -177,7 +164,7 @@ def model_of(
         default = None if field in optional else ...
         schema[field] = (hint, Field(default, description=docs.get(field), json_schema_extra=_drop_default))
     model: type[BaseModel] = create_model(
-        name or COMPONENT_NAMES.get(kind.__name__, kind.__name__),
+        name or kind.__name__.replace("Entity", "Concept"),
         __config__=CLOSED_CONFIG,
         __doc__=(kind.__doc__ or "").split("\n")[0],
         **schema,
@@ -317,7 +304,7 @@ SECURITY_SCHEMES: Final = {
 TAGS: Final = (
     ("recall", "Search, thread, context."),
     ("memories", "Read, add, change and forget memories."),
-    ("webs", "Concepts and categories."),
+    ("concepts", "Concepts and categories."),
     ("store", "Whole-store operations: sources, models, consolidation, audit, import and export."),
     ("embeddings", "OpenAI-compatible."),
     ("health", "Liveness and readiness. No token is needed."),

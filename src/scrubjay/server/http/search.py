@@ -144,7 +144,9 @@ class ThreadQuery(Thread, strict=False):
 
 
 @document_fields(Memory.context)
-class Wanted(RequestModel, json_schema_extra={"examples": [{"query": "the boat's engine", "budget": 1500}]}):
+class ContextRequest(
+    RequestModel, json_schema_extra={"examples": [{"query": "the boat's engine", "budget": 1500}]}
+):
     """A request for context."""
 
     query: str | None = None
@@ -164,7 +166,7 @@ class Wanted(RequestModel, json_schema_extra={"examples": [{"query": "the boat's
     now: OptionalDate = None
 
 
-class WantedQuery(Wanted, strict=False):
+class ContextQuery(ContextRequest, strict=False):
     """The same in a URL."""
 
 
@@ -173,22 +175,22 @@ _Why: Final = model_of(
     Explanation,
     plus=(("contributions", list_of(_Part)), ("factors", list_of(model_of(Factor)))),
 )
-_Found: Final = model_of(
-    Result, "Found", optional=(*OPTIONAL_RESULT_FIELDS, "explanation"), plus=(("explanation", _Why),)
+_Result: Final = model_of(
+    Result, "SearchResult", optional=(*OPTIONAL_RESULT_FIELDS, "explanation"), plus=(("explanation", _Why),)
 )
 _Answer: Final = model_of(
     Answer,
     without=("results", "hidden"),
     optional=("as_of", "notes", "nearest"),
-    plus=(("results", list_of(_Found)), ("hidden_by_age", int), ("nearest", list_of(_Found))),
+    plus=(("results", list_of(_Result)), ("hidden_by_age", int), ("nearest", list_of(_Result))),
 )
 _ENTRY_FIELDS: Final = (
     ("found", bool), ("hops", int), ("seed", str), ("path", list_of(model_of(PathStep))), ("own", float),
     ("carried", float), ("gap", str), ("dated", bool), ("replaced_by", list[str]), ("contradicts", list[str]),
 )  # fmt: skip
-_Entry: Final = model_of(Result, "Knot", without=("explanation",), plus=_ENTRY_FIELDS)
-_Story: Final = object_model(
-    "Story", "Memories about a question, in chronological order.",
+_Entry: Final = model_of(Result, "ThreadEntry", without=("explanation",), plus=_ENTRY_FIELDS)
+_Thread: Final = object_model(
+    "ThreadAnswer", "Memories about a question, in chronological order.",
     memories=list_of(_Entry), left_out=int, silence=str, partial=list[str], took_ms=float,
 )  # fmt: skip
 
@@ -201,7 +203,7 @@ _SEARCH_RESPONSES: Final = describe_responses(
     _Answer, about="The matching memories, best first.", more=(404,)
 )
 _THREAD_RESPONSES: Final = describe_responses(
-    _Story, about="The memories of the timeline, oldest first.", more=(404,)
+    _Thread, about="The memories of the timeline, oldest first.", more=(404,)
 )
 _CONTEXT_RESPONSES: Final = describe_responses(model_of(Context), about="The text and its contents.")
 
@@ -238,14 +240,14 @@ async def thread_by_url(
 
 
 @router.post("/context", responses=_CONTEXT_RESPONSES)
-async def context(wanted: Wanted, who: ReadPrincipal, session: SessionDep) -> Response:
+async def context(wanted: ContextRequest, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return context as one text to inject into a conversation."""
     return await answer_query(session, who, "context", wanted.given())
 
 
 @router.get("/context", responses=_CONTEXT_RESPONSES)
 async def context_by_url(
-    wanted: Annotated[WantedQuery, Query()], who: ReadPrincipal, session: SessionDep
+    wanted: Annotated[ContextQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
     """Return context as one text to inject into a conversation."""
     return await answer_query(session, who, "context", wanted.given())

@@ -252,7 +252,7 @@ class Consolidate(RequestModel, json_schema_extra={"examples": [{"if_due": "4h"}
 
 
 @document_fields(Memory.audit)
-class Look(RequestModel, json_schema_extra={"examples": [{"fix": ["junk"], "dry_run": True}]}):
+class AuditRequest(RequestModel, json_schema_extra={"examples": [{"fix": ["junk"], "dry_run": True}]}):
     """Options of an audit and its fixes."""
 
     fix: Strings = []
@@ -395,7 +395,7 @@ async def undo_consolidate(run: RunId, who: AdminPrincipal, session: SessionDep)
 
 
 @router.post("/audit", responses=describe_responses(model_of(AuditReport), about="The fault rates."))
-async def audit(wanted: Look, who: AdminPrincipal, session: SessionDep) -> Response:
+async def audit(wanted: AuditRequest, who: AdminPrincipal, session: SessionDep) -> Response:
     """Return how many active memories have which faults; archive those of the kinds to fix."""
     options = wanted.given()
     return await plain_json(session.run_long(who, lambda memory: memory.audit(**options)))
