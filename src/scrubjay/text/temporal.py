@@ -105,21 +105,18 @@ def _english() -> TimeVocabulary:
         ("lone_year", "third? year"),
         ("which_unit", "the? which unit"),
         ("which_month", "which month"),
-        ("which_weekday", "which weekday"),
+        ("weekday", "which weekday"),
         ("lone_weekday", "weekday"),
         ("which_season", "which season"),
         ("season", "the? season of? year"),
         ("lone_season", "the season"),
-        ("ago", "number of? unit ago"),
-        ("ago", "number number of? unit ago"),
+        ("ago", "number? number of? unit ago"),
         ("fortnight", "number fortnight ago"),
-        ("rolling", "the? past number of? unit"),
-        ("rolling", "the? past number number of? unit"),
-        ("past", "the? only_past unit"),
-        ("past", "the last_one unit"),
-        ("weekend", "which weekend"),
+        ("rolling", "the? past number? number of? unit"),
+        ("rolling", "the? only_past unit"),
+        ("rolling", "the last_one unit"),
+        ("weekend", "the? which weekend"),
         ("weekend", "the weekend"),
-        ("weekend", "the which weekend"),
         ("quarter", "third? quarter of? year"),
         ("lone_quarter", "third? quarter"),
         ("dayword", "dayword part_of_day?"),
@@ -178,15 +175,13 @@ def _german() -> TimeVocabulary:
         ("lone_year", "third? year"),
         ("which_unit", "the? which unit"),
         ("which_month", "which month"),
-        ("which_weekday", "the? which weekday"),
+        ("weekday", "the? which weekday"),
         ("lone_weekday", "weekday"),
         ("which_season", "the? which season"),
         ("season", "season year"),
         ("lone_season", "season"),
-        ("ago", "ago number unit"),
-        ("ago", "ago number number unit"),
-        ("rolling", "the? past number unit"),
-        ("rolling", "the? past number number unit"),
+        ("ago", "ago number? number unit"),
+        ("rolling", "the? past number? number unit"),
         ("weekend", "the? which weekend"),
         ("lone_weekend", "weekend"),
         ("quarter", "third? quarter year"),
@@ -257,7 +252,7 @@ def _year(year: int) -> DateRange:
 
 def _latest(values: RuleNumbers, now: datetime, name: str) -> DateRange:
     month, length, precision = _CYCLES[name](values[name])
-    year = now.year if (now.year, now.month) >= (now.year, month) else now.year - 1
+    year = now.year if now.month >= month else now.year - 1
     return _month(year, month, length, precision)
 
 
@@ -281,10 +276,8 @@ def _named_period(name: str, values: RuleNumbers, now: datetime) -> DateRange:
     """Return the last completed, this or the next month or season of a name."""
     latest = _latest(values, now, name)
     step = values["which"]
-    if step < 0 and latest[1] > now:
-        step = -1
-    elif step < 0:
-        step = 0
+    if step < 0:
+        step = -1 if latest[1] > now else 0
     return _month(latest[0].year + step, latest[0].month, _CYCLES[name](1)[1], latest[2])
 
 
@@ -373,10 +366,6 @@ def _weekend(values: RuleNumbers, now: datetime) -> DateRange:
     return _day(saturday + timedelta(days=7 * which), 2, "range")
 
 
-def _relative_day(values: RuleNumbers, now: datetime) -> DateRange:
-    return _day(now.date() + timedelta(days=values["dayword"]))
-
-
 def _adjacent_day(step: int, values: RuleNumbers, now: datetime) -> DateRange | None:
     if values["unit"] != DAY:
         return None
@@ -400,7 +389,7 @@ _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]]
     "lone_year": lambda v, now: _part_of(_year(v["year"]), v),
     "which_unit": lambda v, now: _calendar_unit(v["unit"], v["which"], now),
     "which_month": lambda v, now: _named_period("month", v, now),
-    "which_weekday": _weekday,
+    "weekday": _weekday,
     "lone_weekday": _weekday,
     "which_season": lambda v, now: _named_period("season", v, now),
     "season": lambda v, now: _month(v["year"], *_CYCLES["season"](v["season"])),
@@ -408,17 +397,16 @@ _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]]
     "ago": _units_ago,
     "fortnight": lambda v, now: _units_ago({"number": 2 * v["number"], "unit": WEEK}, now),
     "rolling": _rolling,
-    "past": _rolling,
     "weekend": _weekend,
     "lone_weekend": _weekend,
     "quarter": lambda v, now: _part_of(_month(v["year"], *_CYCLES["quarter"](v["quarter"])), v),
     "lone_quarter": lambda v, now: _part_of(_latest(v, now, "quarter"), v),
-    "dayword": _relative_day,
+    "dayword": lambda v, now: _day(now.date() + timedelta(days=v["dayword"])),
     "eve": lambda v, now: _adjacent_day(-1, v, now),
     "morrow": lambda v, now: _adjacent_day(1, v, now),
     "part_of_day": _day_part,
 }
-"""How each rule is worked out: the numbers of its classes and now -> a stretch of time, or None."""
+"""Rule to its resolver: the numbers of its classes and now -> a stretch of time, or None."""
 
 
 MAX_WORD_LENGTH: Final = 40
@@ -487,8 +475,8 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     """
     tokens = _tokens(_HYPHEN.sub(r"\1 ", text))
     found: list[TimeExpression] = []
-    for tongue in TIME_VOCABULARIES:
-        found += _spans(tokens, tongue, now)
+    for vocabulary in TIME_VOCABULARIES:
+        found += _Scan(tokens, vocabulary, now).expressions()
     found.sort(key=lambda span: (span.first - span.last, span.first))
     expressions: list[TimeExpression] = []
     covered = bytearray(len(text) + 1)
@@ -530,33 +518,137 @@ def _tokens(text: str) -> list[_Token]:
     return found
 
 
-def _spans(tokens: Sequence[_Token], tongue: TimeVocabulary, now: datetime) -> list[TimeExpression]:
-    classes = [_token_classes(token, tongue) for token in tokens]
-    found: list[TimeExpression] = []
-    place = 0
-    before: _TimeAtom | None = None
-    while place < len(tokens):
-        atom = _match_rule(tokens, classes, tongue, place, now) if classes[place] else None
-        if atom is None:
-            place += 1
-            continue
-        joined = before is not None and _is_range(tokens, classes, before, atom)
-        if joined and before is not None:
-            found[-1:] = _range_between(tokens, classes, (before, atom), tongue, now)
-            before = None
-        else:
-            found += _with_relation(tokens, classes, atom, tongue)
-            before = atom
-        place = atom.end
-    return found
+class _Scan:
+    """Reads the tokens of a text in one language."""
+
+    def __init__(self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime) -> None:
+        self._tokens, self._vocabulary, self._now = tokens, vocabulary, now
+        self._classes = [_token_classes(token, vocabulary) for token in tokens]
+
+    def expressions(self) -> list[TimeExpression]:
+        found: list[TimeExpression] = []
+        place = 0
+        before: _TimeAtom | None = None
+        while place < len(self._tokens):
+            atom = self._match_rule(place)
+            if atom is None:
+                place += 1
+                continue
+            if before is not None and self._is_range(before, atom):
+                found[-1:] = self._range_between(before, atom)
+                before = None
+            else:
+                found.append(self._with_relation(atom))
+                before = atom
+            place = atom.end
+        return found
+
+    def _match_rule(self, place: int) -> _TimeAtom | None:
+        tokens, classes = self._tokens, self._classes
+        best: _TimeAtom | None = None
+        for first in classes[place]:
+            for rule, rest in self._vocabulary.rules.get(first, ()):
+                end = place + 1 + len(rest)
+                if end > len(tokens) or (best is not None and end <= best.end):
+                    continue
+                order = (first, *rest)
+                if not all(name in classes[place + at] for at, name in enumerate(order)):
+                    continue
+                if any(
+                    tokens[place + at].closed and not (order[at] == "daydot" and tokens[place + at].dotted)
+                    for at in range(len(rest))
+                ):
+                    continue
+                if self._is_doubtful(place, order, rule) or not self._is_introduced(place, rule):
+                    continue
+                values = {name: classes[place + at][name] for at, name in enumerate(order)}
+                stretch = resolve_rule(rule, values, tokens[place].word, self._now)
+                if stretch is not None:
+                    best = _TimeAtom(place, end, rule, values, stretch)
+        return best
+
+    def _is_shy(self, place: int) -> bool:
+        token = self._tokens[place]
+        return token.word in self._vocabulary.shy and token.raw == token.word
+
+    def _is_doubtful(self, place: int, order: Sequence[str], rule: str) -> bool:
+        if "month" not in order or "year" in order or rule == "lone_month":
+            return False
+        return self._is_shy(place + order.index("month"))
+
+    def _is_introduced(self, place: int, rule: str) -> bool:
+        """Return whether a word that cannot stand alone follows one that makes it a time."""
+        if not rule.startswith("lone_"):
+            return True
+        if "third" in self._classes[place]:  # "Ende August"
+            return not self._is_shy(place + 1)
+        leads = self._lead(place - 1)
+        if rule == "lone_weekday":
+            if place + 1 < len(self._tokens) and "habit" in self._classes[place + 1]:
+                return False
+            return not leads.keys().isdisjoint(
+                ("on", "since", "until", "before", "after", "between", "and", "from", "to")
+            )
+        sure = ("in", "since", "until", "between")
+        if rule == "lone_month" and self._is_shy(place):
+            return not leads.keys().isdisjoint(sure)
+        return not leads.keys().isdisjoint((*sure, "on", "before", "after", "of", "from", "and", "to"))
+
+    def _lead(self, place: int) -> Mapping[str, int]:
+        """Return the classes of a word before a time; none where a sentence ends behind it."""
+        return self._classes[place] if place >= 0 and not self._tokens[place].closed else {}
+
+    def _with_relation(self, atom: _TimeAtom) -> TimeExpression:
+        begin, relation = atom.begin, "in"
+        limits = ("before", "since", "until", "after")
+        skip = "the" in self._lead(begin - 1) and not self._lead(begin - 2).keys().isdisjoint(limits)
+        before = begin - 1 - skip
+        lead = self._lead(before)
+        onward = atom.end < len(self._tokens) and "onward" in self._classes[atom.end]
+        if "of" in lead and "as" in self._lead(before - 1):
+            relation, begin = "as_of", before - 1
+        elif "stand" in lead and self._tokens[before].raw[0].isupper():
+            relation, begin = "as_of", before
+        elif "from" in lead and onward:
+            relation, begin = "since", before
+        elif named := next((name for name in ("since", "until", "before", "after") if name in lead), None):
+            relation, begin = named, before
+        elif not lead.keys().isdisjoint(("in", "on", "from")):
+            begin = before
+        return self._expression(begin, atom.end, atom.stretch, relation)
+
+    def _is_range(self, one: _TimeAtom, other: _TimeAtom) -> bool:
+        tokens, classes = self._tokens, self._classes
+        if (
+            other.begin != one.end + 1
+            or not one.begin
+            or tokens[one.end - 1].closed
+            or tokens[one.end].closed
+        ):
+            return False
+        lead, link = classes[one.begin - 1], classes[one.end]
+        return ("between" in lead and "and" in link) or ("from" in lead and "to" in link)
+
+    def _range_between(self, one: _TimeAtom, other: _TimeAtom) -> list[TimeExpression]:
+        """Return the range from one time to another; a first without a year is the latest before the second."""
+        first = one.stretch
+        if first[0] >= other.stretch[0]:
+            resolved = resolve_rule(one.rule, one.values, self._tokens[one.begin].word, other.stretch[0])
+            first = resolved if resolved is not None and resolved[0] < other.stretch[1] else first
+        if first[0] >= other.stretch[1]:
+            return [self._with_relation(one), self._with_relation(other)]
+        return [self._expression(one.begin - 1, other.end, (first[0], other.stretch[1], "range"), "in")]
+
+    def _expression(self, begin: int, end: int, named: DateRange, relation: str) -> TimeExpression:
+        return TimeExpression(*named, relation, self._tokens[begin].first, self._tokens[end - 1].last)
 
 
-def _token_classes(token: _Token, tongue: TimeVocabulary) -> Mapping[str, int]:
+def _token_classes(token: _Token, vocabulary: TimeVocabulary) -> Mapping[str, int]:
     word = token.word
     if not word:
         return {}
-    if not word[0].isdigit() and word in tongue.words:
-        return {} if word in tongue.small and token.raw != word else tongue.words[word]
+    if not word[0].isdigit() and word in vocabulary.words:
+        return {} if word in vocabulary.small and token.raw != word else vocabulary.words[word]
     if not word.isascii() or not any(sign.isdigit() for sign in word):
         return {}
     if word.isdigit():
@@ -573,132 +665,3 @@ def _token_classes(token: _Token, tongue: TimeVocabulary) -> Mapping[str, int]:
     if ordinal and 1 <= int(ordinal[1]) <= 31:
         return {"daynum": int(ordinal[1])}
     return {"date": 0} if parse_numeric_date(word) is not None else {}
-
-
-def _match_rule(
-    tokens: Sequence[_Token],
-    classes: Sequence[Mapping[str, int]],
-    tongue: TimeVocabulary,
-    place: int,
-    now: datetime,
-) -> _TimeAtom | None:
-    best: _TimeAtom | None = None
-    for first in classes[place]:
-        for rule, rest in tongue.rules.get(first, ()):
-            end = place + 1 + len(rest)
-            if end > len(tokens) or (best is not None and end <= best.end):
-                continue
-            if not all(name in classes[place + 1 + at] for at, name in enumerate(rest)):
-                continue
-            order = (first, *rest)
-            if any(
-                tokens[place + at].closed and not (order[at] == "daydot" and tokens[place + at].dotted)
-                for at in range(len(rest))
-            ):
-                continue
-            values = {name: classes[place + at][name] for at, name in enumerate(order)}
-            if _doubtful(tokens[place:end], order, rule, tongue) or not _is_introduced(
-                tokens, classes, place, rule, tongue
-            ):
-                continue
-            came = resolve_rule(rule, values, tokens[place].word, now)
-            if came is not None:
-                best = _TimeAtom(place, end, rule, values, came)
-    return best
-
-
-def _doubtful(tokens: Sequence[_Token], order: Sequence[str], rule: str, tongue: TimeVocabulary) -> bool:
-    if "month" not in order or "year" in order or rule == "lone_month":
-        return False
-    token = tokens[order.index("month")]
-    return token.word in tongue.shy and token.raw == token.word
-
-
-def _is_introduced(
-    tokens: Sequence[_Token],
-    classes: Sequence[Mapping[str, int]],
-    place: int,
-    rule: str,
-    tongue: TimeVocabulary,
-) -> bool:
-    """Return whether a word that cannot stand alone follows one that makes it a time."""
-    if not rule.startswith("lone_"):
-        return True
-    if "third" in classes[place]:  # "Ende August"
-        month = tokens[place + 1]
-        return not (month.word in tongue.shy and month.raw == month.word)
-    leads = classes[place - 1] if place and not tokens[place - 1].closed else {}
-    if rule == "lone_weekday":
-        if place + 1 < len(tokens) and "habit" in classes[place + 1]:
-            return False
-        return not leads.keys().isdisjoint(
-            ("on", "since", "until", "before", "after", "between", "and", "from", "to")
-        )
-    sure = ("in", "since", "until", "between")
-    token = tokens[place]
-    if rule == "lone_month" and token.word in tongue.shy and token.raw == token.word:
-        return not leads.keys().isdisjoint(sure)
-    return not leads.keys().isdisjoint((*sure, "on", "before", "after", "of", "from", "and", "to"))
-
-
-def _with_relation(
-    tokens: Sequence[_Token], classes: Sequence[Mapping[str, int]], atom: _TimeAtom, tongue: TimeVocabulary
-) -> list[TimeExpression]:
-    begin, relation = atom.begin, "in"
-
-    def word(days: int) -> Mapping[str, int]:
-        place = begin - days
-        return classes[place] if place >= 0 and not tokens[place].closed else {}
-
-    skip = (
-        1 if "the" in word(1) and not word(2).keys().isdisjoint(("before", "since", "until", "after")) else 0
-    )
-    lead = word(1 + skip)
-    if "of" in lead and "as" in word(2 + skip):
-        relation, begin = "as_of", begin - 2 - skip
-    elif "stand" in lead and tokens[begin - 1 - skip].raw[0].isupper():
-        relation, begin = "as_of", begin - 1 - skip
-    elif "from" in lead and atom.end < len(tokens) and "onward" in classes[atom.end]:
-        relation, begin = "since", begin - 1 - skip
-    else:
-        for name in ("since", "until", "before", "after"):
-            if name in lead:
-                relation, begin = name, begin - 1 - skip
-                break
-        else:
-            begin -= 1 + skip if not lead.keys().isdisjoint(("in", "on", "from")) else 0
-    return [_expression(tokens, begin, atom.end, atom.stretch, relation)]
-
-
-def _is_range(
-    tokens: Sequence[_Token], classes: Sequence[Mapping[str, int]], one: _TimeAtom, other: _TimeAtom
-) -> bool:
-    if other.begin != one.end + 1 or not one.begin or tokens[one.end - 1].closed or tokens[one.end].closed:
-        return False
-    lead, link = classes[one.begin - 1], classes[one.end]
-    return ("between" in lead and "and" in link) or ("from" in lead and "to" in link)
-
-
-def _range_between(
-    tokens: Sequence[_Token],
-    classes: Sequence[Mapping[str, int]],
-    ends: tuple[_TimeAtom, _TimeAtom],
-    tongue: TimeVocabulary,
-    now: datetime,
-) -> list[TimeExpression]:
-    """Return the range from one time to another; a first without a year is the latest before the second."""
-    one, other = ends
-    first = one.stretch
-    if first[0] >= other.stretch[0]:
-        resolved = resolve_rule(one.rule, one.values, tokens[one.begin].word, other.stretch[0])
-        first = resolved if resolved is not None and resolved[0] < other.stretch[1] else first
-    if first[0] >= other.stretch[1]:
-        return _with_relation(tokens, classes, one, tongue) + _with_relation(tokens, classes, other, tongue)
-    return [_expression(tokens, one.begin - 1, other.end, (first[0], other.stretch[1], "range"), "in")]
-
-
-def _expression(
-    tokens: Sequence[_Token], begin: int, end: int, named: DateRange, relation: str
-) -> TimeExpression:
-    start, stop, precision = named
-    return TimeExpression(start, stop, precision, relation, tokens[begin].first, tokens[end - 1].last)
