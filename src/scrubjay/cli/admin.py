@@ -12,7 +12,7 @@ from scrubjay.api import serializers
 from scrubjay.cli import agents, sync
 from scrubjay.cli.agents import agent_home
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import RED, format_count, indent, paint, table, write, write_error, write_json
+from scrubjay.cli.output import RED, format_count, paint, write, write_error, write_table
 from scrubjay.config.loader import config_path, known_settings, variable_name
 from scrubjay.config.paths import Pauses, pause_end
 from scrubjay.config.settings import Settings, data_dir, setting_rules
@@ -98,11 +98,9 @@ def status(call: Call, tenants: bool) -> None:
         write(f"quota      {limit.used:,} of {limit.allowed:,} memories ({limit.setting})")
     write(f"documents  {found.documents:,}")
     write(f"sources    {format_count(len(found.sources), 'source')}")
-    for text in sync.source_lines(list(found.sources)):
-        write(indent(text))
+    write_table(sync.source_rows(found.sources), "   ")
     write("models")
-    for text in sync.model_lines(list(found.models)):
-        write(indent(text))
+    write_table(sync.model_rows(found.models), "   ")
     for text in found.notes:
         write(f"note       {single_line(text)}")
     for text in found.warnings:
@@ -246,11 +244,10 @@ def config(call: Call) -> None:
             {"name": name, "value": value, "origin": origin, "variable": variable_name(name)}
             for name, value, origin in found
         ]
-        write_json({"file": str(path), "file_exists": path.exists(), "settings": entries})
+        call.print_json({"file": str(path), "file_exists": path.exists(), "settings": entries})
         return
     write(f"settings file: {single_line(str(path))}{'' if path.exists() else ' (missing)'}\n")
-    for text in table([(name, _display_value(value), f"({origin})") for name, value, origin in found]):
-        write(text)
+    write_table([(name, _display_value(value), f"({origin})") for name, value, origin in found])
 
 
 def list_settings(settings: Settings) -> list[tuple[str, object, str]]:

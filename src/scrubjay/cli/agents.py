@@ -15,7 +15,7 @@ import click
 
 from scrubjay.agents.hooks import HOOK_FORMATS
 from scrubjay.cli.main import Call, Group, command, stop_on_signal
-from scrubjay.cli.output import DIM, format_duration, paint, table, write, write_error, write_json
+from scrubjay.cli.output import DIM, format_duration, paint, require_terminal, write, write_error, write_table
 from scrubjay.config.loader import config_path, environment_copy, load_settings
 from scrubjay.config.paths import (
     ALL_AGENTS,
@@ -103,7 +103,9 @@ def install(
             _print_install(step, settings, home, options)
     done = _carry_out(call, steps, home, "install", dry_run=dry_run, yes=yes)
     if call.json:
-        write_json({"done": done, "agents": [_install_json(step, settings, home, options) for step in steps]})
+        call.print_json(
+            {"done": done, "agents": [_install_json(step, settings, home, options) for step in steps]}
+        )
     elif done:
         write("\nDone. The agent remembers from its next session on.")
         write(f"undo: scrubjay uninstall {' '.join(names)}{' --project' if project else ''}")
@@ -140,7 +142,7 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
     if done:
         end_daemon(call)
     if call.json:
-        write_json({"done": done, "agents": [_changes_json(step) for step in steps]})
+        call.print_json({"done": done, "agents": [_changes_json(step) for step in steps]})
     elif done:
         write(f"\nDone. Memories are kept in {single_line(settings.store)}.")
 
@@ -199,11 +201,7 @@ def _carry_out(
     if dry_run or not any(step.plan.changes for step in steps):
         return False
     if not yes:
-        if call.json or not sys.stdin.isatty():
-            raise InputError(
-                "Confirmation needed but stdin is not a terminal. Nothing was changed.",
-                hint="add --yes, or --dry-run to see what would change",
-            )
+        require_terminal("changed", "add --yes, or --dry-run to see what would change", json=call.json)
         click.confirm("\nWrite these changes?", abort=True, err=True)
     for step in steps:
         installation.apply_plan(step.now(), home)
@@ -217,8 +215,7 @@ def _print_install(step: InstallStep, settings: Settings, home: Home, options: O
     if options.hooks and step.agent.name in HOOK_FORMATS:
         rows.append(("archives", archiving_note(settings)))
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
-    for text in table(rows):
-        write(f"  {text}")
+    write_table(rows, "  ")
     _print_changes(step.plan, "Already installed; nothing to change.")
 
 
@@ -285,11 +282,9 @@ def _list_agents(call: Call, home: Home) -> None:
         rows.append({"agent": agent.name, "found": agent.found(home), "installed": parts, "broken": broken})
     if call.print_json({"agents": rows}):
         return
-    shown = [
-        (str(row["agent"]), "found" if row["found"] else "not found", _installed_parts(row)) for row in rows
-    ]
-    for text in table(shown):
-        write(text)
+    write_table(
+        [(str(row["agent"]), "found" if row["found"] else "not found", _installed_parts(row)) for row in rows]
+    )
     if not any(row["found"] for row in rows):
         write_error("hint: no supported agent was found on this machine")
 

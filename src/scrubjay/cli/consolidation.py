@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scrubjay.api import serializers
 from scrubjay.cli.main import Call, Group, command, suggest
-from scrubjay.cli.output import BOLD, format_count, indent, paint, write, write_error, write_json
+from scrubjay.cli.output import BOLD, format_count, indent, paint, require_terminal, write, write_error
 from scrubjay.cli.sync import show_progress
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.text.display import single_line, strip_control
@@ -93,16 +91,14 @@ def consolidate(
     with call.open(cold=True) as memory:
         if undo is not None:
             undone = memory.undo(undo)
-        else:
-            with show_progress(quiet=call.json) as (report, _):
-                done = memory.consolidate(
-                    if_due=if_due, after_days=after_days, archive=archive, dry_run=dry_run, progress=report
-                )
-    if call.json:
-        write_json(serializers.to_plain(undone if undo is not None else done))
-    elif undo is not None:
-        _print_undone(undone)
-    else:
+            if not call.print_json(undone):
+                _print_undone(undone)
+            return
+        with show_progress(quiet=call.json) as (report, _):
+            done = memory.consolidate(
+                if_due=if_due, after_days=after_days, archive=archive, dry_run=dry_run, progress=report
+            )
+    if not call.print_json(done):
         _print_run(done)
 
 
@@ -227,9 +223,9 @@ def audit(
             retained = memory.retain(dry_run=dry_run)
         else:
             found = memory.audit(kinds, limit, dry_run=dry_run)
-    if call.json:
-        write_json(serializers.to_plain(retained if retention else found))
-    elif retention and not (call.settings.retention.days or call.settings.retention.most):
+    if call.print_json(retained if retention else found):
+        return
+    if retention and not (call.settings.retention.days or call.settings.retention.most):
         write(
             "No limit is set, so nothing is archived or forgotten.\nhint: set days or most under [retention]"
         )
@@ -386,17 +382,12 @@ def write_(call: Call, name: str, to: Path | None, yes: bool) -> None:
             hint="leave out --yes to decide by the difference, or name another folder: --to DIR",
         )
     if not yes:
-        if call.json or not sys.stdin.isatty():
-            raise InputError(
-                "Confirmation needed but stdin is not a terminal. Nothing was written.", hint="add --yes"
-            )
+        require_terminal("written", json=call.json)
         question = "\nReplace the edited file?" if edited else "\nWrite this file?"
         click.confirm(question, abort=True, err=True)
     write_changes([change])
-    if call.json:
-        write_json({"done": True, **shown})
-        return
-    write(f"\nWritten. Agents use it from their next session on.\nundo: delete {single_line(str(path))}")
+    if not call.print_json({"done": True, **shown}):
+        write(f"\nWritten. Agents use it from their next session on.\nundo: delete {single_line(str(path))}")
 
 
 def _find(known: Sequence[Skill], name: str) -> Skill:

@@ -12,7 +12,17 @@ import click
 
 from scrubjay.api import serializers
 from scrubjay.cli.main import Call, Group, command
-from scrubjay.cli.output import BOLD, DIM, format_count, indent, paint, table, write, write_error, write_json
+from scrubjay.cli.output import (
+    BOLD,
+    DIM,
+    format_count,
+    indent,
+    paint,
+    require_terminal,
+    write,
+    write_error,
+    write_table,
+)
 from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.ids import is_short_id
@@ -25,6 +35,7 @@ from scrubjay.models.views import (
     DictionaryReport,
     EntityPage,
     EntitySummary,
+    MemoryCitation,
     MemoryLink,
 )
 from scrubjay.text.display import single_line, strip_control
@@ -157,7 +168,7 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
         shaped = serializers.fetched_fields(found)
         for each in shaped["memories"] if links else ():
             each["links"] = serializers.to_plain(joined[each["id"]])
-        write_json(shaped)
+        call.print_json(shaped)
         return
     print_memories(found, joined)
     if found.unknown:
@@ -286,10 +297,7 @@ def confirm(action: str, done: str) -> None:
     Raises:
         InputError: There is no terminal to ask on.
     """
-    if not sys.stdin.isatty():
-        raise InputError(
-            f"Confirmation needed but stdin is not a terminal. Nothing was {done}.", hint="add --yes"
-        )
+    require_terminal(done)
     click.confirm(f"{action} permanently?", abort=True, err=True)
 
 
@@ -383,7 +391,7 @@ def history(call: Call, memory: str) -> None:
         shaped["memory"] = serializers.record_fields(found.memory, None)
         for event in shaped["events"]:
             event["at"] = to_datetime(event["at"]).isoformat()
-        write_json(shaped)
+        call.print_json(shaped)
         return
     record = found.memory
     write(
@@ -463,8 +471,7 @@ def list_concepts(call: Call, query: str, limit: int) -> None:
         (each.name, format_count(each.memories, "memory"), each.kind, each.id, ", ".join(each.aliases))
         for each in shown
     ]
-    for text in table(rows) if rows else []:
-        write(text)
+    write_table(rows)
     if len(found) > limit:
         write_error(f"{limit:,} of {len(found):,} concepts; use -n {len(found)} to show all.")
     if empty:
@@ -565,16 +572,16 @@ def print_concept(page: EntityPage) -> None:
             (f"  {near.association:.2f}", near.name, format_count(near.support, "memory"))
             for near in page.related
         ]
-        for text in table(rows):
-            write(f"  {text}")
-    if page.memories:
+        write_table(rows, "  ")
+    _print_citations(page.memories)
+
+
+def _print_citations(memories: Sequence[MemoryCitation]) -> None:
+    if memories:
         write("\nmemories")
-    for place in page.memories:
-        write(f"  {single_line(place.phrase)}")
-        write(
-            "    "
-            + paint(single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM)
-        )
+    for one in memories:
+        write(f"  {single_line(one.phrase)}")
+        write("    " + paint(single_line(" · ".join(filter(None, (one.citation, one.date)))), DIM))
 
 
 def print_added(done: DictionaryReport) -> None:
@@ -642,14 +649,7 @@ def show_category(call: Call, name: str) -> None:
     if page.below:
         write()
         print_tree(page.below, shelf.depth)
-    if page.memories:
-        write("\nmemories")
-    for place in page.memories:
-        write(f"  {single_line(place.phrase)}")
-        write(
-            "    "
-            + paint(single_line(" · ".join(part for part in (place.citation, place.date) if part)), DIM)
-        )
+    _print_citations(page.memories)
 
 
 def print_tree(shelves: Sequence[CategorySummary], top: int) -> None:

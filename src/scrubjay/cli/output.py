@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from scrubjay.config.loader import plain_output
+from scrubjay.errors import InputError
 from scrubjay.text.display import escape_json, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -89,6 +90,17 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     widths = [max(len(cell) for cell in column) for column in zip(*safe, strict=True)]
     padded = (zip(row, widths, strict=True) for row in safe)
     return ["  ".join(f"{cell:<{width}}" for cell, width in row).rstrip() for row in padded]
+
+
+def write_table(rows: Sequence[Sequence[str]], before: str = "") -> None:
+    for line in table(rows):
+        write(before + line)
+
+
+def require_terminal(undone: str, hint: str = "add --yes", *, json: bool = False) -> None:
+    """Raise `InputError` where nobody can be asked; ``undone`` says what was not done, such as "changed"."""
+    if json or not sys.stdin.isatty():
+        raise InputError(f"Confirmation needed but stdin is not a terminal. Nothing was {undone}.", hint=hint)
 
 
 def format_duration(seconds: float) -> str:

@@ -20,7 +20,6 @@ from scrubjay.cli.output import (
     result_header,
     write,
     write_error,
-    write_json,
 )
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import RecallSettings, setting_rules
@@ -155,7 +154,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
         from scrubjay.api.serializers import answer_fields
 
         payload = answer_fields(found, explain=explain)
-        write_json(payload | {"hint": f"{where} is empty: {hint}"} if hint else payload)
+        call.print_json(payload | ({"hint": f"{where} is empty: {hint}"} if hint else {}))
         return
     if hint:
         write(f"The store is empty: {strip_control(where)}.\nhint: {hint}")
@@ -305,7 +304,7 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     if call.json:
         from scrubjay.api.serializers import thread_fields
 
-        write_json(thread_fields(found))
+        call.print_json(thread_fields(found))
         return
     for number, knot in enumerate(found.knots, 1):
         if knot.gap:

@@ -14,7 +14,7 @@ import click
 
 from scrubjay.api.auth import DEFAULT_SCOPES, SCOPES, Principal, Token, TokenStore, tokens_path
 from scrubjay.cli.main import Call, Group, command, stop_on_signal
-from scrubjay.cli.output import format_count, table, write, write_error, write_json, write_now
+from scrubjay.cli.output import format_count, write, write_error, write_now, write_table
 from scrubjay.config.paths import environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, ProviderError
@@ -246,11 +246,8 @@ def worker(call: Call) -> None:
     data = data_folder(environment(call.store, call.user))
 
     def report(who: Principal, enriched: EnrichReport, embedded: EmbedReport) -> None:
-        if call.json:
-            from scrubjay.api.serializers import to_plain
-
-            done = {"enriched": to_plain(enriched), "embedded": to_plain(embedded)}
-            write_json({"tenant": who.tenant, "user": who.user, "groups": list(who.groups), **done})
+        principal = {"tenant": who.tenant, "user": who.user, "groups": who.groups}
+        if call.print_json({**principal, "enriched": enriched, "embedded": embedded}):
             write_now()
             return
         left = enriched.waiting + embedded.waiting
@@ -417,7 +414,7 @@ def create_token(
     secret = tokens.create(name, who, lasts)
     if call.json:
         created = next(each for each in tokens.all() if each.name == name)
-        write_json(_token_fields(created) | {"token": secret})
+        call.print_json(_token_fields(created) | {"token": secret})
         return
     write(secret)
     until = "without expiry" if lasts is None else f"for {expires}"
@@ -445,8 +442,7 @@ def list_tokens(call: Call) -> None:
         ends = f"{shown['expires'] or 'never'}{' (expired)' if shown['expired'] else ''}"
         scopes = ", ".join(each.scopes)
         rows.append((each.name, each.tenant, each.user, ", ".join(each.groups), each.agent, scopes, ends))
-    for row in table(rows):
-        write(strip_control(row))
+    write_table(rows)
 
 
 @token.command("revoke")

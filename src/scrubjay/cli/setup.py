@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -24,11 +23,11 @@ from scrubjay.agents.setup import (
 from scrubjay.cli.admin import print_check, summary_line
 from scrubjay.cli.agents import agent_home, agent_settings, archiving_note, end_daemon, settings_origin
 from scrubjay.cli.main import Call, command
-from scrubjay.cli.output import BOLD, format_count, paint, table, write, write_error
+from scrubjay.cli.output import BOLD, format_count, paint, require_terminal, write, write_error, write_table
 from scrubjay.cli.sync import pending_embedding, print_summary, show_progress
 from scrubjay.config.paths import environment
 from scrubjay.daemon.embedding import start_embedding
-from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.errors import NotFoundError, ScrubjayError
 from scrubjay.models.reports import OK, PROBLEM, WARNING, Check
 from scrubjay.storage.urls import store_file
 from scrubjay.text.display import single_line
@@ -103,8 +102,7 @@ def _print_plan(plan: SetupPlan, settings: Settings) -> None:
     todo = plan.of(TODO)
     if todo:
         write(paint("To be set up", BOLD))
-        for line in table([(str(number), *_columns(step)) for number, step in enumerate(todo, 1)]):
-            write(f"  {line}")
+        write_table([(str(number), *_columns(step)) for number, step in enumerate(todo, 1)], "  ")
     _print_reasons([step for step in todo if isinstance(step, FolderStep)], todo, settings)
     _print_rest("Already set up", [(step.name, "") for step in plan.of(THERE)])
     _print_rest("Left out", [(step.name, step.why) for step in plan.of(LEFT_OUT)])
@@ -155,7 +153,7 @@ def _print_rest(title: str, rows: Sequence[tuple[str, str]]) -> None:
 
 def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
     """Return the steps that the person wants."""
-    _needs_terminal(call)
+    require_terminal("changed", "add --yes, or --dry-run to see what would be done", json=call.json)
 
     def chosen(text: str) -> list[Step]:
         words = text.replace(",", " ").lower().split()
@@ -172,14 +170,6 @@ def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
     question = "Set up all of it? Enter = yes, n = no, or the numbers to leave out"
     wanted: list[Step] = click.prompt(question, default="", show_default=False, value_proc=chosen, err=True)
     return wanted
-
-
-def _needs_terminal(call: Call) -> None:
-    if call.json or not sys.stdin.isatty():
-        raise InputError(
-            "Confirmation needed but stdin is not a terminal. Nothing was changed.",
-            hint="add --yes, or --dry-run to see what would be done",
-        )
 
 
 def _do(
@@ -287,7 +277,7 @@ def _undo(
         call.print_json(done)
         return 0
     if not yes:
-        _needs_terminal(call)
+        require_terminal("changed", "add --yes, or --dry-run to see what would be done", json=call.json)
         click.confirm("\nUndo it?", abort=True, err=True)
     failed: dict[str, str] = {}
     for name in record.agents:

@@ -23,11 +23,10 @@ from scrubjay.cli.output import (
     format_count,
     format_duration,
     paint,
-    table,
     write,
     write_error,
-    write_json,
     write_now,
+    write_table,
 )
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.daemon.embedding import start_embedding
@@ -420,8 +419,7 @@ def list_sources(call: Call) -> None:
         found = memory.sources()
     if call.print_json({"sources": found}):
         return
-    for text in source_lines(found):
-        write(text)
+    write_table(source_rows(found))
     if not found:
         write("No source is registered.\nhint: scrubjay sync DIR")
 
@@ -459,25 +457,21 @@ def _confirm_removal(memory: Memory, name: str) -> None:
         confirm(f"Remove {single_line(root)} with {memories} and all that is derived from them", "removed")
 
 
-def source_lines(found: list[SourceStatus]) -> list[str]:
-    if not found:
-        return []
-    return table(
-        [
-            (
-                each.id,
-                each.root + ("" if each.present else " (missing)"),
-                _commit_counts(each) if each.root.endswith("/.git") else format_count(each.documents, "file"),
-                format_count(each.passages, "passage"),
-                f"project {each.project}" if each.project else "no project",
-                _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")
-                + (", shared by front matter" if each.share else ""),
-                _synced_label(each),
-                each.description,
-            )
-            for each in found
-        ]
-    )
+def source_rows(found: Sequence[SourceStatus]) -> list[Sequence[str]]:
+    return [
+        (
+            each.id,
+            each.root + ("" if each.present else " (missing)"),
+            _commit_counts(each) if each.root.endswith("/.git") else format_count(each.documents, "file"),
+            format_count(each.passages, "passage"),
+            f"project {each.project}" if each.project else "no project",
+            _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")
+            + (", shared by front matter" if each.share else ""),
+            _synced_label(each),
+            each.description,
+        )
+        for each in found
+    ]
 
 
 def _synced_label(source: SourceStatus) -> str:
@@ -518,7 +512,7 @@ def demo(call: Call) -> None:
             {"query": question, **serializers.answer_fields(answer, explain=last)}
             for question, answer, last in found
         ]
-        write_json({"summary": serializers.to_plain(done), "answers": answers})
+        call.print_json({"summary": done, "answers": answers})
         return
     write(
         f"{format_count(done.files, 'note')} of a small team: {format_count(done.passages, 'passage')} "
@@ -556,8 +550,7 @@ def list_models(call: Call) -> None:
         found = memory.models()
     if call.print_json({"models": found}):
         return
-    for text in model_lines(found):
-        write(text)
+    write_table(model_rows(found))
 
 
 @models.command("add")
@@ -573,11 +566,9 @@ def add_model(call: Call, name: str) -> None:
         name = FOLDER_PREFIX + str(Path(name.removeprefix(FOLDER_PREFIX)).expanduser().absolute())
     with call.open() as memory:
         done = memory.add_model(name)
-    print_model_change(
-        call,
-        done,
-        f"{single_line(done.name)} added. Next: scrubjay embed, then scrubjay models use {single_line(done.name)}",
-    )
+    name = single_line(done.name)
+    if not call.print_json(done):
+        write(f"{name} added. Next: scrubjay embed, then scrubjay models use {name}")
 
 
 @models.command("use")
@@ -589,12 +580,9 @@ def use_model(call: Call, name: str) -> None:
     """
     with call.open() as memory:
         done = memory.use_model(name)
-    waiting = (
-        f" {format_count(done.waiting, 'memory')} pending embedding; run `scrubjay embed`."
-        if done.waiting
-        else ""
-    )
-    print_model_change(call, done, f"{single_line(done.name)} is now used for ranking.{waiting}")
+    if not call.print_json(done):
+        pending = f" {format_count(done.waiting, 'memory')} pending embedding; run `scrubjay embed`."
+        write(f"{single_line(done.name)} is now used for ranking.{pending if done.waiting else ''}")
 
 
 @models.command("drop")
@@ -603,31 +591,23 @@ def drop_model(call: Call, name: str) -> None:
     """Remove a model and its vectors."""
     with call.open() as memory:
         done = memory.drop_model(name)
-    print_model_change(call, done, f"{single_line(done.name)} and its vectors removed.")
-
-
-def print_model_change(call: Call, done: ModelStatus, text: str) -> None:
     if not call.print_json(done):
-        write(text)
+        write(f"{single_line(done.name)} and its vectors removed.")
 
 
-def model_lines(found: list[ModelStatus]) -> list[str]:
-    if not found:
-        return []
-    return table(
-        [
-            (
-                each.name,
-                each.state,
-                f"{each.dimensions} dimensions",
-                f"{each.covered:,} embedded",
-                f"{each.waiting:,} pending",
-                each.provider,
-                each.hint or each.problem,
-            )
-            for each in found
-        ]
-    )
+def model_rows(found: Sequence[ModelStatus]) -> list[Sequence[str]]:
+    return [
+        (
+            each.name,
+            each.state,
+            f"{each.dimensions} dimensions",
+            f"{each.covered:,} embedded",
+            f"{each.waiting:,} pending",
+            each.provider,
+            each.hint or each.problem,
+        )
+        for each in found
+    ]
 
 
 @command("embed")
@@ -677,9 +657,8 @@ def _change_large_index(call: Call, *, make: bool) -> None:
     if not make:
         with call.open() as memory:
             memory.drop_index()
-        write_json({"reduced": True}) if call.json else write(
-            "Indexes dropped; searches scan all memories again."
-        )
+        if not call.print_json({"reduced": True}):
+            write("Indexes dropped; searches scan all memories again.")
         return
     with call.open() as memory, show_progress(quiet=call.json) as (report, _):
         done = memory.build_index(progress=report)
