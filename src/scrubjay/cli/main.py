@@ -250,30 +250,20 @@ SECTIONS = {
 """Commands by help section, in order of first use."""
 
 _MODULES = {
-    "search": ("search", "thread", "context"),
-    "memories": (
-        "add",
-        "get",
-        "forget",
-        "archive",
-        "restore",
-        "feedback",
-        "history",
-        "concepts",
-        "categories",
-    ),
-    "sync": ("sync", "watch", "sources", "demo", "models", "embed", "rebuild"),
-    "consolidation": ("consolidate", "audit", "skills"),
-    "transfer": ("export", "import", "backup", "copy"),
-    "serve": ("serve", "worker", "mcp", "proxy", "token"),
-    "agents": ("install", "uninstall", "hook", "pause", "resume", "resident"),
-    "setup": ("setup",),
-    "admin": ("status", "doctor", "config", "redactions", "completion"),
+    "search": "search thread context",
+    "memories": "add get forget archive restore feedback history concepts categories",
+    "sync": "sync watch sources demo models embed rebuild",
+    "consolidation": "consolidate audit skills",
+    "transfer": "export import backup copy",
+    "serve": "serve worker mcp proxy token",
+    "agents": "install uninstall hook pause resume resident",
+    "setup": "setup",
+    "admin": "status doctor config redactions completion",
 }
 """Modules of this package and their commands."""
 
 COMMANDS = {
-    name: next(module for module, own in _MODULES.items() if name in own)
+    name: next(module for module, own in _MODULES.items() if name in own.split())
     for names in SECTIONS.values()
     for name in names
 }

@@ -20,18 +20,8 @@ INSTALL_FOLDERS: Final = frozenset(
 )  # fmt: skip
 """Folders that package managers fill with other people's files."""
 VENDOR_FOLDERS: Final = frozenset(
-    (
-        "vendor",
-        "vendored",
-        "third_party",
-        "third-party",
-        "thirdparty",
-        "external",
-        "externals",
-        "pods",
-        "carthage",
-    )
-)
+    ("vendor", "vendored", "third_party", "third-party", "thirdparty", "external", "externals", "pods", "carthage")
+)  # fmt: skip
 """Folders of a repository that hold copies of others' code; outside of one they may be anything."""
 COMMIT_DIGITS: Final = 12
 """Digits by which a commit is cited: two of a million collide once in 500."""

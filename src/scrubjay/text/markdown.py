@@ -203,19 +203,8 @@ def _interrupts(text: str, pos: int) -> bool:
 
 
 BlockKind = Literal[
-    "heading",
-    "paragraph",
-    "list",
-    "fence",
-    "code",
-    "table",
-    "quote",
-    "html",
-    "blank",
-    "front_matter",
-    "rule",
-    "page",
-]
+    "heading", "paragraph", "list", "fence", "code", "table", "quote", "html", "blank", "front_matter", "rule", "page"
+]  # fmt: skip
 
 SETEXT_LINES = 2
 """A heading of three lines is no heading: it is a paragraph somebody drew a line under."""

@@ -74,7 +74,7 @@ _ROWS: Final = object_model(
 )  # fmt: skip
 
 
-@router.post("/embeddings", responses=describe_responses(_ROWS, about="The vectors.", more=(404,)))
+@router.post("/embeddings", responses=describe_responses(_ROWS, "The vectors.", 404))
 async def embeddings(request: Request, texts: Texts, who: ReadPrincipal, session: SessionDep) -> Response:
     """Embed texts with a bundled model; compatible with OpenAI's clients."""
     wanted = _texts_of(texts.input)

@@ -104,11 +104,11 @@ _LIST: Final = object_model(
 _TREE: Final = object_model(
     "CategoryTree", "Categories, parents before children.", categories=list_of(model_of(CategorySummary))
 )
-_LEARNED: Final = describe_responses(model_of(DictionaryReport), about="Changes to the dictionary.")
-_ONE: Final = describe_responses(_CONCEPT, about="The updated concept.", more=(404,))
+_LEARNED: Final = describe_responses(DictionaryReport, "Changes to the dictionary.")
+_ONE: Final = describe_responses(_CONCEPT, "The updated concept.", 404)
 
 
-@router.get("/concepts", responses=describe_responses(_LIST, about="A page of concepts."))
+@router.get("/concepts", responses=describe_responses(_LIST, "A page of concepts."))
 async def list_concepts(
     part: Annotated[ConceptsQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
@@ -146,10 +146,7 @@ async def merge_concept(name: ConceptName, into: Into, who: WritePrincipal, sess
     return await plain_json(session.write(who, lambda memory: memory.concepts.merge(name, into.into)))
 
 
-@router.get(
-    "/concepts/{name:path}",
-    responses=describe_responses(model_of(EntityPage), about="The concept.", more=(404,)),
-)
+@router.get("/concepts/{name:path}", responses=describe_responses(EntityPage, "The concept.", 404))
 async def show_concept(name: ConceptName, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return a concept with related concepts and some of its memories."""
     return await plain_json(session.read(who, lambda memory: memory.concepts.show(name)))
@@ -161,15 +158,13 @@ async def rename_concept(name: ConceptName, to: Rename, who: WritePrincipal, ses
     return await plain_json(session.write(who, lambda memory: memory.concepts.rename(name, to.name)))
 
 
-@router.delete(
-    "/concepts/{name:path}", responses=describe_responses(_CONCEPT, about="The removed concept.", more=(404,))
-)
+@router.delete("/concepts/{name:path}", responses=describe_responses(_CONCEPT, "The removed concept.", 404))
 async def remove_concept(name: ConceptName, who: WritePrincipal, session: SessionDep) -> Response:
     """Remove a concept from the dictionary; it is not detected again."""
     return await plain_json(session.write(who, lambda memory: memory.concepts.remove(name)))
 
 
-@router.get("/categories", responses=describe_responses(_TREE, about="The tree, parents before children."))
+@router.get("/categories", responses=describe_responses(_TREE, "The tree, parents before children."))
 async def list_categories(
     levels: Annotated[CategoriesQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
@@ -178,10 +173,7 @@ async def list_categories(
     return CompactJSONResponse({"categories": serializers.to_plain(found)})
 
 
-@router.get(
-    "/categories/{name:path}",
-    responses=describe_responses(model_of(CategoryPage), about="The category.", more=(404,)),
-)
+@router.get("/categories/{name:path}", responses=describe_responses(CategoryPage, "The category.", 404))
 async def show_category(name: CategoryName, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return a category with its children and some of its memories."""
     return await plain_json(session.read(who, lambda memory: memory.categories.show(name)))

@@ -188,7 +188,7 @@ _ADDED: Final = model_of(AddReport)
 _ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", added=list_of(_ADDED))
 
 
-@router.get("/memories", responses=describe_responses(_PAGE, about="A page of memories.", more=(404,)))
+@router.get("/memories", responses=describe_responses(_PAGE, "A page of memories.", 404))
 async def list_memories(
     wanted: Annotated[ListQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
@@ -201,7 +201,7 @@ async def list_memories(
 @router.post(
     "/memories",
     status_code=201,
-    responses=describe_responses(_ADDED, 201, about="Added.")
+    responses=describe_responses(_ADDED, "Added.", status=201)
     | {200: describe_response(_ADDED, "The same content already exists in the same scope.")},
 )
 async def add_memory(new: MemoryToAdd, who: WritePrincipal, session: SessionDep) -> Response:
@@ -211,7 +211,7 @@ async def add_memory(new: MemoryToAdd, who: WritePrincipal, session: SessionDep)
     return CompactJSONResponse(serializers.to_plain(report), 200 if report.existed else 201)
 
 
-@router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, about="The result of each."))
+@router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, "The result of each."))
 async def add_memories(several: NewMemories, who: WritePrincipal, session: SessionDep) -> Response:
     """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
     new = [NewMemory(**_with_agent(each.given(), who)) for each in several.memories]
@@ -219,13 +219,13 @@ async def add_memories(several: NewMemories, who: WritePrincipal, session: Sessi
     return CompactJSONResponse({"added": serializers.to_plain(reports)})
 
 
-@router.post("/get", responses=describe_responses(_FETCHED, about="The memories that were found."))
+@router.post("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
 async def get_memories(wanted: Get, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
     return await answer_query(session, who, "get", _parse_lines(wanted.given()))
 
 
-@router.get("/get", responses=describe_responses(_FETCHED, about="The memories that were found."))
+@router.get("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
 async def get_memories_by_url(
     wanted: Annotated[GetQuery, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
@@ -233,10 +233,7 @@ async def get_memories_by_url(
     return await answer_query(session, who, "get", _parse_lines(wanted.given()))
 
 
-@router.get(
-    "/memories/{id}",
-    responses=describe_responses(_FETCHED, about="The memory and its neighbours.", more=(404,)),
-)
+@router.get("/memories/{id}", responses=describe_responses(_FETCHED, "The memory and its neighbours.", 404))
 async def get_memory(
     id: MemoryId, wanted: Annotated[GetOptions, Query()], who: ReadPrincipal, session: SessionDep
 ) -> Response:
@@ -245,9 +242,7 @@ async def get_memory(
     return CompactJSONResponse(serializers.fetched_fields(await session.read(who, get)))
 
 
-@router.patch(
-    "/memories/{id}", responses=describe_responses(model_of(UpdateReport), about="What changed.", more=(404,))
-)
+@router.patch("/memories/{id}", responses=describe_responses(UpdateReport, "What changed.", 404))
 async def update_memory(id: MemoryId, change: Change, who: WritePrincipal, session: SessionDep) -> Response:
     """Change a memory in place and keep its old text in its history. A file's passage is changed in its file."""
     options = change.given()
@@ -256,10 +251,7 @@ async def update_memory(id: MemoryId, change: Change, who: WritePrincipal, sessi
     return await plain_json(session.write(who, lambda memory: memory.update(id, **options)))
 
 
-@router.delete(
-    "/memories/{id}",
-    responses=describe_responses(model_of(ForgetReport), about="The removed memories.", more=(404,)),
-)
+@router.delete("/memories/{id}", responses=describe_responses(ForgetReport, "The removed memories.", 404))
 async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete a memory permanently; the response lists files that still contain its text."""
     return await plain_json(session.write(who, _require_one(id, lambda memory: memory.forget(id))))
@@ -328,13 +320,12 @@ class LinkQuery(RequestModel, strict=False):
     kind: LinkKind = "links"
 
 
-_CHANGED: Final = describe_responses(
-    model_of(ChangeReport), about="The ids that changed, were unchanged and were not found."
-)
-_CHANGED_ONE: Final = describe_responses(model_of(ChangeReport), about="Whether it changed.", more=(404,))
+_CHANGED: Final = describe_responses(ChangeReport, "The ids that changed, were unchanged and were not found.")
+_CHANGED_ONE: Final = describe_responses(ChangeReport, "Whether it changed.", 404)
 _EVENT: Final = model_of(Event, "HistoryEvent", plus=(("at", str),))
 _HISTORY: Final = model_of(MemoryHistory, plus=(("memory", _MEMORY), ("events", list_of(_EVENT))))
 _LINK: Final = model_of(MemoryLink)
+_REMOVED: Final = object_model("RemovedLink", "A removed link.", src=str, dst=str, kind=str)
 _LINKS: Final = object_model("Links", "The links of a memory.", links=list_of(_LINK))
 
 
@@ -352,19 +343,14 @@ async def restore(named: MemoryIds, who: WritePrincipal, session: SessionDep) ->
 
 @router.post(
     "/forget",
-    responses=describe_responses(
-        model_of(ForgetReport), about="The removed memories, and the ids that were not found."
-    ),
+    responses=describe_responses(ForgetReport, "The removed memories, and the ids that were not found."),
 )
 async def forget(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete memories permanently; the response lists files that still contain their text."""
     return await plain_json(session.write(who, lambda memory: memory.forget(named.ids)))
 
 
-@router.post(
-    "/forget/everything",
-    responses=describe_responses(model_of(ForgetReport), about="The removed memories."),
-)
+@router.post("/forget/everything", responses=describe_responses(ForgetReport, "The removed memories."))
 async def forget_everything(confirmed: Confirmation, who: WritePrincipal, session: SessionDep) -> Response:
     """Delete everything that the caller ever stored, also shared memories, with sources, links and the user's name."""
     if not confirmed.yes:
@@ -393,10 +379,7 @@ async def restore_memory(id: MemoryId, who: WritePrincipal, session: SessionDep)
     return await plain_json(session.write(who, _require_one(id, lambda memory: memory.restore(id))))
 
 
-@router.get(
-    "/memories/{id}/history",
-    responses=describe_responses(_HISTORY, about="Its events.", more=(404,)),
-)
+@router.get("/memories/{id}/history", responses=describe_responses(_HISTORY, "Its events.", 404))
 async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return a memory's history: its changes, its evidence and what superseded it."""
 
@@ -413,8 +396,7 @@ async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Resp
 
 
 @router.get(
-    "/memories/{id}/links",
-    responses=describe_responses(_LINKS, about="Its links, in both directions.", more=(404,)),
+    "/memories/{id}/links", responses=describe_responses(_LINKS, "Its links, in both directions.", 404)
 )
 async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return a memory's links in both directions: the ten heaviest of each kind."""
@@ -422,9 +404,7 @@ async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Respon
     return CompactJSONResponse({"links": serializers.to_plain(found)})
 
 
-@router.put(
-    "/memories/{id}/links/{other}", responses=describe_responses(_LINK, about="The link.", more=(404,))
-)
+@router.put("/memories/{id}/links/{other}", responses=describe_responses(_LINK, "The link.", 404))
 async def link(
     id: MemoryId, other: OtherMemoryId, joined: NewLink, who: WritePrincipal, session: SessionDep
 ) -> Response:
@@ -437,10 +417,8 @@ async def link(
 
 
 @router.delete(
-    "/memories/{id}/links/{other}",
-    responses=describe_responses(object_model("RemovedLink", "A removed link.", src=str, dst=str, kind=str),
-                      about="The link was removed.", more=(404,)),
-)  # fmt: skip
+    "/memories/{id}/links/{other}", responses=describe_responses(_REMOVED, "The link was removed.", 404)
+)
 async def unlink(
     id: MemoryId,
     other: OtherMemoryId,

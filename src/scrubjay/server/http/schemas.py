@@ -258,16 +258,18 @@ async def plain_json(result: Awaitable[Any]) -> CompactJSONResponse:
 
 
 def describe_responses(
-    model: type[BaseModel],
-    status: int = 200,
-    *,
-    about: str = "The result.",
-    more: tuple[int, ...] = (),
+    model: Any, about: str, *more: int, status: int = 200
 ) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI responses of a route, ``more`` being errors that not every route has."""
-    success: dict[int | str, dict[str, Any]] = {status: describe_response(model, about)}
+    """Return the OpenAPI responses of a route.
+
+    ``model`` is a model or a dataclass, ``more`` are errors that not every route has.
+    """
+    documented = model if issubclass(model, BaseModel) else model_of(model)
     errors = sorted({*COMMON_ERRORS, *more})
-    return success | {code: {"model": Failure, "description": ERROR_DESCRIPTIONS[code]} for code in errors}
+    return {
+        status: describe_response(documented, about),
+        **{code: {"model": Failure, "description": ERROR_DESCRIPTIONS[code]} for code in errors},
+    }
 
 
 def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:

@@ -199,13 +199,9 @@ async def answer_query(session: Session, who: Principal, verb: str, options: dic
     return Response(await session.ask(who, verb, options), media_type="application/json")
 
 
-_SEARCH_RESPONSES: Final = describe_responses(
-    _Answer, about="The matching memories, best first.", more=(404,)
-)
-_THREAD_RESPONSES: Final = describe_responses(
-    _Thread, about="The memories of the timeline, oldest first.", more=(404,)
-)
-_CONTEXT_RESPONSES: Final = describe_responses(model_of(Context), about="The text and its contents.")
+_SEARCH_RESPONSES: Final = describe_responses(_Answer, "The matching memories, best first.", 404)
+_THREAD_RESPONSES: Final = describe_responses(_Thread, "The memories of the timeline, oldest first.", 404)
+_CONTEXT_RESPONSES: Final = describe_responses(Context, "The text and its contents.")
 
 
 @router.post("/search", responses=_SEARCH_RESPONSES)

@@ -269,8 +269,8 @@ class Retain(RequestModel):
     now: OptionalDate = None
 
 
-def _streamed_responses(model: Any, about: str) -> dict[int | str, dict[str, Any]]:
-    responses = describe_responses(model, about=about, more=(404,))
+def _streamed_responses(model: type, about: str) -> dict[int | str, dict[str, Any]]:
+    responses = describe_responses(model, about, 404)
     responses[200]["content"] |= {EVENT_STREAM: STREAM_CONTENT}
     return responses
 
@@ -278,12 +278,11 @@ def _streamed_responses(model: Any, about: str) -> dict[int | str, dict[str, Any
 _SOURCES: Final = object_model("Sources", "The registered sources.", sources=list_of(model_of(SourceStatus)))
 _MODEL: Final = model_of(ModelStatus)
 _MODELS: Final = object_model("Models", "The embedding models, the base model first.", models=list_of(_MODEL))
-_MODEL_RESPONSES: Final = describe_responses(_MODEL, about="The model and its coverage.", more=(404,))
+_MODEL_RESPONSES: Final = describe_responses(_MODEL, "The model and its coverage.", 404)
 
 
 @router.get(
-    "/status",
-    responses=describe_responses(model_of(StoreStatus, optional=("store", "bytes")), about="Facts."),
+    "/status", responses=describe_responses(model_of(StoreStatus, optional=("store", "bytes")), "Facts.")
 )
 async def status(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
     """Return the store's counts, models and sources; for an admin, also its location.
@@ -299,14 +298,14 @@ async def status(request: Request, who: ReadPrincipal, session: SessionDep) -> R
     return CompactJSONResponse(plain)
 
 
-@router.get("/sources", responses=describe_responses(_SOURCES, about="The sources and their contents."))
+@router.get("/sources", responses=describe_responses(_SOURCES, "The sources and their contents."))
 async def list_sources(who: ReadPrincipal, session: SessionDep) -> Response:
     """List the folders and files that memories come from."""
     found = await session.read(who, lambda memory: memory.sources())
     return CompactJSONResponse({"sources": serializers.to_plain(found)})
 
 
-@router.post("/sync", responses=_streamed_responses(model_of(SyncReport), "The changes of the sync."))
+@router.post("/sync", responses=_streamed_responses(SyncReport, "The changes of the sync."))
 async def sync(wanted: Sync, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
     """Sync a folder or file of the server, or every registered source."""
     options, roots = wanted.given(), session.settings.server
@@ -321,8 +320,7 @@ async def sync(wanted: Sync, request: Request, who: AdminPrincipal, session: Ses
 
 
 @router.delete(
-    "/sources/{name:path}",
-    responses=describe_responses(model_of(RemovedSource), about="The removed source.", more=(404,)),
+    "/sources/{name:path}", responses=describe_responses(RemovedSource, "The removed source.", 404)
 )
 async def remove_source(
     name: Annotated[str, Path(description="Its id, or its path.")], who: AdminPrincipal, session: SessionDep
@@ -331,7 +329,7 @@ async def remove_source(
     return await plain_json(session.write(who, lambda memory: memory.remove_source(name)))
 
 
-@router.get("/models", responses=describe_responses(_MODELS, about="The models."))
+@router.get("/models", responses=describe_responses(_MODELS, "The models."))
 async def list_models(who: ReadPrincipal, session: SessionDep) -> Response:
     """List the embedding models and how many memories each covers."""
     found = await session.read(who, lambda memory: memory.models())
@@ -356,7 +354,7 @@ async def drop_model(name: ModelName, who: AdminPrincipal, session: SessionDep) 
     return await plain_json(session.write(who, lambda memory: memory.drop_model(name)))
 
 
-@router.post("/embed", responses=_streamed_responses(model_of(EmbedReport), "What was embedded."))
+@router.post("/embed", responses=_streamed_responses(EmbedReport, "What was embedded."))
 async def embed(wanted: Embed, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
     """Compute pending embeddings; an interrupted run continues the next time."""
     options = wanted.given()
@@ -365,15 +363,14 @@ async def embed(wanted: Embed, request: Request, who: AdminPrincipal, session: S
     )
 
 
-@router.post("/rebuild", responses=_streamed_responses(model_of(SyncReport), "The rebuilt memories."))
+@router.post("/rebuild", responses=_streamed_responses(SyncReport, "The rebuilt memories."))
 async def rebuild(_wanted: Rebuild, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
     """Rebuild the index from the stored memories beside the old one, then switch."""
     return await run_long(request, session, who, lambda memory, report: memory.rebuild(progress=report))
 
 
 @router.post(
-    "/consolidate",
-    responses=_streamed_responses(model_of(ConsolidationReport), "The digests and promotions created."),
+    "/consolidate", responses=_streamed_responses(ConsolidationReport, "The digests and promotions created.")
 )
 async def consolidate(
     wanted: Consolidate, request: Request, who: AdminPrincipal, session: SessionDep
@@ -385,35 +382,26 @@ async def consolidate(
     )
 
 
-@router.post(
-    "/consolidate/{run}/undo",
-    responses=describe_responses(model_of(UndoReport), about="What was undone.", more=(404,)),
-)
+@router.post("/consolidate/{run}/undo", responses=describe_responses(UndoReport, "What was undone.", 404))
 async def undo_consolidate(run: RunId, who: AdminPrincipal, session: SessionDep) -> Response:
     """Undo a consolidation: remove what it created and restore what it archived."""
     return await plain_json(session.write(who, lambda memory: memory.undo(run)))
 
 
-@router.post("/audit", responses=describe_responses(model_of(AuditReport), about="The fault rates."))
+@router.post("/audit", responses=describe_responses(AuditReport, "The fault rates."))
 async def audit(wanted: AuditRequest, who: AdminPrincipal, session: SessionDep) -> Response:
     """Return how many active memories have which faults; archive those of the kinds to fix."""
     options = wanted.given()
     return await plain_json(session.run_long(who, lambda memory: memory.audit(**options)))
 
 
-@router.post(
-    "/audit/{run}/undo",
-    responses=describe_responses(model_of(ChangeReport), about="The restored memories.", more=(404,)),
-)
+@router.post("/audit/{run}/undo", responses=describe_responses(ChangeReport, "The restored memories.", 404))
 async def undo_audit(run: RunId, who: AdminPrincipal, session: SessionDep) -> Response:
     """Undo a run of the audit or of retention."""
     return await plain_json(session.write(who, lambda memory: memory.undo_audit(run)))
 
 
-@router.post(
-    "/retention",
-    responses=describe_responses(model_of(RetentionReport), about="What was archived and forgotten."),
-)
+@router.post("/retention", responses=describe_responses(RetentionReport, "What was archived and forgotten."))
 async def retain(wanted: Retain, who: AdminPrincipal, session: SessionDep) -> Response:
     """Apply the [retention] settings: archive or forget what is too old or too much."""
     options = wanted.given()
@@ -458,7 +446,7 @@ _EXPORT_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
         },
     },
 }
-_IMPORT_RESPONSES: Final = describe_responses(model_of(ImportReport), about="The result of the import.")
+_IMPORT_RESPONSES: Final = describe_responses(ImportReport, "The result of the import.")
 _IMPORT_RESPONSES[200]["content"] |= {EVENT_STREAM: STREAM_CONTENT}
 _FILE_BODY: Final = {
     "requestBody": {
@@ -526,7 +514,7 @@ async def _receive_file(request: Request) -> pathlib.Path:
     return pathlib.Path(name)
 
 
-@router.post("/backup", responses=describe_responses(model_of(BackupReport), about="The copy."))
+@router.post("/backup", responses=describe_responses(BackupReport, "The copy."))
 async def backup(wanted: Backup, who: AdminPrincipal, session: SessionDep) -> Response:
     """Copy the whole store, all users and tenants, to a file of the server and verify it."""
     if who.tenant != session.owner.tenant:
