@@ -63,8 +63,7 @@ def check_writable(changes: Sequence[Change]) -> None:
         target = _link_target(change.path)
         if read_if_exists(target) != change.old:
             raise InputError(
-                f"{change.path} was changed meanwhile. Nothing was written.",
-                hint="run the command again",
+                f"{change.path} was changed meanwhile. Nothing was written.", hint="run the command again"
             )
         try:
             mode = target.stat().st_mode

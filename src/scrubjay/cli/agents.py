@@ -73,9 +73,7 @@ def _agent_options(function: Callable[..., Any]) -> Callable[..., Any]:
 @_agent_options
 @click.option("--list", "listing", is_flag=True, help="List the agents and what is installed for each.")
 @click.option(
-    "--no-hooks",
-    is_flag=True,
-    help="Install only tools and instructions: no automatic recall or capture.",
+    "--no-hooks", is_flag=True, help="Install only tools and instructions: no automatic recall or capture."
 )
 def install(
     call: Call, names: tuple[str, ...], listing: bool, no_hooks: bool, project: bool, dry_run: bool, yes: bool

@@ -153,7 +153,7 @@ def _run_summary(done: ConsolidationReport) -> str:
         facts += [
             f"{format_count(len(done.made), 'digest')} from "
             f"{format_count(sum(done.kinds.values()), 'memory')} ({kinds}), "
-            f"{done.kept:,} of {done.tokens:,} tokens",
+            f"{done.kept:,} of {done.tokens:,} tokens"
         ]
     if done.archived:
         facts.append(f"{done.archived:,} {'would be ' if done.dry_run else ''}archived")

@@ -198,10 +198,7 @@ def run_background_embedding(store: str | None = None, user: str | None = None) 
 
 
 def _run_detached(
-    failure: str,
-    work: Callable[[dict[str, str], Settings, Log], None],
-    store: str | None,
-    user: str | None,
+    failure: str, work: Callable[[dict[str, str], Settings, Log], None], store: str | None, user: str | None
 ) -> None:
     from scrubjay.config.loader import load_settings
     from scrubjay.config.paths import data_folder, environment

@@ -434,13 +434,7 @@ MAX_REJECTED = 20
 """Invalid lines of a dictionary, and conflicting names, that are listed."""
 
 
-@click.group(
-    "concepts",
-    cls=Group,
-    default="list",
-    otherwise="show",
-    subcommand_metavar="[COMMAND | NAME]",
-)
+@click.group("concepts", cls=Group, default="list", otherwise="show", subcommand_metavar="[COMMAND | NAME]")
 def concepts() -> None:
     """List the concepts that memories mention, show one, or edit the dictionary.
 

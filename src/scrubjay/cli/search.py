@@ -366,11 +366,7 @@ def format_path(reached: ReachedMemory) -> str:
     help="Skip a file that the agent loads itself: a name or a path pattern; repeatable.  [default: context.loaded]",
 )
 @click.option(
-    "--part",
-    "parts",
-    multiple=True,
-    type=click.Choice(CONTEXT_PARTS),
-    help="Only this part; repeatable.",
+    "--part", "parts", multiple=True, type=click.Choice(CONTEXT_PARTS), help="Only this part; repeatable."
 )
 @click.option(
     "--unprompted", is_flag=True, default=None, help="Only the few memories that a hook would inject."

@@ -67,8 +67,7 @@ def run_http(
 
     if require_token and open_:
         raise InputError(
-            "--require-token and --open exclude each other. Nothing was started.",
-            hint="give one of them",
+            "--require-token and --open exclude each other. Nothing was started.", hint="give one of them"
         )
     call.folder_must_exist()
     where, tokens = Address.parse(address), TokenStore(tokens_path())
@@ -381,11 +380,7 @@ def token() -> None:
     "[default: read and write]",
 )
 @click.option(
-    "--expires",
-    default="90d",
-    show_default=True,
-    metavar="TIME",
-    help="Lifetime: 12h, 90d or never.",
+    "--expires", default="90d", show_default=True, metavar="TIME", help="Lifetime: 12h, 90d or never."
 )
 def create_token(
     call: Call,

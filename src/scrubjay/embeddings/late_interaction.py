@@ -29,13 +29,7 @@ from scrubjay.embeddings.base import (
     unit_rows,
     verify_file,
 )
-from scrubjay.embeddings.onnx import (
-    BERT_DIMENSIONS,
-    REINSTALL_SELF,
-    WHEEL,
-    BertEncoder,
-    BertModel,
-)
+from scrubjay.embeddings.onnx import BERT_DIMENSIONS, REINSTALL_SELF, WHEEL, BertEncoder, BertModel
 from scrubjay.errors import ProviderError
 from scrubjay.models.ids import TOKEN_POOLING, EmbeddingModel
 

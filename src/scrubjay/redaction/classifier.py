@@ -23,14 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from scrubjay.models.ids import ID_DIGITS
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXES
-from scrubjay.redaction.evidence import (
-    Mark,
-    SecretWords,
-    find_cues,
-    find_marks,
-    find_names,
-    may_hold_secret,
-)
+from scrubjay.redaction.evidence import Mark, SecretWords, find_cues, find_marks, find_names, may_hold_secret
 from scrubjay.redaction.patterns import find_by_rules
 from scrubjay.redaction.values import SecretSpan, trim_span
 

@@ -16,13 +16,7 @@ from scrubjay.server.auth import AuthMiddleware, LoginStore
 from scrubjay.server.http import embeddings, graph, memories, metrics, search, store
 from scrubjay.server.http.schemas import openapi_builder
 from scrubjay.server.mcp import http
-from scrubjay.server.mcp.http import (
-    MCP_PATH,
-    MCPEndpoint,
-    metadata_paths,
-    metadata_routes,
-    session_manager,
-)
+from scrubjay.server.mcp.http import MCP_PATH, MCPEndpoint, metadata_paths, metadata_routes, session_manager
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyLimit, BodyLimitMiddleware
 from scrubjay.server.proxy import app as proxy
 from scrubjay.server.proxy.app import ERROR_FORMATS, Proxy

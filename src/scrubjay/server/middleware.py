@@ -56,10 +56,7 @@ def normalize_root_path(path: str) -> str:
     """
     found = path.rstrip("/")
     if found and not _VALID_PREFIX.fullmatch(found):
-        raise InputError(
-            f"{path!r:.80} is not a valid URL path prefix. Nothing was started.",
-            hint="/memory",
-        )
+        raise InputError(f"{path!r:.80} is not a valid URL path prefix. Nothing was started.", hint="/memory")
     return found
 
 

@@ -28,12 +28,7 @@ from scrubjay.errors import (
     StoreError,
     StoreUnreachableError,
 )
-from scrubjay.server.auth import (
-    OAUTH_KEY,
-    SEND_JSON_HINT,
-    TokenlessAccess,
-    describe_content_type,
-)
+from scrubjay.server.auth import OAUTH_KEY, SEND_JSON_HINT, TokenlessAccess, describe_content_type
 from scrubjay.server.middleware import PRINCIPAL_KEY, BodyTimeoutError, BodyTooLargeError
 from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session

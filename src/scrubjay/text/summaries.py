@@ -34,7 +34,7 @@ _COMMENT = re.compile(r"\s*(?://[/!]?|#+!?|--|/?\*+/?|\"\"\"|''')[ \t]*")
 _CODE = re.compile(
     r"(?:[@/)\]}]|[ \t]++(?![*+-] |[0-9]++[.)] )"
     r"|(?>(?:async |pub |export |public |private |static |default )*)(?:def|class|func|fn|import|from"
-    r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)",
+    r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)"
 )
 _CODE_ENDS = frozenset("{};(,[")
 _DEFINITION = re.compile(r"\[[^\[\]^:][^\[\]:]*\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?\Z")

@@ -55,8 +55,7 @@ class Texts(
         ),
     ]
     model: Annotated[
-        str,
-        Field(description="`wordllama-l2-supercat`, or `bge` (`bge-small-en-v1.5`).", examples=["bge"]),
+        str, Field(description="`wordllama-l2-supercat`, or `bge` (`bge-small-en-v1.5`).", examples=["bge"])
     ]
     encoding_format: Annotated[
         Literal["float", "base64"], Field(description="Numbers, or little-endian float32 as base64.")
@@ -114,8 +113,7 @@ def _texts_of(value: Any) -> list[str]:
         raise InputError(f"input has {len(texts):,} texts; it must have 1 to {MAX_TEXTS:,}.")
     if not isinstance(texts[0], str):
         raise InputError(
-            "input contains token ids, which depend on the tokenizer.",
-            hint="send the text itself",
+            "input contains token ids, which depend on the tokenizer.", hint="send the text itself"
         )
     if "" in texts:
         raise InputError("input contains an empty text.", hint="omit it")

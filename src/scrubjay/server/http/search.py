@@ -172,8 +172,7 @@ class ContextQuery(ContextRequest, strict=False):
 
 _Part: Final = model_of(Contribution, plus=(("amount", float),))
 _Why: Final = model_of(
-    Explanation,
-    plus=(("contributions", list_of(_Part)), ("factors", list_of(model_of(Factor)))),
+    Explanation, plus=(("contributions", list_of(_Part)), ("factors", list_of(model_of(Factor))))
 )
 _Result: Final = model_of(
     Result, "SearchResult", optional=(*OPTIONAL_RESULT_FIELDS, "explanation"), plus=(("explanation", _Why),)

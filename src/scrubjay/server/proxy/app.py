@@ -324,10 +324,7 @@ class _Exchange:
 
     async def respond(self, response: httpx.Response, send: Send) -> None:
         """Stream the response to the client; its turns are queued before its end."""
-        headers = [
-            *forwarded_headers(response.headers.raw),
-            (MEMORIES_HEADER, str(self._memories).encode()),
-        ]
+        headers = [*forwarded_headers(response.headers.raw), (MEMORIES_HEADER, str(self._memories).encode())]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
         if self.stores_answer and response.is_success and not _is_compressed(headers):
             streamed = response.headers.get("content-type", "").lower().startswith("text/event-stream")

@@ -341,10 +341,5 @@ async def undo_audit(
 LOGIN_PATH: Final = "/login"
 PUBLIC_PATHS: Final = (LOGIN_PATH, "/logout", "/assets/", "/favicon.ico")
 
-for part in (
-    page.assets_router,
-    graph.router,
-    memories.router,
-    sessions.router,
-):
+for part in (page.assets_router, graph.router, memories.router, sessions.router):
     router.include_router(part)

@@ -160,11 +160,7 @@ CATEGORIES_PAGE_SIZE: Final = 60
 
 @router.get("/categories")
 async def categories(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
-    kind: str = "topic",
-    number: PageNumber = 1,
+    request: Request, who: ReadPrincipal, session: SessionDep, kind: str = "topic", number: PageNumber = 1
 ) -> Response:
     found = await session.read(who, lambda memory: memory.categories.list(kind=kind, depth=1))
     return render_page(request, "categories", kind=kind, **page_of(found, number, CATEGORIES_PAGE_SIZE))
@@ -172,11 +168,7 @@ async def categories(
 
 @router.get("/categories/{name}")
 async def category(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
-    name: str,
-    number: PageNumber = 1,
+    request: Request, who: ReadPrincipal, session: SessionDep, name: str, number: PageNumber = 1
 ) -> Response:
     found = await session.read(who, lambda memory: memory.categories.show(name))
     page = page_of(found.below, number, CATEGORIES_PAGE_SIZE)
