@@ -54,11 +54,7 @@ def file_sha256(path: Path, cache_dir: Path | None) -> str:
 
 
 def verify_file(path: Path, expected: str, cache_dir: Path | None, *, hint: str) -> None:
-    """Make sure a file is the expected one.
-
-    Raises:
-        ProviderError: It is missing, or its checksum differs.
-    """
+    """Raise `ProviderError` where a file is missing or its checksum differs."""
     actual = file_sha256(path, cache_dir)
     if actual != expected:
         raise ProviderError(
@@ -119,28 +115,18 @@ class Embedder(Protocol):
         """Embed each text, all of them or none.
 
         A text longer than the model's window is cut into ``ceil(tokens / window)`` windows of equal length without
-        overlap.
-
-        Args:
-            texts: The texts; any length, any Unicode. A lone surrogate is read as "?".
-            kind: ``query`` or ``passage``; ignored by models that do not distinguish them.
-
-        Returns:
-            One float32 array of shape (windows, dimensions) a text, at least one row each. Rows have length 1, except
-            that a text without a token has a single row of zeros. Never NaN or infinite.
+        overlap. Each text gets a float32 array of shape (windows, dimensions), at least one row: rows of length 1, a
+        single row of zeros for a text without a token, never NaN or infinite. A lone surrogate is read as "?".
 
         Raises:
-            ProviderError: The model is missing or damaged, or the service failed; no vector of this call is returned.
+            ProviderError: The model is missing or damaged, or the service failed.
             ModelMismatchError: A vector came back with a length that is not the model's.
         """
         ...
 
 
 class TokenEmbedder(ABC):
-    """Turns texts into codes of their tokens, which are compared by `scrubjay.embeddings.late_interaction.max_sim`.
-
-    An implementation is deterministic and may be called from several threads, as an `Embedder`.
-    """
+    """Turns texts into codes of their tokens, compared by `max_sim`; deterministic, as an `Embedder`."""
 
     @property
     @abstractmethod
@@ -149,10 +135,7 @@ class TokenEmbedder(ABC):
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
-        """Return the codes of each text's tokens, all of them or none.
-
-        Returns:
-            ``data`` of shape (rows, ``model.row_bytes``), one row at least; each scale is 1.
+        """Return the codes of each text's tokens, at least one row a text; each scale is 1.
 
         Raises:
             ProviderError: The model is missing or damaged, or its output is not finite.

@@ -156,19 +156,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         return self._encoder.problem
 
     def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
-        """Return the codes of each text's tokens, all of them or none.
-
-        The codes of a text do not depend on the texts that came with it. Tokens of punctuation are left out; a text
-        that has no others is one row, the vector of [CLS].
-
-        A long text is cut into windows of equal size, at most ``model.window`` tokens.
-
-        Returns:
-            ``data`` of shape (rows, ``model.row_bytes``), a row a token; each scale is 1.
-
-        Raises:
-            ProviderError: The model is missing or damaged, or its output is not finite.
-        """
+        """Tokens of punctuation are left out; a text that has no others is one row, the vector of [CLS]."""
         codec, pieces = self._opened_codec(), self._windows(texts, DOCUMENT_MARKER)
         found = []
         for rows in self._token_rows(pieces, len(texts), whole=True):
@@ -177,13 +165,7 @@ class LateInteractionEmbedder(TokenEmbedder):
         return found
 
     def query(self, text: str) -> NDArray[np.float32]:
-        """Return a question's token vectors as unit rows, shape (tokens, dimensions); none without a word.
-
-        Of a long one the first window is read: each token more costs as much, and a question is in the beginning.
-
-        Raises:
-            ProviderError: As `encode`.
-        """
+        """Of a long question the first window is read: each token more costs as much."""
         (rows,) = self._token_rows(self._windows([text], QUERY_MARKER, most=1), 1, whole=False)
         return unit_rows(self._opened_codec().project(rows))
 
@@ -193,7 +175,6 @@ class LateInteractionEmbedder(TokenEmbedder):
         return [unit_rows(found) for found in rows]
 
     def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return stored rows as whole numbers for `best_cosines`: int8, shape (rows, dimensions)."""
         return self._opened_codec().decode(data)
 
     def _windows(
@@ -298,8 +279,7 @@ def max_sim(
 ) -> NDArray[np.float32]:
     """Return the mean over the query's tokens of `best_cosines`, shape (memories,); 0 for a query without a token."""
     found = best_cosines(query, rows, starts)
-    return (
-        found.mean(axis=1, dtype=np.float64).astype(np.float32)
-        if len(query)
-        else np.zeros(len(starts), np.float32)
-    )
+    if not len(query):
+        return np.zeros(len(starts), np.float32)
+    means: NDArray[np.float32] = found.mean(axis=1, dtype=np.float64).astype(np.float32)
+    return means

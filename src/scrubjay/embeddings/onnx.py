@@ -44,11 +44,14 @@ TokenIds: TypeAlias = "NDArray[np.int64]"
 
 
 class Encoder(Protocol):
-    """Maps token ids, attention mask and token types, all (n, length), to the first output, one row each."""
+    """Maps token ids, attention mask and token types, all (n, length), to the first output, one row each.
 
-    def __call__(self, ids: TokenIds, mask: TokenIds, types: TokenIds | None = None) -> NDArray[np.float32]:
-        """Run the model once; without types, all tokens are of the first text."""
-        ...
+    Without types, all tokens are of the first text.
+    """
+
+    def __call__(
+        self, ids: TokenIds, mask: TokenIds, types: TokenIds | None = None
+    ) -> NDArray[np.float32]: ...
 
 
 ONNX_RUNTIMES = ("auto", "onnxruntime", "openvino")

@@ -209,12 +209,7 @@ _PARAMETER = re.compile(rb"&[\w.-]{1,40}=")
 
 
 def find_by_context(data: bytes, low: bytes) -> Iterator[SecretSpan]:
-    """Yield the secrets that context gives away.
-
-    Args:
-        data: The text in Latin-1, one byte a character (others as ``?``).
-        low: ``data`` in lower case.
-    """
+    """Yield the secrets that context gives away; arguments as in `Reading`."""
     yield from _assignments_and_addresses(data, low, b"=")
     yield from _assignments_and_addresses(data, low, b":")
     for at in find_positions(low, b" --"):

@@ -135,12 +135,7 @@ def _automaton(parts: Iterable[str]) -> ahocorasick.Automaton:
 
 
 def find_marks(text: str, low: bytes) -> list[Mark]:
-    """Return the parts of words that may name a secret, in order.
-
-    Args:
-        text: The text.
-        low: It in Latin-1 and lower case, one byte a character.
-    """
+    """Return the parts of words that may name a secret, in order; ``low`` is the text as in `Reading`."""
     marks = [(last - before, part) for last, (before, part) in _latin1_parts().iter(low.decode("latin-1"))]
     if _is_wide(text, low):
         marks += [(last - before, part) for last, (before, part) in _other_parts().iter(text)]
@@ -153,13 +148,7 @@ def _is_wide(text: str, low: bytes) -> bool:
 
 
 def find_cues(text: str, low: bytes, marks: Iterable[Mark]) -> Iterator[tuple[int, int, bool]]:
-    """Yield the spans of words that name a secret, and whether people choose that secret.
-
-    Args:
-        text: The text.
-        low: It in Latin-1 and lower case, one byte a character.
-        marks: The parts of such words.
-    """
+    """Yield the spans of words that name a secret, and whether people choose that secret; arguments as in `Reading`."""
     cues, words = _CUES, dict[str, bool]()
     if not text.isascii():
         cues, words = _ALL_CUES, _UNICODE_WORDS if _is_wide(text, low) else _LATIN1_WORDS

@@ -16,9 +16,9 @@ import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
@@ -343,7 +343,7 @@ class Session:
 
     def _submit(self, lane: ThreadLane, who: Principal, work: Callable[[Memory], Value]) -> Future[Value]:
         start = partial(lane.pool.submit, carry(lambda: work(self._store.of(who))))
-        return self._queue.submit(lane, _queue_key(who), start)
+        return self._queue.submit(lane, (who.tenant, who.user), start)
 
     async def _completed(self, future: Future[Value]) -> Value:
         import anyio
@@ -353,7 +353,7 @@ class Session:
         except asyncio.CancelledError:
             if not future.cancelled():
                 with anyio.CancelScope(shield=True):
-                    await anyio.to_thread.run_sync(_wait_for, future)
+                    await anyio.to_thread.run_sync(wait, [future])
             raise
 
     async def ask(
@@ -371,7 +371,7 @@ class Session:
             return await self.read(who, here)
         for _ in range(WORKER_ATTEMPTS):
             start = partial(self._workers.ask, who, verb, arguments, warming=warming, trace=current_context())
-            result = self._queue.submit(self._queries, _queue_key(who), start)
+            result = self._queue.submit(self._queries, (who.tenant, who.user), start)
             try:
                 found = await asyncio.wrap_future(result)
             except BrokenProcessPool:
@@ -504,10 +504,6 @@ class Session:
         self._store.close()
 
 
-def _queue_key(who: Principal) -> tuple[str, str]:
-    return who.tenant, who.user
-
-
 def _consume_exception(done: asyncio.Future[Any]) -> None:
     if not done.cancelled():
         done.exception()
@@ -516,8 +512,3 @@ def _consume_exception(done: asyncio.Future[Any]) -> None:
 def _run_query(memory: Memory, verb: str, arguments: Mapping[str, Any], warming: bool) -> bytes:
     with background_work(warming):
         return run_query(memory, verb, arguments)
-
-
-def _wait_for(future: Future[Value]) -> None:
-    with suppress(Exception):
-        future.exception()

@@ -97,7 +97,12 @@ class WorkerPool:
         """Let running queries finish, and kill workers that do not within `SHUTDOWN_SECONDS`."""
         with self._lock:
             processes = list(self._context.started)
-        timer = threading.Timer(SHUTDOWN_SECONDS, _kill_all, [processes])
+
+        def kill() -> None:
+            for process in processes:
+                process.kill()
+
+        timer = threading.Timer(SHUTDOWN_SECONDS, kill)
         timer.start()
         try:
             self._pool.shutdown(wait=True, cancel_futures=True)
@@ -140,26 +145,21 @@ class _WorkerProcess(SpawnProcess):
                 sys.modules["__main__"] = main
 
 
-def _kill_all(processes: list[SpawnProcess]) -> None:
-    for process in processes:
-        process.kill()
-
-
 def _init_worker(settings: Settings) -> None:
     from scrubjay.gc_tuning import raise_gc_threshold
     from scrubjay.server.session import PrincipalMemories
 
     global _memories
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends its workers
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_exit_with_parent, args=(parent.sentinel,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, daemon=True).start()
     raise_gc_threshold()
     _memories = PrincipalMemories(settings)
 
 
-def _exit_with_parent(sentinel: int) -> None:
-    wait([sentinel])
+def _exit_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    wait([parent.sentinel])
     os._exit(1)
 
 

@@ -139,7 +139,9 @@ async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> 
             raise
     except StoreError as error:
         log_error(request, "http", error)
-        parts.append(down_gauge())
+        down = CollectorRegistry()
+        Gauge(*STORE_UP, registry=down).set(0)
+        parts.append(down)
     text = b"".join(generate_latest(part) for part in parts)
     return Response(text if operator else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -162,12 +164,6 @@ class ProxyQueueCollector(Collector):
 
 
 STORE_UP: Final = ("scrubjay_store_up", "Whether the store could be read for these metrics.")
-
-
-def down_gauge() -> CollectorRegistry:
-    registry = CollectorRegistry()
-    Gauge(*STORE_UP, registry=registry).set(0)
-    return registry
 
 
 def worker_gauges(looked: float | None) -> CollectorRegistry:

@@ -315,18 +315,17 @@ class ProviderAdapter(Protocol):
         prefix: Path prefix of its requests here.
         base: The part of the prefix that the upstream's base URL replaces.
         completion_path: Path of completion requests below the prefix.
+        parser: Makes a new parser for one response.
     """
 
     name: str
     prefix: str
     base: str
     completion_path: str
+    parser: type[ResponseParser]
 
     def inject(self, request: CompletionRequest, memories: str, role: str) -> str | None:
         """Return the body with memories in it; None if there is no place for them."""
-
-    def parser(self) -> ResponseParser:
-        """Return a new parser for one response."""
 
     def key_header(self, key: str, shown: str) -> tuple[str, str]:
         """Return the header with the upstream's key; ``shown`` is the client's header that had our token, if any."""
@@ -368,6 +367,7 @@ class OpenAIAdapter:
     prefix = "/openai/v1/"
     base = "/openai/v1"
     completion_path = "chat/completions"
+    parser: type[ResponseParser] = OpenAIResponseParser
 
     def inject(self, request: CompletionRequest, memories: str, role: str) -> str | None:
         position = request.conversation.position
@@ -379,9 +379,6 @@ class OpenAIAdapter:
             role = "developer" if "developer" in roles else "system"
         message = json.dumps({"role": role, "content": memories}, ensure_ascii=False)
         return f"{request.text[:position]}{message},{request.text[position:]}"
-
-    def parser(self) -> OpenAIResponseParser:
-        return OpenAIResponseParser()
 
     def key_header(self, key: str, shown: str) -> tuple[str, str]:
         return "authorization", f"Bearer {key}"
@@ -433,6 +430,7 @@ class AnthropicAdapter:
     prefix = "/anthropic/v1/"
     base = "/anthropic"
     completion_path = "messages"
+    parser: type[ResponseParser] = AnthropicResponseParser
 
     def inject(self, request: CompletionRequest, memories: str, role: str) -> str | None:
         text, system = request.text, request.members.get("system")
@@ -450,9 +448,6 @@ class AnthropicAdapter:
             own = f'{{"type":"text","text":{text[system.start : system.end]}}}'
             return f"{before}[{own},{block}]{after}"
         return None
-
-    def parser(self) -> AnthropicResponseParser:
-        return AnthropicResponseParser()
 
     def key_header(self, key: str, shown: str) -> tuple[str, str]:
         """Newer clients send their key as a bearer token, older ones as ``x-api-key``."""
