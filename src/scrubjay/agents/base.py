@@ -67,7 +67,6 @@ class Home:
 
     @property
     def server(self) -> dict[str, Any]:
-        """The entry of the MCP server, in the form of most agents."""
         return {"command": self.command[0], "args": [*self.command[1:], "mcp"]}
 
 
@@ -164,7 +163,6 @@ class Agent(ABC):
         """
 
     def has_plugin(self, home: Home) -> bool:
-        """Return whether the person has scrubjay's plugin enabled in the agent."""
         return False
 
     def captures(self, home: Home) -> tuple[str, ...]:
@@ -186,7 +184,6 @@ class Agent(ABC):
         return f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
 
     def found(self, home: Home) -> bool:
-        """Return whether the agent is on this machine: its folder or its program."""
         return self.folder(home).is_dir() or bool(shutil.which(self.program, path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
@@ -227,7 +224,6 @@ class Agent(ABC):
         return found
 
     def hook_file(self, home: Home, options: Options) -> Path:
-        """Return the file of its hooks; only for an agent that has one."""
         return next(part.path for part in self.parts(home, options) if part.name == "hooks")
 
     def _ignored_file(self, home: Home, options: Options) -> tuple[str, ...]:
@@ -251,12 +247,10 @@ def _edit_files(edits: Iterable[tuple[Part, Edit]]) -> list[Change]:
 
 
 def skill() -> str:
-    """Return the skill that tells an agent how to use the memory."""
     return (Path(__file__).parent / "texts" / "SKILL.md").read_text("utf-8")
 
 
 def instructions() -> str:
-    """Return the lines for an agent's own instruction file, without a trailing line end."""
     return (Path(__file__).parent / "texts" / "block.md").read_text("utf-8").rstrip("\n")
 
 
@@ -397,7 +391,6 @@ def block_part(path: Path) -> Part:
 
 
 def file_part(name: str, path: Path, content: bytes) -> Part:
-    """A file of ours."""
     return Part(name, path, lambda _: content, lambda _: None)
 
 
@@ -440,7 +433,6 @@ def hooks_part(agent: Agent, path: Path, hooks: Sequence[Hook], home: Home, mode
 
 
 def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home, where: Path) -> bytes | None:
-    """Return the document with these hooks and no others of ours."""
     data = _remove_hooks(data, agent, where, keep={hook.theirs for hook in hooks})
     for hook in hooks:
         group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}

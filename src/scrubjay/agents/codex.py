@@ -84,7 +84,6 @@ class ListedHook(NamedTuple):
 
 
 def listed_hooks(home: Home) -> list[ListedHook]:
-    """Return the person's hooks of ours, and whether Codex runs them."""
     config, file = AGENT.folder(home) / "config.toml", AGENT.hook_file(home, Options())
     states = toml_edit.get_value(read_if_exists(config), ("hooks", "state"), config)
     document, found = read_if_exists(file), []

@@ -78,7 +78,6 @@ class Gemini(Agent):
 
 
 def _allow_server(data: bytes | None, settings: Path) -> bytes | None:
-    """Add the server to the list of those that are allowed, where there is one."""
     if json_edit.get_value(data, ALLOWED_PATH, settings) is None:
         return data
     return json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)

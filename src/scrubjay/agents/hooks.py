@@ -87,18 +87,28 @@ def text_field(message: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> 
     return value if isinstance(value, str) and len(value) <= most and "\0" not in value else ""
 
 
-def parse_standard(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
-    """Parse an event of Claude Code, Codex or Gemini CLI."""
-    agent_event = text_field(message, "hook_event_name", 60)
+def _parse(
+    agent: str, name: str, message: Mapping[str, Any], session: str, transcript: str, folder: str, **more: Any
+) -> HookEvent:
+    """Parse an event by the names that the agent gives to these fields."""
     return HookEvent(
         agent,
         name,
-        agent_event=agent_event if agent_event.isidentifier() else HOOK_EVENT_NAMES.get(name, ""),
-        session=text_field(message, "session_id", 200),
-        transcript=text_field(message, "transcript_path"),
-        folder=text_field(message, "cwd"),
+        session=text_field(message, session, 200),
+        transcript=text_field(message, transcript),
+        folder=text_field(message, folder),
         prompt=text_field(message, "prompt", MAX_PROMPT),
-        fresh=message.get("source") in RESET_SOURCES,
+        **more,
+    )
+
+
+def parse_standard(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
+    """Parse an event of Claude Code, Codex or Gemini CLI."""
+    own = text_field(message, "hook_event_name", 60)
+    event = own if own.isidentifier() else HOOK_EVENT_NAMES.get(name, "")
+    fresh = message.get("source") in RESET_SOURCES
+    return _parse(
+        agent, name, message, "session_id", "transcript_path", "cwd", agent_event=event, fresh=fresh
     )
 
 
@@ -114,14 +124,8 @@ def reply_standard(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
 
 def parse_cursor(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
     roots = message.get("workspace_roots")
-    return HookEvent(
-        agent,
-        name,
-        session=text_field(message, "conversation_id", 200),
-        transcript=text_field(message, "transcript_path"),
-        folder=text_field({"folder": roots[0]}, "folder") if isinstance(roots, list) and roots else "",
-        prompt=text_field(message, "prompt", MAX_PROMPT),
-    )
+    message = {**message, "folder": roots[0] if isinstance(roots, list) and roots else ""}
+    return _parse(agent, name, message, "conversation_id", "transcript_path", "folder")
 
 
 def reply_cursor(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
@@ -132,15 +136,8 @@ def reply_cursor(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
 
 def parse_plugin(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
     """Parse an event forwarded by our own plugin of OpenClaw or OpenCode."""
-    return HookEvent(
-        agent,
-        name,
-        session=text_field(message, "session", 200),
-        transcript=text_field(message, "transcript"),
-        folder=text_field(message, "folder"),
-        prompt=text_field(message, "prompt", MAX_PROMPT),
-        fresh=message.get("afresh") is True,
-    )
+    fresh = message.get("afresh") is True
+    return _parse(agent, name, message, "session", "transcript", "folder", fresh=fresh)
 
 
 def reply_plugin(event: HookEvent, text: str, summary: str) -> dict[str, Any]:
@@ -171,8 +168,6 @@ def _openclaw_folders(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class HookFormat:
-    """Parser and reply of an agent's hooks, and the folders of its transcripts."""
-
     __slots__ = ("parse", "reply", "roots")
 
     def __init__(
@@ -263,12 +258,10 @@ class HookAnswer:
 
     @property
     def count(self) -> int:
-        """Number of memories in the reply."""
         return len(self.injection.memories) if self.injection is not None else 0
 
 
 def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
-    """Return the answer to an agent's event."""
     if event.name not in ANSWERED_EVENTS:
         return HookAnswer()
     told: list[Injection] = []

@@ -202,7 +202,6 @@ class InstallRecord:
 
 
 def record_path(agent: str, home: Home, options: Options) -> Path:
-    """Return the path of an agent's record: one for the person, one for each project."""
     place = ""
     if options.project:
         place = "-" + hashlib.sha256(str(options.project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
@@ -347,7 +346,6 @@ def apply_plan(plan: InstallPlan, home: Home) -> None:
 
 
 def unified_diff(change: Change) -> str:
-    """Return a change as a unified diff with two lines of context."""
     old, new = _lines(change.old), _lines(change.new)
     # What both begin and end with is most of a large file, and comparing it takes seconds.
     first = _common_prefix(old, new)

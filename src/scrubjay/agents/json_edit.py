@@ -100,14 +100,12 @@ def parse_spans(text: str) -> Node | None:
 
 
 def skip_blanks(text: str, at: int) -> int:
-    """Return the position after whitespace and comments at ``at``."""
     for found in blanks(text, at):
         at = found.end()
     return at
 
 
 def blanks(text: str, at: int) -> Iterator[re.Match[str]]:
-    """Return the whitespace and comments at ``at``."""
     while found := _BLANK.match(text, at):
         yield found
         at = found.end()
@@ -266,14 +264,12 @@ class JsonText:
         return node, ()
 
     def must_be(self, node: Node, kind: type, keys: KeyPath) -> None:
-        """Raise `InputError` where the value has another type."""
         if not isinstance(node.value, kind):
             name = ".".join(map(str, keys)) or "the document"
             found = _TYPE_NAMES.get(type(node.value), "a number")
             self._refuse(node.start, f"{name} is {found}, but {_TYPE_NAMES[kind]} belongs there")
 
     def begun(self, value: Any) -> bytes:
-        """Return an empty document with its first value."""
         gap = self._eol if self._text.strip("\ufeff \t\r\n") and self._text[-1] not in _NEWLINES else ""
         return f"{self._text}{gap}{self._rendered(value, '')}{self._eol}".encode()
 
@@ -332,7 +328,6 @@ class JsonText:
         return changed
 
     def has_comment(self, keys: KeyPath) -> bool:
-        """Return whether the empty object or array at a path holds a comment."""
         node, _ = self.walk(keys)
         return "/" in self._text[node.start : node.end]
 
@@ -412,18 +407,15 @@ def parse_json(data: bytes | None, where: Path) -> Any:
 
 
 def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
-    """Return the value at a path, None where there is none."""
     return value_at(parse_json(data, where), keys)
 
 
 def get_list(data: bytes | None, keys: KeyPath, where: Path) -> list[Any]:
-    """Return the array at a path, an empty one where there is none."""
     found = get_value(data, keys, where)
     return found if isinstance(found, list) else []
 
 
 def value_at(document: Any, keys: KeyPath) -> Any:
-    """Return the value at a path, None where there is none."""
     for key in keys:
         if not _has_key(document, key):
             return None

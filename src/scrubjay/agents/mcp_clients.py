@@ -40,9 +40,6 @@ class McpClient(Agent):
     """A client with an MCP entry and instructions.
 
     Attributes:
-        name: As a person types it.
-        title: As its makers write it.
-        program: Its program on PATH.
         servers: Key of its MCP servers.
         own_folder: Returns its folder.
         config: Returns the file of its servers.
@@ -105,10 +102,6 @@ def _vscode_data(home: Home) -> Path:
     return home.folder("XDG_CONFIG_HOME", ".config") / "Code" / "User"
 
 
-def _vscode_text() -> str:
-    return f'---\nname: scrubjay\ndescription: How to use the memory\napplyTo: "**"\n---\n\n{base.instructions()}\n'
-
-
 def _zed(home: Home) -> Path:
     return home.folder("XDG_CONFIG_HOME", ".config") / "zed"
 
@@ -129,7 +122,10 @@ VSCODE: Final = McpClient(
     own_folder=_vscode_data,
     config=lambda home: _vscode_data(home) / "mcp.json",
     instructions=lambda home: home.root / ".copilot" / "instructions" / "scrubjay.instructions.md",
-    text=_vscode_text,
+    text=lambda: (
+        "---\nname: scrubjay\ndescription: How to use the memory\n"
+        f'applyTo: "**"\n---\n\n{base.instructions()}\n'
+    ),
     project=(".vscode/mcp.json", ".github/instructions/scrubjay.instructions.md"),
     extra={"type": "stdio"},
 )

@@ -134,7 +134,6 @@ def make_plan(home: Home, here: Path, sources: Sequence[str]) -> SetupPlan:
 
 
 def install_plan(step: AgentStep, home: Home) -> InstallPlan:
-    """Plan an agent's installation from its files as they are now."""
     agent = find_agent(step.name)
     check_not_ignored(agent, home, Options())
     return plan_install(agent, home, Options())
@@ -171,7 +170,6 @@ def _folder_step(path: Path, kind: str, sources: Sequence[Path], until: float) -
 
 
 def _others(folder: str) -> str:
-    """Why a folder is other people's, or an empty string."""
     from scrubjay.ingest.sources import repository_ownership  # loads what writing needs
 
     try:
@@ -323,12 +321,10 @@ class SetupRecord:
         return True
 
     def add_sources(self, roots: Iterable[str]) -> None:
-        """Note sources that a step registered."""
         self.sources = list(dict.fromkeys((*self.sources, *roots)))
         self._save()
 
     def remove(self, step: Step) -> None:
-        """Take back the note of a step that failed."""
         self._list(step).remove(step.name)
         self._save()
 

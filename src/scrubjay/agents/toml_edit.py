@@ -40,7 +40,6 @@ def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
 
 
 def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
-    """Return the value at a path, None where there is none."""
     return value_at(parse_toml(data, where), keys)
 
 
@@ -61,7 +60,6 @@ def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any
 
 
 def remove_table(data: bytes | None, keys: Sequence[str], where: Path) -> bytes | None:
-    """Return the document without the table at a path."""
     if data is None or get_value(data, keys, where) is None:
         return data
     text = decode_config(data, where)
@@ -135,7 +133,6 @@ def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path)
 
 
 def _prune(value: object) -> object:
-    """The value without empty tables."""
     if not isinstance(value, dict):
         return value
     return {name: inner for name, each in value.items() if (inner := _prune(each)) != {}}

@@ -38,7 +38,6 @@ def parse_yaml(data: bytes | None, where: Path) -> Any:
 
 
 def get_entry(data: bytes | None, keys: Keys, where: Path) -> Any:
-    """Return the entry, None where there is none."""
     return value_at(parse_yaml(data, where), keys)
 
 

@@ -212,7 +212,6 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
 
 
 def print_check(check: Check) -> None:
-    """Print one line of the doctor, and the way out."""
     mark, style = STATUS_MARKS[check.state]
     shown = paint(f"{mark:<8}", style)
     mended = "fixed: " if check.mended else ""

@@ -218,7 +218,6 @@ def _print_install(step: InstallStep, settings: Settings, home: Home, options: O
 
 
 def archiving_note(settings: Settings) -> str:
-    """Return what consolidation archives of conversations."""
     if settings.consolidation.archive == "never":
         return "nothing: finished conversations get a digest, and their turns stay active"
     return (
@@ -378,7 +377,6 @@ def resident() -> None:
 
 
 def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
-    """Return the socket, the settings' fingerprint and the environment of this call."""
     env = environment(call.store, call.user)
     fingerprint = settings_fingerprint(env)
     return socket_path(runtime_folder(env), fingerprint), fingerprint, env

@@ -421,6 +421,5 @@ def _find_here(memory: Memory, name: str) -> Skill:
 
 
 def _project_folder() -> Path:
-    """Return the root of the repository that the current folder is in, else the folder itself."""
     here = Path.cwd()
     return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)

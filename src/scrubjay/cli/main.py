@@ -51,7 +51,6 @@ class Call:
 
     @cached_property
     def settings(self) -> Settings:
-        """The settings, with the flags on top."""
         from scrubjay.config.loader import load_settings
 
         return load_settings(overrides={"store": self.store, "user": self.user})

@@ -272,7 +272,6 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
 
 
 def write_remains(places: Sequence[str]) -> None:
-    """Print where forgotten text remains, a line for each file."""
     by_file: dict[str, list[str]] = {}
     for place in places:
         path, _, lines = place.rpartition(":")

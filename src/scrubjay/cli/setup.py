@@ -152,7 +152,6 @@ def _print_rest(title: str, rows: Sequence[tuple[str, str]]) -> None:
 
 
 def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
-    """Return the steps that the person wants."""
     require_terminal("changed", "add --yes, or --dry-run to see what would be done", json=call.json)
 
     def chosen(text: str) -> list[Step]:
@@ -295,7 +294,6 @@ def _undo(
 
 
 def _remove_sources(call: Call, roots: Mapping[str, SourceStatus], failed: dict[str, str]) -> int:
-    """Remove sources, and return how many memories stay."""
     with call.open() as memory:
         for root, source in roots.items():
             try:

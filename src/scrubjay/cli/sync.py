@@ -60,8 +60,6 @@ STAGES = {
 
 @dataclass(slots=True)
 class EmbeddingPace:
-    """The speed of embedding, and the last report of the call."""
-
     report: Progress | None = None
     first: tuple[float, int] | None = None
     last: tuple[float, int] = (0.0, 0)

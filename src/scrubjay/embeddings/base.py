@@ -297,7 +297,6 @@ class EmbedderCatalog:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the models beside the base model."""
         return tuple(self._others)
 
     def open(self, name: str) -> AnyEmbedder:
@@ -321,7 +320,6 @@ class EmbedderCatalog:
         return self._opened[name]
 
     def describes(self, name: str) -> bool:
-        """Return whether `named` would find a model."""
         try:
             self.named(name)
         except NotFoundError:

@@ -56,7 +56,6 @@ class OnnxGraph:
         self._constants: list[bytes] = []
 
     def constant(self, name: str, values: NDArray[Any]) -> str:
-        """Add a constant and return its name."""
         sizes = [_field(1, size) for size in values.shape]
         kind = _field(2, ELEMENT_TYPES[values.dtype.name])
         self._constants.append(b"".join([*sizes, kind, _field(8, name), _field(9, values.tobytes())]))
@@ -245,7 +244,6 @@ class E5File:
         return np.frombuffer(self._data, "<f4", size // 4, start)
 
     def matrix(self, name: str, columns: int) -> NDArray[np.float32]:
-        """Return a packed matrix as floats, outputs by inputs."""
         return unpack_blocks(self._blocks(name, columns))
 
     def _blocks(self, name: str, columns: int) -> NDArray[np.void]:
@@ -280,8 +278,6 @@ def unpack_blocks(blocks: NDArray[np.void]) -> NDArray[np.float32]:
 
 
 class _LoadedModel:
-    """Tokenizer, token vectors and layers, ready to run."""
-
     def __init__(self, file: E5File, threads: int) -> None:
         self.file = file
         self._tokenizer = UnigramTokenizer(file)

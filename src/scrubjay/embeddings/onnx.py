@@ -272,7 +272,7 @@ class BertEncoder:
     """Tokenizer and encoder of one model, loaded at the first use.
 
     Args:
-        model: The bundled model.
+        shipped: The bundled model.
         path: An ONNX file in its place; ``tokenizer.json`` beside it replaces bert-base-uncased's vocabulary.
         cache_dir: Folder for checksums and the optimised graph.
         runtime: One of ``ONNX_RUNTIMES``.
@@ -281,14 +281,14 @@ class BertEncoder:
 
     def __init__(
         self,
-        model: BertModel,
+        shipped: BertModel,
         path: Path | None = None,
         *,
         cache_dir: Path | None = None,
         runtime: str = "onnxruntime",
         threads: int = 0,
     ) -> None:
-        self.model = model
+        self.shipped = shipped
         self.path = path
         self.cache_dir = cache_dir
         self._runtime = runtime
@@ -298,13 +298,13 @@ class BertEncoder:
 
     @property
     def sha256(self) -> str:
-        return self.model.sha256 if self.path is None else file_sha256(self.path, self.cache_dir)
+        return self.shipped.sha256 if self.path is None else file_sha256(self.path, self.cache_dir)
 
     @property
     def problem(self) -> str:
         """Why the model cannot be loaded, as far as can be seen without reading it; empty for no reason."""
         try:
-            path = self.path or self.model.path()
+            path = self.path or self.shipped.path()
         except ProviderError as error:
             return f"{error} ({error.hint})"
         return "" if path.is_file() else f"Model file {path} does not exist."
@@ -312,7 +312,7 @@ class BertEncoder:
     @property
     def bundled(self) -> bool:
         """Whether its file is the bundled one, wherever it lies."""
-        return self.sha256 == self.model.sha256
+        return self.sha256 == self.shipped.sha256
 
     def token_id(self, token: str) -> int | None:
         found: int | None = self._load()[0].token_to_id(token)
@@ -339,7 +339,7 @@ class BertEncoder:
             ids = np.array([window], np.int64)
             hidden: NDArray[np.float32] = run(ids, np.ones_like(ids))[0]
             if not np.isfinite(hidden).all():
-                name = self.path or self.model.name
+                name = self.path or self.shipped.name
                 raise ProviderError(f"Model {name} made a vector that is not finite; none was returned.")
             return hidden
 
@@ -360,9 +360,9 @@ class BertEncoder:
             return self._loaded
 
     def _read(self) -> tuple[Any, Encoder]:
-        path, own = self.path or self.model.path(), None
+        path, own = self.path or self.shipped.path(), None
         if self.path is None:
-            verify_file(path, self.model.sha256, self.cache_dir, hint=self.model.reinstall)
+            verify_file(path, self.shipped.sha256, self.cache_dir, hint=self.shipped.reinstall)
         elif not path.is_file():
             raise ProviderError(f"Model file {path} does not exist.")
         elif path.with_name("tokenizer.json").is_file():
@@ -372,58 +372,40 @@ class BertEncoder:
         return bert_tokenizer() if own is None else file_tokenizer(own), encoder
 
 
-class BertEmbedder:
-    """A bundled BERT encoder, or an ONNX file in its place; loaded at the first text."""
-
-    def __init__(
-        self,
-        bundled: BertModel,
-        path: Path | None = None,
-        *,
-        cache_dir: Path | None = None,
-        runtime: str = "onnxruntime",
-        threads: int = 0,
-    ) -> None:
-        self._encoder = BertEncoder(bundled, path, cache_dir=cache_dir, runtime=runtime, threads=threads)
-        self._model: EmbeddingModel | None = None
+class BertEmbedder(BertEncoder):
+    _model: EmbeddingModel | None = None
 
     @property
     def model(self) -> EmbeddingModel:
         if self._model is None:
-            encoder, bundled, dimensions = self._encoder, self._encoder.model, BERT_DIMENSIONS
-            provider, name = "bundled", bundled.name
-            if not encoder.bundled:
-                assert encoder.path is not None
-                provider, name = "local", encoder.path.stem
-                first = encoder.token_id("[CLS]")
-                dimensions = encoder.encode([[first or 0]])[0].shape[1]
+            shipped, provider, name, dimensions = self.shipped, "bundled", self.shipped.name, BERT_DIMENSIONS
+            if not self.bundled:
+                assert self.path is not None
+                provider, name = "local", self.path.stem
+                dimensions = self.encode([[self.token_id("[CLS]") or 0]])[0].shape[1]
+            revision = self.sha256[:12]
             self._model = EmbeddingModel(
-                provider, name, encoder.sha256[:12], dimensions, bundled.pooling, bundled.window
+                provider, name, revision, dimensions, shipped.pooling, shipped.window
             )
         return self._model
 
-    @property
-    def problem(self) -> str:
-        return self._encoder.problem
-
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        encoder, bundled = self._encoder, self._encoder.model
-        first, last = encoder.token_id("[CLS]"), encoder.token_id("[SEP]")
+        shipped, first, last = self.shipped, self.token_id("[CLS]"), self.token_id("[SEP]")
         assert first is not None
         assert last is not None
-        prefix = encoder.token_ids(bundled.query_prefix) if kind == "query" else []
+        prefix = self.token_ids(shipped.query_prefix) if kind == "query" else []
         windows: list[list[int]] = []
         counts: list[int] = []
         for text in texts:
-            ids, room = encoder.token_ids(text), bundled.window - 2 - len(prefix)
+            ids, room = self.token_ids(text), shipped.window - 2 - len(prefix)
             ids = ids[:room] if kind == "query" else ids  # a search asks with the first window
             spans = even_spans(len(ids), room) if ids else []
             windows += [[first, *prefix, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
-        for row, hidden in zip(rows, encoder.encode(windows), strict=True):
+        for row, hidden in zip(rows, self.encode(windows), strict=True):
             # The sum has the mean's direction, so nothing is divided before the length is made 1.
-            row[:] = hidden[0] if bundled.pooling == "cls" else hidden.sum(axis=0)
+            row[:] = hidden[0] if shipped.pooling == "cls" else hidden.sum(axis=0)
         return rows_by_text(unit_rows(rows), counts)
 
 

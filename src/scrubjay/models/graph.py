@@ -244,7 +244,6 @@ def category_ids_below(categories: Sequence[Category], names: Sequence[str]) -> 
 
 
 def category_path(category: Category, by_id: dict[str, Category]) -> list[Category]:
-    """Return a category with its visible ancestors, outermost first."""
     found = [category]
     visited = {category.id}
     while (parent := by_id.get(found[0].parent or "")) is not None and parent.id not in visited:

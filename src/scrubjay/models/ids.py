@@ -79,12 +79,10 @@ def may_be_id(text: str) -> bool:
 
 
 def entity_id(secret: bytes, normal: str) -> str:
-    """Return the id of an entity from the normal form of its first name."""
     return f"{ENTITY_PREFIX}{memory_key(secret, ('concept', normal)):0{ID_DIGITS}x}"
 
 
 def category_id(secret: bytes, parts: tuple[str, ...]) -> str:
-    """Return the id of a category from its key, kind, parent and original name."""
     return f"{CATEGORY_PREFIX}{memory_key(secret, ('category', *parts)):0{ID_DIGITS}x}"
 
 
@@ -109,7 +107,6 @@ def parse_node_id(node: str) -> tuple[str, int] | None:
 
 
 def text_hash(text: str) -> str:
-    """Return the sha256 of a text in hex."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -127,7 +124,6 @@ def tombstone_hash(secret: bytes, text: str, key: str = "") -> str:
 
 
 def tombstone_hashes(secret: bytes, text: str, keys: Iterable[str]) -> set[str]:
-    """Return the tombstones of a text under each of these visibility keys."""
     mark = tombstone_hash(secret, text)
     return {mark, *(_keyed_digest(secret, mark, key) for key in keys)}
 

@@ -59,7 +59,6 @@ def find_source(sources: Sequence[Source], name: str) -> Source:
 
 
 def source_location(source: Source) -> str:
-    """Return a source's folder, or its file when it is a single file."""
     if is_single_file(source):
         return os.path.join(source.root, _ESCAPED.sub(r"\1", source.include[0][1:]))
     return source.root

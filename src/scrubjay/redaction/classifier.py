@@ -138,15 +138,12 @@ def _of_letters(token: str, size: int) -> list[float]:
 
 
 class TokenSpans(NamedTuple):
-    """Consecutive tokens with their offsets in the text."""
-
     tokens: Sequence[str]
     starts: NDArray[np.intp]
     ends: NDArray[np.intp]
 
     @classmethod
     def of(cls, text: str, first: int = 0, last: int | None = None) -> TokenSpans:
-        """Tokenize a part of a text."""
         part = text[first:last]
         return cls.placed(TOKEN.findall(part), part, first)
 
@@ -165,7 +162,6 @@ class TokenSpans(NamedTuple):
         return TokenSpans(self.tokens[first:last], self.starts[first:last], self.ends[first:last])
 
     def touched(self, start: int, end: int) -> slice:
-        """Return the tokens that overlap a span of the text."""
         import numpy as np
 
         return slice(
@@ -291,7 +287,6 @@ class TokenRows:
         self._lock = threading.Lock()
 
     def of(self, tokens: Sequence[str]) -> tuple[Floats, NDArray[np.intp]]:
-        """Return rows and each token's index in them."""
         with self._lock:
             known = len(self._indexes)
             try:
@@ -440,7 +435,6 @@ class Tagger:
 
 
 def _distances(size: int, cores: Sequence[slice]) -> NDArray[np.intp]:
-    """Return each token's distance from the nearest core."""
     import numpy as np
 
     places = np.arange(size)
@@ -779,7 +773,6 @@ def find_by_classifier(readings: Iterable[Reading]) -> Iterator[tuple[int, Secre
 
 
 def _batches(pieces: Iterable[_Piece]) -> Iterator[Sequence[_Piece]]:
-    """Group pieces that are read together."""
     batch: list[_Piece] = []
     size = 0
     for piece in pieces:
@@ -931,7 +924,6 @@ def token_log_odds(text: str, start: int) -> list[tuple[int, int, float]]:
 
 
 def kind_of_value(value: str) -> str:
-    """Return the kind of secret that a value looks like."""
     if value.isdigit():
         return "pin"
     return "token" if len(value) >= _TOKEN_LENGTH and " " not in value else "password"

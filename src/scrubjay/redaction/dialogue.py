@@ -133,7 +133,6 @@ class AskedSecret(NamedTuple):
 
 
 def turn_tails(before: Sequence[str]) -> list[str]:
-    """Return the ends of the last turns."""
     return [turn[-TAIL_CHARACTERS:].strip() for turn in before[-CONTEXT_TURNS:]]
 
 
@@ -154,7 +153,6 @@ def asks_question(turn: str) -> bool:
 
 
 def names_secret(turn: str) -> bool:
-    """Tell whether a turn holds a word for a secret."""
     return bool(_words(turn))
 
 

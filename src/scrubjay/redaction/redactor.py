@@ -118,7 +118,6 @@ def _find_spans(
 
 
 def is_allowed(value: str, allow: Sequence[str]) -> bool:
-    """Tell whether the user excepts a value."""
     return any(
         re.fullmatch(one[1:-1], value) if len(one) > 2 and one[0] == one[-1] == "/" else one == value
         for one in allow
@@ -192,7 +191,6 @@ def private_spans(text: str) -> Iterator[SecretSpan]:
 
 
 def _find_secrets(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
-    """Yield the secrets of some texts and their tables, each with the number of its text."""
     tables = [(number, table) for number, text in enumerate(texts) for table in find_tables(text)]
     for at, span in _find_in([*texts, *(table.text for _, table in tables)]):
         if at < len(texts):
@@ -241,7 +239,6 @@ def _find_answers(texts: Sequence[str], before: Sequence[Sequence[str]]) -> Iter
 
 
 def _find_in(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
-    """Yield the secrets of some texts, each with the number of its text."""
     readings = [Reading.of(text) for text in texts]
     for number, reading in enumerate(readings):
         yield from ((number, span) for span in reading.ruled)
@@ -312,7 +309,6 @@ class _Headings(NamedTuple):
 
     @classmethod
     def of(cls, line: str) -> _Headings | None:
-        """Parse a line of headings, if it is one."""
         sign = _separator(line)
         name = _NAME if sign in ("|", ";") else _PLAIN_NAME
         places = list(_cells(line, sign))

@@ -76,7 +76,6 @@ PLAIN_PASSWORDS = frozenset(
 
 
 def find_positions(data: AnyStr, mark: AnyStr) -> Iterator[int]:
-    """Yield the offsets of ``mark``."""
     at = data.find(mark)
     while at >= 0:
         yield at
@@ -84,7 +83,6 @@ def find_positions(data: AnyStr, mark: AnyStr) -> Iterator[int]:
 
 
 def trim_span(text: str, start: int, end: int, characters: Container[str]) -> tuple[int, int]:
-    """Return a span without some characters at its edges."""
     while start < end and text[start] in characters:
         start += 1
     while start < end and text[end - 1] in characters:
@@ -122,7 +120,6 @@ def speaks_of_secrets(value: bytes) -> bool:
 
 
 def is_stand_in(value: bytes) -> bool:
-    """Tell whether it is a variable, a name in capitals or a filler."""
     return (
         VARIABLE.match(value) is not None
         or UPPERCASE_NAME.fullmatch(value) is not None

@@ -74,7 +74,6 @@ def create_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAcce
 
 
 def create_api(session: Session) -> FastAPI:
-    """Return the application without authentication."""
     manager, forwarder = session_manager(session), Proxy(session)
 
     @asynccontextmanager

@@ -296,7 +296,6 @@ class LoginStore:
             )
 
     def token(self, scope: Scope, tokens: TokenStore) -> Token | None:
-        """Return the valid token of the login that came with a request."""
         for _, number in _own_cookies(scope):
             digest = self._tokens.get(_login_key(number))
             if digest is not None:

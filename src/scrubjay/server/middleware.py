@@ -365,7 +365,6 @@ class _BodyReader:
         return {"type": "http.request", "body": body, "more_body": False}
 
     def close(self) -> None:
-        """Release the memory and the count of this body."""
         self._end()
         self._middleware.release(self._who, self._reserved)
         self._reserved = 0
@@ -388,7 +387,6 @@ class _BodyReader:
 
 
 def replay_message(message: Message, receive: Receive) -> Receive:
-    """Return a receive that yields the message first."""
     messages = [message]
 
     async def replay() -> Message:

@@ -89,7 +89,6 @@ def is_operator(who: Principal, session: Session) -> bool:
 
 
 def is_owner(who: Principal, session: Session) -> bool:
-    """Return whether a principal is the user whose settings the server has."""
     return (who.tenant, who.user) == (session.owner.tenant, session.owner.user)
 
 

@@ -61,8 +61,6 @@ class Lane:
 
 
 class ThreadLane(Lane):
-    """A lane whose calls run in its own threads."""
-
     def __init__(self, name: str, slots: int) -> None:
         super().__init__(slots)
         self.pool = ThreadPoolExecutor(slots, thread_name_prefix=f"scrubjay-{name}")
@@ -202,8 +200,6 @@ def background_work(warming: bool) -> Iterator[None]:
 
 
 class RequestLog(Log):
-    """A log of clients' requests and of all errors."""
-
     def __init__(self, settings: LogSettings, folder: str) -> None:
         super().__init__(folder, settings.level, settings.most_kb * 1000)
 
@@ -228,7 +224,6 @@ class PrincipalMemories:
         self._guard = threading.Lock()
 
     def of(self, who: Principal) -> Memory:
-        """Return a principal's view of the store."""
         owner = self.owner
         with self._guard:
             if self._memory is None:

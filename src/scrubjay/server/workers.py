@@ -44,8 +44,6 @@ _memories: PrincipalMemories | None = None
 
 
 class WorkerPool:
-    """Processes that answer queries."""
-
     def __init__(self, settings: Settings, count: int) -> None:
         self._settings = settings
         self.count = count

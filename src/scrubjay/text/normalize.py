@@ -182,5 +182,4 @@ def normalize_content(text: str) -> str:
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the blank-separated words of a text."""
     return frozenset(text.split())

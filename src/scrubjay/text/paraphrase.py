@@ -333,7 +333,6 @@ def _ends_clause(words: Sequence[ClaimWord], last: int, end: int) -> bool:
 
 
 def _is_unbounded(before: Sequence[ClaimWord], after: Sequence[ClaimWord], head: ClaimWord) -> bool:
-    """Return whether the rest of a sentence neither bounds nor denies the part between."""
     rest = {word.text for word in (*before, *after)}
     if rest & _LIMITING_WORDS or rest & _ALWAYS_DENY:
         return False

@@ -35,7 +35,6 @@ _OPENING: Final = "\"'“„‘’([*_"
 
 
 def bracketed_ranges(text: str) -> list[tuple[int, int]]:
-    """Return start and end of each text in brackets."""
     return [one.span() for one in _BRACKETED.finditer(text)] if "(" in text or "[" in text else []
 
 

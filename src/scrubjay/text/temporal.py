@@ -519,8 +519,6 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Scan:
-    """Reads the tokens of a text in one language."""
-
     def __init__(self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime) -> None:
         self._tokens, self._vocabulary, self._now = tokens, vocabulary, now
         self._classes = [_token_classes(token, vocabulary) for token in tokens]

@@ -220,8 +220,6 @@ _UNSTEMMED = re.compile(r"[\d._\-+#]")
 
 @frozen
 class Word:
-    """A folded source word and its code point offsets."""
-
     text: str
     start: int
     end: int

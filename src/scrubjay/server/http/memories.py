@@ -435,8 +435,6 @@ Report = TypeVar("Report", ChangeReport, ForgetReport, FetchReport)
 
 
 def _require_one(id: str, work: Callable[[Memory], Report]) -> Callable[[Memory], Report]:
-    """Raise NotFoundError if the work does not find the memory."""
-
     def checked(memory: Memory) -> Report:
         report = work(memory)
         if report.unknown:

@@ -76,7 +76,6 @@ def declared_fields(
 
 
 def _form_field(one: Option) -> tuple[Any, Any]:
-    """Return the type and the default of an option's field."""
     least, most = one.bounds or (None, None)
     enum: dict[str, Any] = {"enum": list(one.choices)}
     annotation: Any

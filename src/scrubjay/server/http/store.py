@@ -502,7 +502,6 @@ async def import_file(
 
 
 async def _receive_file(request: Request) -> pathlib.Path:
-    """Write the request body to a temporary file."""
     descriptor, name = tempfile.mkstemp(prefix="scrubjay-import-")
     try:
         with os.fdopen(descriptor, "wb") as file:

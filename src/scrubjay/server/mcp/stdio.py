@@ -38,8 +38,6 @@ CANCELLED_METHOD: Final = "notifications/cancelled"
 
 
 class PendingRequests:
-    """Requests of one client that are not answered yet."""
-
     def __init__(self) -> None:
         self._pending: set[int | str] = set()
         self._settled: anyio.Event | None = None
@@ -90,8 +88,6 @@ class PendingRequests:
 
 
 class _TrackedStream:
-    """A stream of responses that reports each answered request."""
-
     def __init__(self, stream: Any, answered: Callable[[Any], None]) -> None:
         self._stream = stream
         self._answered = answered

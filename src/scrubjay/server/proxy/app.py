@@ -345,7 +345,6 @@ class _Exchange:
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def queue_turns(self) -> None:
-        """Queue the user's turns and the part of the answer that has passed, once."""
         if self._reader is None or self._request is None or self._queued:
             return
         self._queued = True
@@ -446,8 +445,6 @@ def create_proxy_app(session: Session, tokens: TokenStore, *, tokenless: Tokenle
 
 
 def create_proxy(proxy: Proxy) -> ASGIApp:
-    """Return the proxy alone, without authentication."""
-
     @asynccontextmanager
     async def running(_app: Starlette) -> AsyncIterator[None]:
         async with proxy.running():

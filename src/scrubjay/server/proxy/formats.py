@@ -142,7 +142,6 @@ class Conversation:
 
     @property
     def before(self) -> tuple[Utterance, ...]:
-        """The turns before the question."""
         last = max((turn.number for turn in self.turns if turn.role == "user"), default=0)
         return self.turns[:last]
 
@@ -274,8 +273,6 @@ def _header_name(headers: Headers, header: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """A completion request: its text, its members, and the conversation in it."""
-
     text: str
     members: dict[str, LocatedValue]
     conversation: Conversation

@@ -342,7 +342,6 @@ class TurnQueue:
         self._file.do(truncate_log)
 
     def size(self) -> int:
-        """Return how many turns are queued."""
         if not self.path.exists():
             return 0
         return self._file.do(
@@ -378,8 +377,6 @@ MAX_BACKOFF_SECONDS: Final = 60.0
 
 
 class QueueWorker:
-    """Stores queued turns as memories."""
-
     def __init__(self, session: Session, queue: TurnQueue, drops: DropCounters) -> None:
         self._session = session
         self._queue = queue
@@ -392,7 +389,6 @@ class QueueWorker:
         self._wake.set()
 
     async def drained(self) -> None:
-        """Wait until the queue is empty."""
         await self._idle.wait()
 
     async def run(self) -> None:
@@ -416,7 +412,6 @@ class QueueWorker:
             self._wake.clear()
 
     async def _drain(self) -> None:
-        """Store all queued turns, unless another server does."""
         if not self._queue.path.exists():
             return
         descriptor = os.open(self._queue.lock, os.O_RDWR | os.O_CREAT, 0o600)

@@ -43,8 +43,6 @@ class UpstreamTruncatedError(Exception):
 
 
 class Upstream:
-    """HTTP clients of the services in ``[proxy]``."""
-
     def __init__(self, settings: ProxySettings) -> None:
         self._settings = settings
         self._clients: dict[str, httpx.AsyncClient] = {}
@@ -149,7 +147,6 @@ class Upstream:
             yield piece
 
     async def close(self) -> None:
-        """Close all connections."""
         for client in self._clients.values():
             await client.aclose()
         self._clients.clear()

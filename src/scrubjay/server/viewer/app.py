@@ -253,8 +253,6 @@ RUN_ID: Final = re.compile(r"run_[0-9a-f]{1,40}")
 
 @dataclass(slots=True)
 class AuditState:
-    """The last audit of one principal, and the running one."""
-
     found: AuditReport | None = None
     ended: int = 0
     error: ScrubjayError | None = None
@@ -265,7 +263,6 @@ class AuditState:
         return self.task is not None and not self.task.done()
 
     def begin(self, session: Session, who: Principal) -> None:
-        """Start an audit unless one is running."""
         if not self.running:
             self.task = asyncio.create_task(self._run(session, who))
 

@@ -41,7 +41,6 @@ GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 
 def layout_graph(web: EntityNetwork) -> list[tuple[float, float]]:
-    """Return x and y of each concept."""
     import numpy as np
 
     count = len(web.concepts)

@@ -33,8 +33,6 @@ _WIKI_LINK: Final = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 
 @dataclass(frozen=True, slots=True)
 class RenderedText:
-    """A memory's text as HTML, and the front matter that it began with."""
-
     html: Markup
     front_matter: str = ""
 

@@ -165,7 +165,6 @@ def iso_time(micros: int | None) -> str:
 
 
 def page_of(items: Sequence[Item], number: int, size: int) -> dict[str, Any]:
-    """Return the entries of one page of a list, for a template."""
     end = number * size
     return {"entries": items[end - size : end], "number": number, "more": len(items) > end}
 
@@ -182,7 +181,6 @@ assets_router = APIRouter(include_in_schema=False)
 
 @cache
 def _load_assets() -> dict[str, tuple[bytes, str, str]]:
-    """Return each file's bytes, content type and version mark."""
     assets = {}
     for file in sorted(STATIC_FOLDER.iterdir()):
         if file.suffix in CONTENT_TYPES:
@@ -279,7 +277,6 @@ def url_with_query(base: str, parameters: Mapping[str, Any], **changes: Any) -> 
 
 
 def render_page(request: Request, template: str, code: int = 200, /, **shown: Any) -> HTMLResponse:
-    """Render the template of this name with the values in ``shown``."""
     who: Principal | None = request.scope.get(PRINCIPAL_KEY)
     html = (
         _templates()
