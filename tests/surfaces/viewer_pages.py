@@ -130,7 +130,7 @@ def pages(
         client = httpx2.AsyncClient(
             transport=transport, base_url=HERE, headers={"accept": "text/html", **(headers or {})}
         )
-        yield Pages(client, runner, session.memory(), app._app.state)
+        yield Pages(client, runner, session.memory(), app.app.state)
         runner.run(client.aclose())
 
 

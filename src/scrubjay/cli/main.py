@@ -24,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scrubjay.errors import InputError, ScrubjayError
+from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from scrubjay.config.settings import Settings
     from scrubjay.memory import Memory
 
@@ -81,11 +83,8 @@ class Call:
         return Memory.open(settings=settings, cold=cold, announce=write_error, log=log)
 
     def must_exist(self) -> None:
-        from scrubjay.errors import NotFoundError
-        from scrubjay.storage.urls import store_file
-
-        path = store_file(self.store) if self.store is not None else None
-        if path is not None and not path.exists():
+        """Refuse a ``--store`` whose file is missing."""
+        if (path := self._store_file()) is not None and not path.exists():
             raise NotFoundError(
                 f"There is no store at {path}. Nothing was created.",
                 hint=f"check --store, or create one: scrubjay sync DIR --store {self.store}",
@@ -93,15 +92,16 @@ class Call:
 
     def folder_must_exist(self) -> None:
         """Refuse a ``--store`` in a missing folder: whoever starts a server has mistyped it more likely."""
-        from scrubjay.errors import NotFoundError
-        from scrubjay.storage.urls import store_file
-
-        path = store_file(self.store) if self.store is not None else None
-        if path is not None and not path.parent.exists():
+        if (path := self._store_file()) is not None and not path.parent.exists():
             raise NotFoundError(
                 f"There is no folder {path.parent} for the store {path.name}. Nothing was started or created.",
                 hint="check --store, or create the folder",
             )
+
+    def _store_file(self) -> Path | None:
+        from scrubjay.storage.urls import store_file
+
+        return store_file(self.store) if self.store is not None else None
 
 
 def _common_options() -> list[click.Parameter]:

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -268,32 +268,23 @@ INSTALLED_BY: Final[Mapping[str, str]] = dict.fromkeys(
 """How models of extras are installed, by their names."""
 
 
+@dataclass(slots=True)
 class EmbedderCatalog:
     """The embedders that this process can use.
 
-    Args:
+    Attributes:
         base: The model that is always complete.
-        others: Name to what opens the embedder of that name.
         default: Names of those that a new store backfills.
         from_folder: Opens the late-interaction model of a folder; its name is `FOLDER_PREFIX` and the absolute path.
         multilingual: Name of the one that takes their place where most texts are not English; it need not be installed.
     """
 
-    def __init__(
-        self,
-        base: Embedder,
-        others: Mapping[str, Callable[[], AnyEmbedder]],
-        default: Sequence[str] = (),
-        from_folder: Callable[[Path], TokenEmbedder] | None = None,
-        *,
-        multilingual: str = "",
-    ) -> None:
-        self.base = base
-        self.default = tuple(default)
-        self._from_folder = from_folder
-        self.multilingual = multilingual
-        self._others = dict(others)
-        self._opened: dict[str, AnyEmbedder] = {}
+    base: Embedder
+    _others: Mapping[str, Callable[[], AnyEmbedder]]
+    default: Sequence[str] = ()
+    from_folder: Callable[[Path], TokenEmbedder] | None = None
+    multilingual: str = ""
+    _opened: dict[str, AnyEmbedder] = field(default_factory=dict, init=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -307,8 +298,8 @@ class EmbedderCatalog:
             ProviderError: It cannot be opened.
         """
         folder = Path(name.removeprefix(FOLDER_PREFIX))
-        if self._from_folder is not None and name.startswith(FOLDER_PREFIX) and folder.is_absolute():
-            self._opened.setdefault(name, self._from_folder(folder))
+        if self.from_folder is not None and name.startswith(FOLDER_PREFIX) and folder.is_absolute():
+            self._opened.setdefault(name, self.from_folder(folder))
         elif name not in self._others:
             known = ", ".join(self._others) or "none"
             raise NotFoundError(

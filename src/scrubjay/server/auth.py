@@ -21,7 +21,7 @@ import secrets
 import socket
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import urlencode, urlsplit
@@ -341,12 +341,15 @@ class Credential(NamedTuple):
     hash: str
 
 
+def _is_public(path: str, public: Sequence[str]) -> bool:
+    return any(path.startswith(one) if one.endswith("/") else path == one for one in public)
+
+
+@dataclass(slots=True)
 class AuthMiddleware:
     """ASGI middleware that gives each request its principal, or refuses it.
 
-    Args:
-        app: The application.
-        tokens: Access tokens.
+    Attributes:
         owner: Principal of tokenless requests.
         tokenless: Which requests need no token; None for none.
         logins: Viewer logins; None without a viewer.
@@ -357,45 +360,30 @@ class AuthMiddleware:
         oauth: Verifies access tokens of an OAuth issuer; None if none is configured.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        tokens: TokenStore,
-        owner: Principal,
-        tokenless: TokenlessAccess | None,
-        *,
-        logins: LoginStore | None = None,
-        public: Sequence[str] = (),
-        foreign: Mapping[str, ErrorFormat | None] = {},
-        login_path: str | None = None,
-        oauth: OAuthVerifier | None = None,
-    ) -> None:
-        self._app = app
-        self._oauth = oauth
-        self._tokens = tokens
-        self._owner = owner
-        self._tokenless = tokenless
-        self._tokens_existed = False
-        self._logins = logins
-        self._public_paths = frozenset(path for path in public if not path.endswith("/"))
-        self._public_prefixes = tuple(path for path in public if path.endswith("/"))
-        self._foreign = tuple(foreign)
-        self._error_formats = foreign
-        self._login_path = login_path
+    app: ASGIApp
+    tokens: TokenStore
+    owner: Principal
+    tokenless: TokenlessAccess | None
+    logins: LoginStore | None = None
+    public: Sequence[str] = ()
+    foreign: Mapping[str, ErrorFormat | None] = field(default_factory=dict)
+    login_path: str | None = None
+    oauth: OAuthVerifier | None = None
+    _tokens_existed: bool = field(default=False, init=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
             return
         headers, path = Headers(scope=scope), route_path(scope)
         secret = self._secret(headers, path)
-        by_cookie = secret is None and self._logins is not None and not path.startswith(self._foreign)
-        found: dict[str, Any] = {PRINCIPAL_KEY: self._owner}
+        by_cookie = secret is None and self.logins is not None and not path.startswith(tuple(self.foreign))
+        found: dict[str, Any] = {PRINCIPAL_KEY: self.owner}
         credential = None
         try:
-            token = self._tokens.find(secret) if secret else None
-            if by_cookie and self._logins is not None:
-                token = self._logins.token(scope, self._tokens)
+            token = self.tokens.find(secret) if secret else None
+            if by_cookie and self.logins is not None:
+                token = self.logins.token(scope, self.tokens)
             if token is not None:
                 credential = Credential(token.principal, token.hash)
             refusal = self._refusal(scope, headers, secret, credential, by_cookie=by_cookie)
@@ -403,15 +391,17 @@ class AuthMiddleware:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
             credential, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
         else:
-            if refusal is not None and self._oauth is not None and secret and is_jwt(secret):
-                credential, refusal = await self._verify(self._oauth, secret)
-                found[OAUTH_KEY] = self._oauth
+            if refusal is not None and self.oauth is not None and secret and is_jwt(secret):
+                credential, refusal = await self._verify(self.oauth, secret)
+                found[OAUTH_KEY] = self.oauth
         if refusal is None:
             if credential is not None:
                 found |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.hash}
-            await self._app({**scope, **found}, receive, send)
-        elif credential is None and (path in self._public_paths or path.startswith(self._public_prefixes)):
-            await self._app(scope, receive, send)
+            await self.app({**scope, **found}, receive, send)
+        elif credential is None and any(
+            path == one or (one[-1] == "/" and path.startswith(one)) for one in self.public
+        ):
+            await self.app(scope, receive, send)
         else:
             await self._refuse(*refusal, secret, headers, scope, receive, send)
 
@@ -434,7 +424,7 @@ class AuthMiddleware:
             return own.strip()
         kind, _, value = headers.get("authorization", "").partition(" ")
         bearer = value.strip() if kind.lower() == "bearer" else ""
-        if not path.startswith(self._foreign):
+        if not path.startswith(tuple(self.foreign)):
             return bearer if kind else None
         keys = (bearer, headers.get("x-api-key", "").strip())
         return next((key for key in keys if key.startswith(TOKEN_PREFIX)), None)
@@ -454,12 +444,12 @@ class AuthMiddleware:
             if by_cookie and not own_page:
                 return 403, InputError(f"{CROSS_SITE} Nothing was done.")
             return None
-        if secret is not None or self._tokenless is None:
+        if secret is not None or self.tokenless is None:
             return 401, InputError(TOKEN_NEEDED, hint=TOKEN_NEEDED_HINT)
-        refusal = self._tokenless.refusal(scope, headers)
-        if refusal is None and not self._tokenless.always:
+        refusal = self.tokenless.refusal(scope, headers)
+        if refusal is None and not self.tokenless.always:
             # Once tokens existed, others may know this server: revoking the last token must not open it.
-            self._tokens_existed = self._tokens_existed or bool(self._tokens.all())
+            self._tokens_existed = self._tokens_existed or bool(self.tokens.all())
             if self._tokens_existed:
                 return 401, InputError(TOKENS_EXIST, hint=TOKENS_EXIST_HINT)
         return refusal
@@ -467,14 +457,14 @@ class AuthMiddleware:
     def _challenge(self, status: int, error: ScrubjayError, secret: str | None) -> dict[str, str] | None:
         if isinstance(error, ProviderError):
             return {"retry-after": "10"}
-        if self._oauth is None:
+        if self.oauth is None:
             return {"www-authenticate": CHALLENGE} if status == 401 else None
         if isinstance(error, ForbiddenError):
-            return {"www-authenticate": self._oauth.challenge("insufficient_scope")}
+            return {"www-authenticate": self.oauth.challenge("insufficient_scope")}
         if status != 401:
             return None
         about = str(error) if isinstance(error, InvalidTokenError) else ""
-        return {"www-authenticate": self._oauth.challenge("invalid_token" if secret else "", about=about)}
+        return {"www-authenticate": self.oauth.challenge("invalid_token" if secret else "", about=about)}
 
     async def _refuse(
         self,
@@ -488,15 +478,15 @@ class AuthMiddleware:
     ) -> None:
         path = route_path(scope)
         browser = "text/html" in headers.get("accept", "") and scope["method"] in SAFE_METHODS
-        if status == 401 and browser and self._login_path is not None:
+        if status == 401 and browser and self.login_path is not None:
             query = scope["query_string"].decode("latin-1")
             then = urlencode({"then": f"{path}?{query}" if query else path})
-            redirect = RedirectResponse(f"{scope.get('root_path', '')}{self._login_path}?{then}", 303)
+            redirect = RedirectResponse(f"{scope.get('root_path', '')}{self.login_path}?{then}", 303)
             await redirect(scope, receive, send)
             return
         if status == 401 and path.startswith(
-            self._foreign
+            tuple(self.foreign)
         ):  # Authorization has the key of the model's service
             error.hint = error.hint.replace("Authorization: Bearer TOKEN", "x-scrubjay-token: TOKEN")
         challenge = self._challenge(status, error, secret)
-        await send_error(status, error, scope, receive, send, challenge, self._error_formats)
+        await send_error(status, error, scope, receive, send, challenge, self.foreign)

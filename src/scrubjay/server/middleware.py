@@ -301,24 +301,18 @@ class BodyLimitMiddleware:
         _subtract(self._reserved, who, size)
 
 
+@dataclass(slots=True)
 class _BodyReader:
-    def __init__(
-        self,
-        middleware: BodyLimitMiddleware,
-        who: Hashable,
-        limit: BodyLimit,
-        timeout: float,
-        receive: Receive,
-    ) -> None:
-        self.limit = limit
-        self._middleware = middleware
-        self._who = who
-        self._timeout = timeout
-        self._receive = receive
-        self._seconds_left = timeout
-        self._size = self._reserved = 0
-        self.more_body = True
-        self._counted = False
+    _middleware: BodyLimitMiddleware
+    _who: Hashable
+    limit: BodyLimit
+    _timeout: float
+    _receive: Receive
+    more_body: bool = True
+    _waited: float = 0.0
+    _size: int = 0
+    _reserved: int = 0
+    _counted: bool = False
 
     async def receive(self) -> Message:
         if not self.more_body:
@@ -332,7 +326,6 @@ class _BodyReader:
         if not self.more_body:
             self._end()
         self._size += size
-        self._seconds_left += size / BYTES_PER_EXTRA_SECOND
         if self.limit.max_bytes is not None and self._size > self.limit.max_bytes:
             raise BodyTooLargeError(self.limit.max_bytes)
         return message
@@ -378,12 +371,13 @@ class _BodyReader:
         """Only waiting counts against the timeout, not processing."""
         started = monotonic()
         try:
-            async with asyncio.timeout(max(self._seconds_left, 0)):
+            left = self._timeout + self._size / BYTES_PER_EXTRA_SECOND - self._waited
+            async with asyncio.timeout(max(left, 0)):
                 return await receive()
         except TimeoutError as error:
             raise BodyTimeoutError(self._timeout) from error
         finally:
-            self._seconds_left -= monotonic() - started
+            self._waited += monotonic() - started
 
 
 def replay_message(message: Message, receive: Receive) -> Receive:

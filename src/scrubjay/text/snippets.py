@@ -100,9 +100,13 @@ def best_snippets(
         room = max(1, limit - 2 * len(CUT_MARK))
         first, last = _densest_window(matches, _weights(groups, weights), room)
         start, end = _cut_window(content, first, min(last, first + room), room)
-        before = CUT_MARK if content[:start].strip() else ""
-        after = CUT_MARK if content[end:].strip() else ""
-        yield Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
+        yield _marked(content, start, end, limit)
+
+
+def _marked(content: str, start: int, end: int, limit: int) -> Snippet:
+    before = CUT_MARK if content[:start].strip() else ""
+    after = CUT_MARK if content[end:].strip() else ""
+    return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
 
 
 def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, language: str = "en") -> Snippet:
@@ -151,9 +155,7 @@ def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, lan
         start, end = _trim_window(content, spans[first][0], spans[last][1])
         if 2 * (end - start) < room:
             return best_snippet(content, groups, limit, language=language)
-    before = CUT_MARK if content[:start].strip() else ""
-    after = CUT_MARK if content[end:].strip() else ""
-    return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
+    return _marked(content, start, end, limit)
 
 
 WRAPPED_LENGTH = 50

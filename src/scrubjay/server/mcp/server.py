@@ -41,52 +41,6 @@ JSON_TYPE: Final = "application/json"
 RECALL_PROMPT: Final = "recall"
 
 
-def resource_list() -> types.ListResourcesResult:
-    import mcp_types as types
-
-    context = types.Resource(
-        uri=f"{SCHEME}context",
-        name="context",
-        description="Context for a new session: pinned memories and recent sessions.",
-        mime_type=MARKDOWN_TYPE,
-    )
-    status = types.Resource(
-        uri=f"{SCHEME}status",
-        name="status",
-        description="Store status: memories by tier, sources, models.",
-        mime_type=JSON_TYPE,
-    )
-    return types.ListResourcesResult(resources=[context, status])
-
-
-def resource_templates() -> types.ListResourceTemplatesResult:
-    import mcp_types as types
-
-    memory = types.ResourceTemplate(
-        uri_template=f"{SCHEME}memory/{{id}}",
-        name="memory",
-        description="One whole memory.",
-        mime_type=MARKDOWN_TYPE,
-    )
-    context = types.ResourceTemplate(
-        uri_template=f"{SCHEME}context/{{project}}",
-        name="project context",
-        description="Context for a new session in a project.",
-        mime_type=MARKDOWN_TYPE,
-    )
-    return types.ListResourceTemplatesResult(resource_templates=[memory, context])
-
-
-def prompt_list() -> types.ListPromptsResult:
-    import mcp_types as types
-
-    question = types.PromptArgument(name="question", description="The question.", required=True)
-    prompt = types.Prompt(
-        name=RECALL_PROMPT, description="Recall memories about a question.", arguments=[question]
-    )
-    return types.ListPromptsResult(prompts=[prompt])
-
-
 def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
     """Return a resource's text and media type."""
     kind, _, name = uri.removeprefix(SCHEME).partition("/")
@@ -223,6 +177,27 @@ def build_server(
     async def on_invalid(_context: Any, _params: Any) -> None:
         raise MCPError(types.INVALID_REQUEST, INVALID_REQUEST)
 
+    context, status = "Context for a new session", "Store status: memories by tier, sources, models."
+    resources = [
+        types.Resource(
+            uri=f"{SCHEME}context",
+            name="context",
+            description=f"{context}: pinned memories and recent sessions.",
+            mime_type=MARKDOWN_TYPE,
+        ),
+        types.Resource(uri=f"{SCHEME}status", name="status", description=status, mime_type=JSON_TYPE),
+    ]
+    templates = [
+        types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type=MARKDOWN_TYPE)
+        for uri, name, about in (
+            (f"{SCHEME}memory/{{id}}", "memory", "One whole memory."),
+            (f"{SCHEME}context/{{project}}", "project context", f"{context} in a project."),
+        )
+    ]
+    question = types.PromptArgument(name="question", description="The question.", required=True)
+    about = "Recall memories about a question."
+    prompt = types.Prompt(name=RECALL_PROMPT, description=about, arguments=[question])
+
     lists = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")  # the same for everybody until the next version
     server: Server[Any] = Server(
         "scrubjay",
@@ -232,10 +207,10 @@ def build_server(
         get_tool_input_schema=lambda _name: None,  # no argument is repeated in a header
         on_list_tools=constant(types.ListToolsResult(tools=[_tool_type(tool) for tool in TOOLS])),
         on_call_tool=on_call_tool,
-        on_list_resources=constant(resource_list()),
-        on_list_resource_templates=constant(resource_templates()),
+        on_list_resources=constant(types.ListResourcesResult(resources=resources)),
+        on_list_resource_templates=constant(types.ListResourceTemplatesResult(resource_templates=templates)),
         on_read_resource=on_read_resource,
-        on_list_prompts=constant(prompt_list()),
+        on_list_prompts=constant(types.ListPromptsResult(prompts=[prompt])),
         on_get_prompt=on_get_prompt,
     )
     # The SDK's own would record messages of errors, which name memories.
