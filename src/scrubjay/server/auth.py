@@ -345,7 +345,7 @@ def _is_public(path: str, public: Sequence[str]) -> bool:
     return any(path.startswith(one) if one.endswith("/") else path == one for one in public)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class AuthMiddleware:
     """ASGI middleware that gives each request its principal, or refuses it.
 
@@ -398,9 +398,7 @@ class AuthMiddleware:
             if credential is not None:
                 found |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.hash}
             await self.app({**scope, **found}, receive, send)
-        elif credential is None and any(
-            path == one or (one[-1] == "/" and path.startswith(one)) for one in self.public
-        ):
+        elif credential is None and _is_public(path, self.public):
             await self.app(scope, receive, send)
         else:
             await self._refuse(*refusal, secret, headers, scope, receive, send)
