@@ -18,18 +18,12 @@ import re
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.agents import base, toml_edit
+from scrubjay.agents import base, claude_code, toml_edit
 from scrubjay.agents.base import SERVER_NAME, Agent, Editor, Home, Hook, Options, Part, read_if_exists
 
 TOML: Final = Editor(toml_edit.get_value, toml_edit.put_table, toml_edit.remove_table)
 SERVER_PATH: Final = ("mcp_servers", SERVER_NAME)
-HOOKS: Final = (
-    Hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
-    Hook("UserPromptSubmit", "prompt", 5),
-    Hook("Stop", "stop", 5),
-    Hook("PreCompact", "pre-compact", 5),
-    Hook("SessionEnd", "session-end", 3),
-)
+HOOKS: Final = (*claude_code.HOOKS[:-1], Hook("SessionEnd", "session-end", 3))
 
 
 class Codex(Agent):

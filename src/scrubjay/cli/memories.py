@@ -19,6 +19,7 @@ from scrubjay.cli.output import (
     indent,
     paint,
     require_terminal,
+    state_marks,
     write,
     write_error,
     write_table,
@@ -27,7 +28,7 @@ from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.ids import is_short_id
 from scrubjay.models.lifecycle import VERDICTS
-from scrubjay.models.records import MARKED_WRONG, ORIGINS, TIER_PREFIXES, TIERS, UNTRUSTED
+from scrubjay.models.records import ORIGINS, TIER_PREFIXES, TIERS
 from scrubjay.models.reports import FetchReport
 from scrubjay.models.views import (
     CategorySummary,
@@ -197,9 +198,7 @@ def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ..
             *([shaped["date"]] if shaped["date"] else []),
             *(f"#{tag}" for tag in record.tags),
         ]
-        marks += [UNTRUSTED] if record.origin == UNTRUSTED else []
-        marks += [record.status] if record.status != "active" else []
-        marks += [MARKED_WRONG] if record.marked_wrong else []
+        marks += state_marks(record)
         # The id first: a title alone on its line could look like an error or a hint.
         titled = f"{record.id}  {single_line(record.title)}".rstrip()
         write(("\n" if number else "") + paint(titled, BOLD))

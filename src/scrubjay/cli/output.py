@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from scrubjay.config.loader import plain_output
 from scrubjay.errors import InputError
+from scrubjay.models.records import MARKED_WRONG, UNTRUSTED
 from scrubjay.text.display import escape_json, single_line, strip_control
 
 if TYPE_CHECKING:
+    from scrubjay.models.records import Record
     from scrubjay.models.results import Result
 
 
@@ -125,6 +127,17 @@ def format_count(number: int, noun: str) -> str:
     if number != 1:
         noun = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun}"
+
+
+def state_marks(memory: Result | Record) -> list[str]:
+    """Return the words that warn of a memory: not trusted, not active, marked wrong."""
+    marks = [UNTRUSTED] if memory.origin == UNTRUSTED else []
+    marks += [memory.status] if memory.status != "active" else []
+    return marks + ([MARKED_WRONG] if memory.marked_wrong else [])
+
+
+def snippet_lines(snippet: str, query: str) -> str:
+    return indent(highlight_matches(strip_control(snippet).strip("\n"), query))
 
 
 def result_header(number: int, result: Result, marks: Sequence[str]) -> list[str]:

@@ -14,17 +14,18 @@ from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import (
     DIM,
     format_count,
-    highlight_matches,
     indent,
     paint,
     result_header,
+    snippet_lines,
+    state_marks,
     write,
     write_error,
 )
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import RecallSettings, setting_rules
 from scrubjay.errors import InputError
-from scrubjay.models.records import MARKED_WRONG, UNTRUSTED
+from scrubjay.models.records import UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, count_strong
 from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
 from scrubjay.text.display import single_line, strip_control
@@ -227,14 +228,12 @@ def read_history(name: str) -> list[str]:
 def format_result(number: int, result: Result, query: str) -> str:
     marks = [result.tier, *([result.date] if result.date else []), f"score {result.score:.3f}"]
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
-    marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
-    marks += [result.status] if result.status != "active" else []
-    marks += [MARKED_WRONG] if result.marked_wrong else []
+    marks += state_marks(result)
     marks += validity_labels(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [
         *result_header(number, result, marks),
-        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query)),
+        snippet_lines(result.snippet, query),
     ]
     if result.evidence:
         lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM)))
@@ -243,7 +242,7 @@ def format_result(number: int, result: Result, query: str) -> str:
         head += f" · {turn.date}" if turn.date else ""
         head += f" · score {turn.score:.3f}" if turn.score is not None else ""
         lines.append(indent(paint(single_line(f"{head} · {turn.id}"), DIM)))
-        lines.append(indent(indent(highlight_matches(strip_control(turn.snippet).strip("\n"), query))))
+        lines.append(indent(snippet_lines(turn.snippet, query)))
     if result.newer:
         lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM)))
     if result.copies:
@@ -329,7 +328,7 @@ def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool) -
     marks += [f"contradicts {', '.join(knot.contradicts)}"] if knot.contradicts else []
     lines = [
         *result_header(number, result, marks),
-        indent(highlight_matches(strip_control(result.snippet).strip("\n"), query)),
+        snippet_lines(result.snippet, query),
         indent(paint(single_line(format_path(reached)), DIM)),
     ]
     if explain:

@@ -429,11 +429,8 @@ def open_embedder(spec: EmbedderSpec) -> AnyEmbedder:
     if spec.provider in ("bge", "minilm"):
         from scrubjay.embeddings.onnx import BGE_SMALL, MINILM, BertEmbedder
 
-        if spec.provider == "bge":
-            return BertEmbedder(BGE_SMALL, spec.path, cache_dir=spec.cache_dir, threads=spec.threads)
-        return BertEmbedder(
-            MINILM, spec.path, cache_dir=spec.cache_dir, runtime=spec.runtime, threads=spec.threads
-        )
+        model, runtime = (BGE_SMALL, "onnxruntime") if spec.provider == "bge" else (MINILM, spec.runtime)
+        return BertEmbedder(model, spec.path, cache_dir=spec.cache_dir, runtime=runtime, threads=spec.threads)
     if spec.provider == LATE_INTERACTION:
         from scrubjay.embeddings.late_interaction import LateInteractionEmbedder
 

@@ -2,11 +2,10 @@
 
 A text's token vectors are projected to fewer numbers, made unit and quantised to two bits a number around their mean;
 stores keep these codes as rows. Half as many rows of four bits, pooled by Ward's criterion, take as much room and find
-no more (bench/LOG.md).
-The bundled model is answerai-colbert-small-v1 without its last projection
+no more (bench/LOG.md). The bundled model is answerai-colbert-small-v1 without its last projection
 (https://huggingface.co/answerdotai/answerai-colbert-small-v1); ours was fitted on texts that no evaluation holds
-(``python -m bench projection``). Markers of ColBERT's are used, its [MASK] padding is not: with this file it finds less
-(bench/LOG.md).
+(``python -m bench projection``). Markers of ColBERT's are used, its [MASK] padding is not: with this file it finds
+less (bench/LOG.md).
 """
 
 from __future__ import annotations

@@ -82,8 +82,7 @@ class Entity:
     """One named thing, as one visibility key knows it.
 
     Several keys have several rows with one id for the same thing. A reader sees only the rows of its own keys, so a
-    name
-    that occurs only in another user's private text stays private.
+    name that occurs only in another user's private text stays private.
 
     Attributes:
         id: ``con_`` and a keyed hash of its first name; renaming keeps it.
@@ -118,8 +117,7 @@ def merge_entities(rows: Iterable[Entity]) -> list[Entity]:
     """Merge the rows of each entity into one, as the reader of these rows sees it; keyed by id.
 
     Names given by a person precede found ones, own rows precede shared ones; the names of the other rows become
-    aliases.
-    An entity whose nearest row is marked as refused is left out.
+    aliases. An entity whose nearest row is marked as refused is left out.
 
     >>> rows = [Entity("con_1", "public", "Go", ("golang",), "name"), Entity("con_1", "user:a", "Go language")]
     >>> [(c.name, c.aliases, c.kind) for c in merge_entities(rows)]
@@ -151,9 +149,8 @@ def _merge_rows(rows: list[Entity]) -> Entity | None:
 def npmi(together: float, one: float, other: float, total: float) -> float:
     """Return normalised pointwise mutual information, 0..1 (Bouma, 2009).
 
-    ``ln(p(a,b) / (p(a) p(b))) / -ln p(a,b)``: 1 when the two always occur together, 0 when they co-occur by chance
-    or less.
-    ``together``, ``one``, ``other`` and ``total`` count memories that mention both, each, and all memories.
+    ``ln(p(a,b) / (p(a) p(b))) / -ln p(a,b)``: 1 when the two always occur together, 0 when they co-occur by chance or
+    less. ``together``, ``one``, ``other`` and ``total`` count memories that mention both, each, and all memories.
 
     >>> npmi(4, 4, 4, 100), round(npmi(4, 20, 20, 100), 3), npmi(1, 50, 50, 100)
     (1.0, 0.0, 0.0)

@@ -113,10 +113,9 @@ def text_hash(text: str) -> str:
 def tombstone_hash(secret: bytes, text: str, key: str = "") -> str:
     """Return the keyed hash that remains of a forgotten text.
 
-    Differences in whitespace are ignored, so a reflowed paragraph stays forgotten. The visibility key is part of
-    the hash:
-    nobody can learn that a stranger forgot the same text. Without a key it is the hash of stores from before keys
-    existed.
+    Differences in whitespace are ignored, so a reflowed paragraph stays forgotten. The visibility key is part of the
+    hash: nobody can learn that a stranger forgot the same text. Without a key it is the hash of stores from before
+    keys existed.
     """
     plain = " ".join(text.split())
     mark = hmac.digest(secret, plain.encode("utf-8", "surrogatepass"), "sha256").hex()

@@ -31,8 +31,7 @@ from scrubjay.redaction.values import (
 # Endings of identifiers that hold a secret. Plain "key" is not there: most keys are of maps.
 _OWNERS = (
     b"api app access secret private account auth encryption signing master shared service hmac jwt fernet"
-    b" cookie deploy"
-    b" session admin license preshared pre-shared unseal"
+    b" cookie deploy session admin license preshared pre-shared unseal"
 ).split()
 _ENDINGS: dict[str, tuple[bytes, ...]] = {
     "password": tuple(b"password passwd passwort passphrase passcode pwd pass pw psk".split()),
@@ -177,8 +176,7 @@ _CAPITAL_NAME = re.compile(rb"(?:^|[\s;\"'])[A-Z][A-Z0-9_]{2,60}\Z")
 _CAPITAL_END = frozenset(bytes((byte,)) for byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _LITERAL = re.compile(rb"[A-Za-z0-9]+(?:[_-][A-Za-z0-9]+)+")
 _SPACED = re.compile(
-    rb"[ \t]{0,8}([\"'])((?=[^\"'\n]{0,60}[0-9!#$%&+@])[\w!#$%&+@.,-]+(?: [\w!#$%&+@.,-]+){2,12})\1"
-    rb"(?![ \t]*[+%])"
+    rb"[ \t]{0,8}([\"'])((?=[^\"'\n]{0,60}[0-9!#$%&+@])[\w!#$%&+@.,-]+(?: [\w!#$%&+@.,-]+){2,12})\1(?![ \t]*[+%])"
 )
 # user:password in base64, as programs store it: `"auth": "…"`
 _ENCODED = re.compile(rb"[ \t]*[\"']((?=[A-Za-z+/]*[0-9])[A-Za-z0-9+/]{16,2048}={0,2})[\"']")

@@ -71,8 +71,7 @@ _ABOUT_IT: Final = re.compile(
 )
 """Asks who has the secret or where it is, and not for the secret."""
 _NO_ASKER: Final = re.compile(
-    r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?"
-    r"|session\w*"
+    r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?|session\w*"
     r"|(?:session|auth)_?\w+)\Z",
     re.IGNORECASE,
 )
@@ -98,10 +97,8 @@ _MARK: Final = re.compile(r"\[(?:secret:|private\])")
 
 _SECRET: Final = (
     r"(?:pass(?:word|code|phrase)|pwd?|pin|pa(?:ss|s)wort|kennwort|mot de passe|contrase[ñn]a|clave|password"
-    r"|senha|palavra-passe"
-    r"|wachtwoord|has[łl]o|heslo|jelszó\w{0,4}|salasana\w{0,3}|lösenord\w{0,3}|adgangskode\w{0,2}"
-    r"|passord\w{0,2}|parol[aăe]|şifre\w{0,3}"
-    r"|lozinka|geslo|κωδικός(?: πρόσβασης)?|пароль)"
+    r"|senha|palavra-passe|wachtwoord|has[łl]o|heslo|jelszó\w{0,4}|salasana\w{0,3}|lösenord\w{0,3}|adgangskode\w{0,2}"
+    r"|passord\w{0,2}|parol[aăe]|şifre\w{0,3}|lozinka|geslo|κωδικός(?: πρόσβασης)?|пароль)"
 )
 _CALLED: Final = re.compile(
     r"(?:\A|[\s,;.!(—–-])(?:that(?:'s| was| is)|it(?:'s| was)|this is|das (?:war|ist)|c'(?:est|était)|(?:era|es"

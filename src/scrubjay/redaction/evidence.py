@@ -40,21 +40,16 @@ _CUES_BEYOND_ASCII: Final = (
 _ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_BEYOND_ASCII, True)
 _WORD: Final = re.compile(
     r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
-    r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?"
-    r"|claves?"
+    r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?|claves?"
     r"|parola\w{0,5}|senhas?|wi-?fi|wlan|log-?ins?|admin|h[ae]sl(?:o|a|u|e|em|y|ami|ech)"
-    r"|gesl(?:o|a|u|om)|sifre\w{0,4}|anahtar\w{0,3}|sleutel"
-    r"|chiave|klucz|kulcs|avain"
+    r"|gesl(?:o|a|u|om)|sifre\w{0,4}|anahtar\w{0,3}|sleutel|chiave|klucz|kulcs|avain"
     r"|chave|lozink\w{1,2}|parool|kata sandi|sandi(?= |:)|contra(?= del?\b| es\b)|contrase[nñ]ya|contrasinal"
     r"|salas[aõ]n\w{1,5}|tunnussan\w{1,5}|cyfrineiriau|cyfrinair|pasfhocail?|fjalëkalim\w{0,4}"
-    r"|salis|jelsz[oóa]\w{0,5}|adgangskode\w{0,3}|kodeord\w{0,3}|lösen(?:ord\w{0,3})?"
-    r"|losenord\w{0,3}"
-    r"|lykilor\w{1,4}"
+    r"|salis|jelsz[oóa]\w{0,5}|adgangskode\w{0,3}|kodeord\w{0,3}|lösen(?:ord\w{0,3})?|losenord\w{0,3}|lykilor\w{1,4}"
     r"|slapta[zž]od\w{1,4}|pasahitz\w{1,4}|mat khau|memorable (?:word|name|phrase)|rcon"
     r"|zugang(?:sdaten|scode)?|keys?|codes?)(?![a-z])"
     r"|(?<!1)(?:passw(?:or[dt]|\xf6rter|d)s?|passphrase|passord(?:et|ene|er)?|kennwort|contrase\xf1as?"
-    r"|wachtwoord(?:en)?|schl\xfcssel"
-    r"|tokens?|secrets?)(?![a-z])"
+    r"|wachtwoord(?:en)?|schl\xfcssel|tokens?|secrets?)(?![a-z])"
     r"|(?:(?<=aktivierungs)|(?<=freischalt)|(?<=registrierungs)|(?<=zugangs)|(?<=einladungs)"
     r"|(?<=activerings))codes?(?![a-z])"
     r"|(?<=.[a-z])(?<!by)(?<!get)(?<!Last)(?<!Kee)(?<!com)(?<!sur)(?<!tres)(?<!over)(?<!under)"
@@ -209,10 +204,8 @@ GOODS: Final = (
 """Words for things that are ordered by a code."""
 _OTHER_CODES: Final = re.compile(
     r"(?:\b(?:zip|postal|post|cost cent(?:re|er)|area|country|currency|error|status|exit|return|promo|discount|coupon"
-    r"|voucher|procedure|school"
-    r"|product|source|colou?r|dress|tax|airport|response|http|reason|commodity|order"
-    r"|language|unicode|qr|bar|tracking)[ -]?"
-    r"(?:code|pin)s?"
+    r"|voucher|procedure|school|product|source|colou?r|dress|tax|airport|response|http|reason|commodity|order"
+    r"|language|unicode|qr|bar|tracking)[ -]?(?:code|pin)s?"
     r"|\b(?:(?:item|film|booking|reservation|flight|bus(?: stop)?|bestell|farb|buchungs|reservierungs"
     r"|rabatt|gutschein|aktions|fehler|länder|flug)[ -]?"
     rf"|{GOODS}(?:[ -]?| is | was | ist ))codes?"
@@ -229,8 +222,7 @@ COMPOUND: Final = re.compile(
     r"|levels?|badges?|headers?|reviews?|coverage|sizes?)\b"
     r"|(?:(?<=\bpin)|(?<=\bcode)|(?<=\bkey)|(?<=\bunlock)) (?!(?:codes?|pins?|number|pattern|phrase|words?|here|there"
     r"|below|above|now|today|again|still|inside|outside|upstairs|downstairs|she|they|you|that|which)\b)"
-    r"[a-z]{3,} (?:is|was|are|were)\b"
-    r"|(?<=\bpin) [a-z]\w*(?<!ed)(?<!set) to\b"
+    r"[a-z]{3,} (?:is|was|are|were)\b|(?<=\bpin) [a-z]\w*(?<!ed)(?<!set) to\b"
     r"|(?<=\bpin) [0-9]{1,8} (?:is|was) (?:the|an?|connected|wired|tied)\b",
     re.IGNORECASE,
 )

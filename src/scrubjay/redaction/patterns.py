@@ -343,8 +343,7 @@ _KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 # Names of keys that a page gives to every visitor.
 _OPEN_NAME = re.compile(
     rb"(?:public|publishable|anon|search[_-]?|pusher_(?:app_)?(?=key)|application_?server)(?:(?!secret|priv"
-    rb"|pass|service)[\w-]){0,40}"
-    rb"[\"'`]?\]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?\Z"
+    rb"|pass|service)[\w-]){0,40}[\"'`]?\]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?\Z"
 )
 _OPEN_KINDS = ("google-api-key", "jwt")
 _FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender|maps/api/js\?|<script src=")
