@@ -336,7 +336,10 @@ def apply_plan(plan: InstallPlan, home: Home) -> None:
         try:
             created = write_changes(plan.changes)
         except BaseException:
-            _restore_file(plan.at, before)
+            if before is None:
+                plan.at.unlink(missing_ok=True)
+            else:
+                plan.at.write_bytes(before)
             raise
         if plan.record is None:
             plan.at.unlink(missing_ok=True)
@@ -387,13 +390,6 @@ def _remainder(data: bytes | None, record: FileRecord | None) -> bytes | None:
 
 def _is_blank(data: bytes | None) -> bool:
     return data is None or data.strip() in _EMPTY_DOCUMENTS
-
-
-def _restore_file(path: Path, data: bytes | None) -> None:
-    if data is None:
-        path.unlink(missing_ok=True)
-    else:
-        path.write_bytes(data)
 
 
 def change_summary(changes: Iterable[Change]) -> Mapping[Path, str]:

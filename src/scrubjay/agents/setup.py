@@ -245,7 +245,8 @@ def _look_below(home: Path) -> tuple[list[tuple[Path, str]], bool]:
         seen.append(folder)
         for entry in sorted(listed, key=lambda each: each.name):
             if entry.is_dir(follow_symlinks=False):
-                if folder.depth < MAX_DEPTH and _enters(entry):
+                others = is_skipped_name(entry.name) or entry.name.lower() in OTHERS_FOLDERS
+                if folder.depth < MAX_DEPTH and not others:
                     child = _Folder(folder.path / entry.name, folder.depth + 1, folder)
                     folder.children.append(child)
                     queue.append(child)
@@ -259,10 +260,6 @@ def _look_below(home: Path) -> tuple[list[tuple[Path, str]], bool]:
             folder.parent.files += folder.files
     notes = ((path, "notes") for child in top.children for path in _note_folders(child))
     return sorted({**known, **dict(notes)}.items()), bool(queue)
-
-
-def _enters(entry: os.DirEntry[str]) -> bool:
-    return not is_skipped_name(entry.name) and entry.name.lower() not in OTHERS_FOLDERS
 
 
 def _note_folders(folder: _Folder) -> Iterator[Path]:

@@ -204,7 +204,6 @@ class BodyLimitMiddleware:
     """Reads request bodies within their limits before the application runs.
 
     Args:
-        app: The application.
         timeout: Seconds in which a body must arrive.
         limits: Limits by path, or by prefix if it ends in ``/``; elsewhere `BodyLimit()`.
         error_formats: Form of errors by path prefix.

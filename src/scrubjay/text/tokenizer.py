@@ -294,7 +294,7 @@ def query_groups(text: str, languages: Sequence[str] = ("en",)) -> tuple[TermGro
                 found.setdefault(gram[0], TermGroup(gram[0], gram[:1]))
                 continue
             for index, (word, spellings) in enumerate(split_identifier(piece).items()):
-                if index == 0 or _is_queryable(word):
+                if index == 0 or len(word) > (2 if word.isdigit() else 1):
                     found.setdefault(word, TermGroup(word, _forms(spellings, languages)))
     return tuple(found.values())
 
@@ -433,10 +433,6 @@ def _forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...
             if bare != word:
                 forms.append(stem_word(bare, language))
     return tuple(dict.fromkeys(form[:MAX_TERM_LENGTH] for form in forms))  # æ made plain is longer
-
-
-def _is_queryable(part: str) -> bool:
-    return len(part) > (2 if part.isdigit() else 1)
 
 
 WORD_EDGE = "\x02"

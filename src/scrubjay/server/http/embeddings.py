@@ -126,8 +126,6 @@ def _encode_vector(row: bytes, form: str) -> Any:
     >>> _encode_vector(struct.pack("<2f", 1.0, 0.5), "base64")
     'AACAPwAAAD8='
     """
-    return (
-        list(struct.unpack(f"<{len(row) // 4}f", row))
-        if form == "float"
-        else base64.b64encode(row).decode("ascii")
-    )
+    if form == "base64":
+        return base64.b64encode(row).decode("ascii")
+    return list(struct.unpack(f"<{len(row) // 4}f", row))

@@ -260,14 +260,8 @@ class Proxy:
         headers.append((LOOP_HEADER, b", ".join([*passed, self._id])))
         if any(key.lower() in KEY_HEADERS for key, _ in headers):
             return headers
-        shown = next(
-            (
-                key.lower().decode()
-                for key, value in client.raw
-                if key.lower() in KEY_HEADERS and _is_own_credential(key.lower(), value)
-            ),
-            "",
-        )
+        keys = (key.lower() for key, value in client.raw if _is_own_credential(key.lower(), value))
+        shown = next((key.decode() for key in keys if key in KEY_HEADERS), "")
         try:
             key = key_from_variable("proxy", getattr(self.settings, f"{adapter.name}_key_env"))
         except ScrubjayError as error:
@@ -326,7 +320,8 @@ class _Exchange:
         """Stream the response to the client; its turns are queued before its end."""
         headers = [*forwarded_headers(response.headers.raw), (MEMORIES_HEADER, str(self._memories).encode())]
         await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
-        if self.stores_answer and response.is_success and not _is_compressed(headers):
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if self.stores_answer and response.is_success and encoding == "identity":
             streamed = response.headers.get("content-type", "").lower().startswith("text/event-stream")
             self._reader = ResponseReader(self.adapter.parser(), streamed=streamed)
         length, size = int(response.headers.get("content-length") or -1), 0
@@ -379,10 +374,6 @@ def _parse_request(body: bytes) -> CompletionRequest | None:
     single = {name: values[-1] for name, values in members.items()}
     messages = single["messages"].items
     return CompletionRequest(text, single, parse_conversation(messages)) if messages else None
-
-
-def _is_compressed(headers: list[Header]) -> bool:
-    return any(key.lower() == b"content-encoding" and value.lower() != b"identity" for key, value in headers)
 
 
 class _RefusedError(Exception):

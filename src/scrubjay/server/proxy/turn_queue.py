@@ -309,16 +309,12 @@ class TurnQueue:
                 "SELECT id, tenant, user, CAST(groups AS BLOB), CAST(turn AS BLOB) FROM turns ORDER BY id LIMIT ?",
                 (limit,),
             ).fetchall()
+            found = []
             try:
-                return [
-                    QueuedTurn(
-                        file,
-                        id,
-                        Principal(tenant, user, tuple(json.loads(groups)), scopes=DEFAULT_SCOPES),
-                        json.loads(turn),
-                    )
-                    for id, tenant, user, groups, turn in rows
-                ]
+                for id, tenant, user, groups, turn in rows:
+                    who = Principal(tenant, user, tuple(json.loads(groups)), scopes=DEFAULT_SCOPES)
+                    found.append(QueuedTurn(file, id, who, json.loads(turn)))
+                return found
             except ValueError as error:
                 raise CorruptFileError("a turn is no JSON") from error
 

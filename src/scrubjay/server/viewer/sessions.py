@@ -7,7 +7,7 @@ the viewer's user may see them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Annotated, Any, Final
@@ -234,7 +234,9 @@ async def conversation(
     agent = found.conversation.agent or ""
 
     def prepare() -> tuple[list[ShownTurn], bool]:
-        return list(_shown_turns(found)), log is not None and bool(log.session(agent, id))
+        turns = groupby(found.turns, key=lambda record: record.turn)
+        shown = [_shown_turn(list(records), found) for _, records in turns]
+        return shown, log is not None and bool(log.session(agent, id))
 
     turns, injected = await asyncio.to_thread(prepare)
     return render_page(
@@ -247,11 +249,6 @@ async def conversation(
         more=found.more,
         number=number,
     )
-
-
-def _shown_turns(found: ConversationPage) -> Iterator[ShownTurn]:
-    for _, records in groupby(found.turns, key=lambda record: record.turn):
-        yield _shown_turn(list(records), found)
 
 
 def _shown_turn(records: Sequence[Record], found: ConversationPage) -> ShownTurn:
