@@ -258,13 +258,14 @@ class Memory:
         offset: int = 0,
         evidence: bool = False,
     ) -> reports.FetchReport:
-        """Return memories by id (or its shortest unique prefix), or a file's passages by path and lines.
+        """Return memories by id (or its shortest unique prefix), or a file's passages by path or name and lines.
 
         Reading one's own memory by id counts as using it, at most once an hour (``[recall] touch``).
 
         Args:
             ids: Up to 20 ids.
-            path: A synced file: absolute, relative to the current folder, or relative to its source.
+            path: A synced file: absolute, relative to the current folder, or relative to its source; or a note's file
+                name, title, alias or ``[[wiki link]]``.
             lines: First and last line, inclusive; None for the whole file.
             neighbours: Passages, or turns of a conversation, to return on either side of each.
             limit: Maximum characters to return.
@@ -273,6 +274,7 @@ class Memory:
 
         Raises:
             InputError: Neither or both of ids and path, too many ids, or numbers out of range.
+            NotFoundError: Several notes have this name, or several ids begin so.
         """
         from scrubjay.search.browse import FetchWindow
 

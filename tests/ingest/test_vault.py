@@ -11,6 +11,7 @@ from notes_folder import Notes
 from web import edges, scope_of, store_of
 
 from scrubjay import Memory
+from scrubjay.errors import NotFoundError
 from scrubjay.models.records import Record
 
 NOTES = {
@@ -237,3 +238,41 @@ def test_a_block_of_a_page_that_was_stored_earlier_is_linked(memory: Memory, not
     notes.write("pages/later.md", f"- As said: (({ID}))\n")
     memory.sync()
     assert {end.partition("#")[0] for end in links(memory, "pages/later.md")} == {"pages/boat.md"}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("[[Engine]]", "Boat/Engine.md"),
+        ("engine", "Boat/Engine.md"),
+        ("![[Boat/Engine|the motor]]", "Boat/Engine.md"),
+        ("Old smoky", "Boat/Engine.md"),
+        ("Crane", "Boat/Rig.md"),
+        ("Plan of the garden", "Garden/Plan.md"),
+        ("Garden/Plan", "Garden/Plan.md"),
+    ],
+)
+def test_a_note_is_read_by_name_title_alias_or_wiki_link(
+    memory: Memory, notes: Notes, name: str, path: str
+) -> None:
+    memory.sync(vault(notes).root)
+    found = memory.get(path=name)
+    assert not found.unknown
+    assert list(found.records) == of(memory, path)
+
+
+def test_a_wiki_link_to_a_heading_reads_the_passage_below_it(memory: Memory, notes: Notes) -> None:
+    memory.sync(vault(notes).root)
+    (oil,) = memory.get(path="[[Engine#Oil]]").records
+    assert oil.heading_path[-1] == "Oil"
+    assert memory.get(path="[[Engine#^impeller]]").records == memory.get(path="Engine").records
+    for missing in ("[[Engine#Sails]]", "[[Sails]]", "Sails", "[[]]", "[[chart.png]]", "ngine", "#Oil"):
+        assert memory.get(path=missing).unknown == (missing,)
+
+
+def test_a_name_of_several_notes_is_an_error_that_lists_them(memory: Memory, notes: Notes) -> None:
+    memory.sync(vault(notes).root)
+    with pytest.raises(NotFoundError) as raised:
+        memory.get(path="[[Plan]]")
+    for path in ("Boat/Plan.md", "Garden/Plan.md"):
+        assert str(notes.root / path) in str(raised.value)

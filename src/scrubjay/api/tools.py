@@ -266,7 +266,7 @@ TOOLS: Final = (
     ),
     Tool(
         "memory_get",
-        "Read whole memories by ids (up to 20), or a file's passages by path and lines.",
+        "Read whole memories by ids (up to 20), or a file's passages by path or note name and lines.",
         {
             "ids": STRINGS,
             "path": STRING,

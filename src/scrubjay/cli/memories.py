@@ -142,7 +142,7 @@ def read_text(text: tuple[str, ...], file: Path | None) -> str:
 @click.option("--evidence", is_flag=True, help="Show the evidence of derived memories.")
 @click.option("--links", is_flag=True, help="Show the links of each memory.")
 def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **options: Any) -> None:
-    """Show whole memories by id, or a file's passages by path.
+    """Show whole memories by id, or a file's passages by path, name, alias or [[wiki link]].
 
     The first six digits of an id, or any unique prefix, are enough. Unknown ids are listed on standard error; the exit
     code is 2 if nothing is found.

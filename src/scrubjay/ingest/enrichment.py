@@ -504,6 +504,26 @@ class PageIndex:
         return self._titles.get(wanted) or self._aliases.get(wanted)
 
 
+def pages_named(reader: Reader, source: str, target: LinkTarget) -> Iterable[tuple[int, str]]:
+    """Yield the visible notes with the name of a link: 0 and the path for a file, 1 for a title, 2 for an alias."""
+    documents, names = note_documents(reader.documents(source)), DocumentNames()
+    PageNames(reader, source, documents, names).look_up(target)
+    wanted = _page_name(target.name.lstrip("/"))
+    for path, document in documents.items():
+        files = (f"/{_page_name(one)}" for one in (path, *_file_names(path)))
+        titles = map(_page_name, (document.title, *journal_names(path)))
+        if any(one.endswith(f"/{wanted}") for one in files):
+            rank = 0
+        elif wanted in titles:
+            rank = 1
+        elif wanted in map(_page_name, names.aliases.get(path, ())):
+            rank = 2
+        else:
+            continue
+        if reader.passages(source, path):
+            yield rank, path
+
+
 def _file_names(path: str) -> Iterable[str]:
     """The names of a page by its file; Logseq writes ``a/b`` as ``a___b.md``, earlier as ``a%2Fb.md``."""
     stem = PurePosixPath(path).stem

@@ -51,6 +51,7 @@ from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.interface import BATCH_ROWS, Reader, all_records
 from scrubjay.storage.quota import used_allowances
+from scrubjay.text.markdown import extract_links, heading_slug
 
 if TYPE_CHECKING:
     from scrubjay.ingest.projects import ProjectResolver
@@ -70,6 +71,36 @@ def find_source(workspace: Workspace, name: str) -> SourceStatus:
     with workspace.reader() as reader:
         found = sources_find_source(reader.sources(), name)
         return _source_status(reader, found, workspace.projects())
+
+
+MAX_NAMED: Final = 5
+"""Most notes that an error names."""
+
+
+def find_note(reader: Reader, name: str) -> str | None:
+    """Return the absolute path of the note that a name or ``[[wiki link#heading]]`` means, None if there is none.
+
+    Raises:
+        NotFoundError: Several notes have the name.
+    """
+    from scrubjay.ingest.enrichment import pages_named
+
+    inner = name.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
+    links = extract_links(f"[[{inner}]]")
+    target = next((one for one in links if one.rule == "wikilink" and one.name), None)
+    if target is None:
+        return None
+    ranked = [
+        (rank, str(Path(source.root) / path))
+        for source in reader.sources()
+        for rank, path in pages_named(reader, source.id, target)
+    ]
+    found = sorted(path for rank, path in ranked if rank == min(ranked)[0])
+    if len(found) > 1:
+        named = ", ".join(found[:MAX_NAMED]) + (" and others" if len(found) > MAX_NAMED else "")
+        raise NotFoundError(f"Several notes are called {target.name!r:.80}: {named}.", hint="give one path")
+    heading = "" if target.heading.startswith("^") else heading_slug(target.heading)
+    return f"{found[0]}#{heading}".rstrip("#") if found else None
 
 
 def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:

@@ -440,9 +440,13 @@ def fetch(
 ) -> FetchReport:
     """Return memories as `Memory.get` describes it."""
     from scrubjay.search.browse import fetch_memories
+    from scrubjay.services.inspection import find_note
 
     with workspace.reader() as reader:
         found = fetch_memories(reader, ids, str(path) if path else None, lines, window)
+        if path and found.unknown and (note := find_note(reader, str(path))):
+            named = fetch_memories(reader, ids, note, lines, window)
+            found = replace(found, unknown=found.unknown) if named.unknown else named
     if ids:
         record_usage(workspace, ids, found)
     return found
