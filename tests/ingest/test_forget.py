@@ -159,7 +159,25 @@ def test_a_sync_says_what_it_leaves_out_because_it_was_forgotten(memory: Memory,
     memory.forget(telling(memory))
     done = memory.sync(notes.root)
     assert (done.forgotten, done.added, telling(memory)) == (1, 0, [])
-    assert memory.sync(notes.root).forgotten == 0
+    assert memory.sync(notes.root).forgotten == 1
+
+
+def test_a_file_says_how_many_of_its_passages_were_forgotten_until_they_are_edited(
+    memory: Memory, notes: Notes
+) -> None:
+    path = notes.write("plan.md", f"# Plan\n\nThe word is {SECRET}.\n\n# Other\n\nStays as it is.\n")
+    memory.sync(notes.root)
+    for left in (1, 0):
+        memory.forget(memory.get(path=path).records[0].id)
+        for _ in range(2):
+            found = memory.get(path=path)
+            assert (len(found.records), found.forgotten, found.unknown) == (left, 2 - left, ())
+            assert [one.forgotten for one in memory.status().sources] == [2 - left]
+            assert memory.sync(notes.root).forgotten == 2 - left
+    notes.write("plan.md", "# Plan\n\nThere is no word.\n\n# Other\n\nStays as it is.\n")
+    assert memory.sync(notes.root).forgotten == 1
+    found = memory.get(path=path)
+    assert (len(found.records), found.forgotten) == (1, 1)
 
 
 @pytest.mark.parametrize("looks", [False, True])

@@ -165,7 +165,12 @@ def fetched_fields(report: FetchReport) -> dict[str, Any]:
                 | {"rule": rule}
                 for record, rule in evidence
             ]
-    return {"memories": memories, "unknown": list(report.unknown), "next_offset": report.next_offset}
+    return {
+        "memories": memories,
+        "unknown": list(report.unknown),
+        "next_offset": report.next_offset,
+        "forgotten": report.forgotten,
+    }
 
 
 def error_fields(error: ScrubjayError) -> dict[str, Any]:
@@ -314,6 +319,8 @@ def results_text(answer: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
 def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
     more = f"\nMore from offset {fetched['next_offset']}." if "next_offset" in fetched else ""
     unknown = f"\nUnknown: {single_line(', '.join(fetched['unknown']))}." if "unknown" in fetched else ""
+    if number := fetched.get("forgotten"):
+        unknown += f"\nPassages of this file that are left out, since they were forgotten: {number}."
     entries = [_entry_text(memory, names, whole=True) for memory in fetched["memories"]]
     return (quote_text("\n".join(entries)) if entries else NOTHING_FOUND) + unknown + more
 

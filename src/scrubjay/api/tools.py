@@ -242,6 +242,8 @@ def _forget(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
             hint="find memories with memory_search",
         )
     fields: dict[str, Any] = serializers.to_plain(report)
+    if report.still:
+        fields["note"] = "It comes back when its passage there is edited, and by nothing else."
     return fields
 
 

@@ -165,6 +165,11 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
     missing = f"Not found: {', '.join(map(single_line, found.unknown))}."
     if not found.records and found.unknown:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
+    if found.forgotten:
+        write_error(
+            f"Left out, since forgotten: {format_count(found.forgotten, 'passage')}. "
+            "A forgotten passage comes back only when it is edited in the file."
+        )
     if call.json:
         shaped = serializers.fetched_fields(found)
         for each in shaped["memories"] if links else ():

@@ -461,7 +461,8 @@ def source_rows(found: Sequence[SourceStatus]) -> list[Sequence[str]]:
             each.id,
             each.root + ("" if each.present else " (missing)"),
             _commit_counts(each) if each.root.endswith("/.git") else format_count(each.documents, "file"),
-            format_count(each.passages, "passage"),
+            format_count(each.passages, "passage")
+            + (f", {each.forgotten:,} forgotten" if each.forgotten else ""),
             f"project {each.project}" if each.project else "no project",
             _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")
             + (", shared by front matter" if each.share else ""),

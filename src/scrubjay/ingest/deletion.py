@@ -24,7 +24,17 @@ from scrubjay.models.lifecycle import (
     name_imported,
     versioned_name,
 )
-from scrubjay.models.records import NEVER_INJECT, STATUSES, Document, Record, RecordFilter, Scope, Source
+from scrubjay.models.records import (
+    FORGOTTEN_PREFIX,
+    NEVER_INJECT,
+    STATUSES,
+    Document,
+    Record,
+    RecordFilter,
+    Scope,
+    Source,
+    note_documents,
+)
 from scrubjay.models.reports import ForgetReport
 from scrubjay.models.results import position
 from scrubjay.storage.changes import (
@@ -369,6 +379,9 @@ def _reread_changes(
         changed = replace(document, title=remaining_title(document, gone, left))
         if not document.cursor:  # a transcript is only read on from its cursor
             changed = replace(changed, mtime_ns=0, content_hash=REREAD_HASH)
+        if gone and note_documents({path: document}) and not document.refused_group:
+            extractor = f"{FORGOTTEN_PREFIX}{document.forgotten + len(gone)}"
+            changed = replace(changed, versions=replace(document.versions, extractor=extractor))
         if changed != document:
             yield PutDocument(changed)
 

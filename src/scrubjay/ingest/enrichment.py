@@ -506,8 +506,9 @@ class PageIndex:
 
 def pages_named(reader: Reader, source: str, target: LinkTarget) -> Iterable[tuple[int, str]]:
     """Yield the visible notes with the name of a link: 0 and the path for a file, 1 for a title, 2 for an alias."""
-    documents, names = note_documents(reader.documents(source)), DocumentNames()
-    PageNames(reader, source, documents, names).look_up(target)
+    documents = note_documents(reader.documents(source))
+    names = PageNames(reader, source, documents)
+    names.look_up(target)
     wanted = _page_name(target.name.lstrip("/"))
     for path, document in documents.items():
         files = (f"/{_page_name(one)}" for one in (path, *_file_names(path)))

@@ -32,7 +32,16 @@ from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcrip
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.ids import text_hash, tombstone_hashes
-from scrubjay.models.records import KEPT_PRIVATE_PREFIX, OWN, UNFINISHED, UNTRUSTED, Document, Record, Source
+from scrubjay.models.records import (
+    FORGOTTEN_PREFIX,
+    KEPT_PRIVATE_PREFIX,
+    OWN,
+    UNFINISHED,
+    UNTRUSTED,
+    Document,
+    Record,
+    Source,
+)
 from scrubjay.models.sources import authorship
 from scrubjay.storage.changes import PutDocument
 from scrubjay.storage.interface import Reader
@@ -273,6 +282,9 @@ def _plan(
     if refused is not None:
         versions = replace(document.versions, extractor=KEPT_PRIVATE_PREFIX + refused)
         document = replace(document, versions=versions)
+    elif left_out := len(drafted.drafts) - len(drafts):
+        versions = replace(document.versions, extractor=f"{FORGOTTEN_PREFIX}{left_out}")
+        document = replace(document, versions=versions)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
     planned = plan_document(
@@ -285,7 +297,6 @@ def _plan(
     tally.added += len(planned.fresh) - updated
     tally.updated += updated
     tally.removed += len(planned.dropped)
-    tally.forgotten += len(drafted.drafts) - len(drafts)
     tally.scrubbed.update(drafted.scrubbed)
     for problem in drafted.metadata.problems:
         run.report_problem(source, document.path, problem)

@@ -129,6 +129,8 @@ FAILED_PREFIX: Final = "failed: "
 """What the content hash of a document begins with whose file could not be read; the reason follows."""
 KEPT_PRIVATE_PREFIX: Final = "kept private: "
 """Stands for the extractor of a note that names a group its owner is not in; the group follows."""
+FORGOTTEN_PREFIX: Final = "forgotten: "
+"""Stands for the extractor of a note of which passages were forgotten; their number follows."""
 UNCONVERTED: Final = "unconverted"
 """Extractor of a document, such as a PDF, that failed because of its content: it is not tried again unchanged."""
 
@@ -167,6 +169,13 @@ class Document:
             if self.content_hash.startswith(FAILED_PREFIX)
             else ""
         )
+
+    @property
+    def forgotten(self) -> int:
+        """Number of its passages that are left out, since they were forgotten."""
+        extractor = self.versions.extractor
+        number = extractor.removeprefix(FORGOTTEN_PREFIX)
+        return int(number) if number != extractor else 0
 
     @property
     def refused_group(self) -> str:

@@ -25,6 +25,7 @@ class FetchReport:
         evidence: Derived memory to what it was derived from, the most important first, texts cut short.
         rules: Derived memory to the rule or model that found it in each piece of evidence: ``statement``, ``read by
             MODEL``, …
+        forgotten: Passages of the file that are left out, since they were forgotten.
     """
 
     records: tuple[Record, ...]
@@ -33,6 +34,7 @@ class FetchReport:
     next_offset: int | None = None
     evidence: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
     rules: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    forgotten: int = 0
 
 
 @frozen
@@ -282,6 +284,7 @@ class SourceStatus:
         untrusted: Number of untrusted documents.
         commits: Commits that it holds, where it is the history of a git repository; its root is the ``.git``.
         left_out: Commits that were left out, since they say nothing.
+        forgotten: Passages of its files that are left out, since they were forgotten.
     """
 
     id: str
@@ -297,6 +300,7 @@ class SourceStatus:
     untrusted: int = 0
     commits: int = 0
     left_out: int = 0
+    forgotten: int = 0
 
 
 @frozen

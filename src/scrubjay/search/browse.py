@@ -89,8 +89,9 @@ def fetch_memories(
         raise InputError("Lines need a path; memories are returned whole.", hint="give path with lines")
     if lines is not None and not 1 <= lines[0] <= lines[1]:
         raise InputError(f"Lines {lines[0]}-{lines[1]} are not a range; lines start at 1.")
+    forgotten = 0
     if path:
-        records, unknown = _by_lines(reader, path, lines)
+        records, unknown, forgotten = _by_lines(reader, path, lines)
     else:
         found, unknown = find_records(reader, ids)
         every = [
@@ -105,7 +106,7 @@ def fetch_memories(
             shown.append(replace(record, content=record.content[first:last]))
         at += len(record.content)
     paths = full_paths(shown, reader.sources())
-    report = FetchReport(tuple(shown), paths, unknown, end if at > end else None)
+    report = FetchReport(tuple(shown), paths, unknown, end if at > end else None, forgotten=forgotten)
     if not window.evidence:
         return report
     edges = reader.edges([record.id for record in shown], ["derived_from"], limit=MAX_EVIDENCE)
@@ -200,7 +201,7 @@ def short_references(reader: Reader, ids: Iterable[str]) -> dict[str, ShortRefer
 
 def _by_lines(
     reader: Reader, path: str, lines: tuple[int, int] | None
-) -> tuple[list[Record], tuple[str, ...]]:
+) -> tuple[list[Record], tuple[str, ...], int]:
     target = Path(expand_path(path))
     absolute = Path(os.path.abspath(target))
     sources = reader.sources()
@@ -212,9 +213,12 @@ def _by_lines(
     if not target.is_absolute():
         candidates += [(source, target.as_posix()) for source in sources]
     for source, relative in candidates:
-        records = reader.passages(source.id, _whole_commit(reader, source, relative))
-        if records and lines is None:
-            return records, ()
+        whole = _whole_commit(reader, source, relative)
+        records = reader.passages(source.id, whole)
+        document = reader.documents(source.id).get(whole)
+        forgotten = 0 if document is None else document.forgotten
+        if (records and lines is None) or (forgotten and not records):
+            return records, (), forgotten
         if records and lines is not None:
             first, last = lines
             places = [(one, line_range(one.place)) for one in records]
@@ -223,13 +227,13 @@ def _by_lines(
                     f"{path} is a document without lines.",
                     hint="give the path as it is cited, or without lines",
                 )
-            return [one for one, at in places if at and at[0] <= last and at[1] >= first], ()
+            return [one for one, at in places if at and at[0] <= last and at[1] >= first], (), forgotten
     file, mark, anchor = path.rpartition("#")
     if mark and file and lines is None:  # a document's page or heading
-        records, _ = _by_lines(reader, file, None)
+        records, _, _ = _by_lines(reader, file, None)
         at_anchor = [one for one in records if is_at(one, anchor)]
-        return at_anchor, () if at_anchor else (path,)
-    return [], (path,)
+        return at_anchor, () if at_anchor else (path,), 0
+    return [], (path,), 0
 
 
 def _whole_commit(reader: Reader, source: Source, path: str) -> str:

@@ -124,6 +124,7 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         untrusted=0 if repository else work[FOREIGN] + work[JOINT],
         commits=len(documents) - left_out if repository else 0,
         left_out=left_out,
+        forgotten=sum(one.forgotten for one in documents.values()),
     )
 
 

@@ -522,6 +522,10 @@ def sync_each(
     with workspace.reader() as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled())
+        if inline is None:
+            tally.forgotten += sum(
+                one.forgotten for source in chosen for one in reader.documents(source.id).values()
+            )
     return SyncReport(
         files=tally.files,
         passages=passages,

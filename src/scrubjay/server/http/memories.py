@@ -178,7 +178,7 @@ _MEMORY: Final = model_of(
 """A memory as `serializers.record_fields` writes it."""
 _FETCHED: Final = object_model(
     "Fetched", "Whole memories, and the ids that were not found.",
-    memories=list_of(_MEMORY), unknown=list[str], next_offset=int | None,
+    memories=list_of(_MEMORY), unknown=list[str], next_offset=int | None, forgotten=int,
 )  # fmt: skip
 _PAGE: Final = object_model(
     "Page", "Memories and the cursor of the next page; null at the end.",
