@@ -162,6 +162,18 @@ def test_forget_removes_for_good_and_names_where_the_words_still_stand(cli, note
     assert cli("forget", best["id"], "--yes").code == 2
 
 
+def test_forgetting_a_turn_of_an_export_names_its_file(cli, tmp_path: Path) -> None:
+    turn = {"content_type": "text", "parts": ["The mast is 12 metres."]}
+    message = {"id": "m", "author": {"role": "user"}, "content": turn}
+    file = tmp_path / "chats" / "conversations.json"
+    file.parent.mkdir()
+    file.write_text(json.dumps([{"id": "c", "create_time": 1, "mapping": {"m": {"message": message}}}]))
+    cli("sync", file.parent)
+    (found,) = cli("get", file, "--json").json["memories"]
+    said = cli("forget", found["id"], "--yes")
+    assert f"The text remains in {file}.\n" in said.out
+
+
 def test_places_where_forgotten_texts_remain_are_told_once_a_file(cli, tmp_path: Path) -> None:
     talk = tmp_path / "talk.jsonl"
     texts = (

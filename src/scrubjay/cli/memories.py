@@ -278,8 +278,11 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
 def write_remains(places: Sequence[str]) -> None:
     by_file: dict[str, list[str]] = {}
     for place in places:
-        path, _, lines = place.rpartition(":")
-        by_file.setdefault(path, []).append(lines)
+        path, mark, lines = place.rpartition(":")
+        if mark and lines.replace("-", "").isdecimal():
+            by_file.setdefault(path, []).append(lines)
+        else:  # a document without lines
+            write(f"The text remains in {single_line(place)}.")
     for path, found in sorted(by_file.items()):
         numbers = [int(number) for lines in found for number in lines.split("-")]
         where = f"{path}:{found[0]}" if len(found) == 1 else f"{path}, at {len(found):,} places in lines "

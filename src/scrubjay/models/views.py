@@ -257,7 +257,7 @@ class Conversation:
     """A conversation in a list.
 
     Attributes:
-        opening: Beginning of the first words a person said in it, else of its first turn.
+        opening: Its title, else the beginning of the first words a person said in it, else of its first turn.
         started: ISO date or time of its first turn, or None.
         ended: ISO date or time of its last turn, or None.
         agent: Agent that recorded it, or None.

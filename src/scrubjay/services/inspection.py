@@ -343,9 +343,10 @@ def _describe(reader: Reader, session: str) -> Conversation | None:
     closing = reader.turns(session, last, last)
     turns = opening or closing
     first = next((one for one in turns if one.role == "user" and _is_said(one)), turns[0])
+    title = next((one.title for one in turns if one.turn == 0 and _is_said(one)), "")
     return Conversation(
         session=session,
-        opening=memory_phrase(first),
+        opening=title or memory_phrase(first),
         started=record_date(turns[0]),
         ended=record_date(closing[-1]),
         turns=last + 1,

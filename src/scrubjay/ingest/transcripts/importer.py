@@ -339,6 +339,9 @@ class _TranscriptImport:
         written = turn.at if turn.at is not None else self.state.mtime_ns // 1000 or now
         event = EventTime(turn.at, turn.at, "second", "UTC") if turn.at is not None else None
         project = run.projects.of(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+        title, line = "", turn.line
+        if not self.form.lines:  # an export in one piece: it has titles, and lines that nobody wrote
+            title, line = redact_text(turn.title, run.chunks.allow).text, 0
         records = []
         for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
             content = clean.text[passage.start : passage.end]
@@ -349,12 +352,12 @@ class _TranscriptImport:
                 tier=TURN_TIER,
                 content=content,
                 content_hash=text_hash(content),
-                title="",
+                title=title,
                 key=source.key,
                 owner=run.scope.user,
                 recorded_at=min(written, now),
                 updated_at=now,
-                place=SourcePlace(source.id, path, ordinal, turn.start, turn.end, turn.line, turn.line),
+                place=SourcePlace(source.id, path, ordinal, turn.start, turn.end, line, line),
                 project=project,
                 agent=turn.agent or None,
                 session=turn.session,
@@ -390,6 +393,9 @@ class _TranscriptImport:
                 last = reader.last_turn(session)
                 self.numbers[session] = -1 if last is None else last
             self.numbers[session] += 1
-            fresh |= {one.id: replace(one, turn=self.numbers[session]) for one in new}
+            number = self.numbers[session]
+            for one in new:  # in every turn, the title of the conversation would rank them all
+                title = "" if number else one.title
+                fresh[one.id] = replace(one, turn=number, title=title)
         self.run.tally.added += len(fresh)
         return list(fresh.values())

@@ -1,8 +1,10 @@
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from scrubjay import Memory
 from scrubjay.ingest.transcripts import chatgpt, claude
 from scrubjay.ingest.transcripts.base import TranscriptFormat
 
@@ -127,3 +129,23 @@ def test_a_torn_export_gives_every_whole_conversation_and_one_problem(
             [" the file ends within it"],
             [" the file ends within its array"],
         )
+
+
+def test_an_exported_conversation_is_found_by_its_title_and_cited_without_lines(
+    opened: Callable[..., Memory], fixtures: Path
+) -> None:
+    memory = opened()
+    memory.sync(fixtures / "chatgpt")
+    found = memory.get(path=fixtures / "chatgpt" / "conversations.json").records
+    first = [one for one in found if one.session == "conv-1"]
+    assert [one.title for one in sorted(first, key=lambda one: one.turn or 0)] == [
+        "Trip to Lisbon",
+        "",
+        "",
+        "",
+    ]
+    best = memory.search("trip").results[0]
+    assert (best.title, best.line_start) == ("Trip to Lisbon", None)
+    assert best.citation == str(fixtures / "chatgpt" / "conversations.json")
+    (listed,) = [one for one in memory.conversations().conversations if one.session == "conv-1"]
+    assert "Trip to Lisbon" in listed.opening
