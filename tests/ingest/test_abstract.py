@@ -128,7 +128,7 @@ def test_marks_of_markdown_are_taken_off_and_marks_of_secrets_stay() -> None:
     phrase, _ = summarise_text("", content + PROSE)
     assert phrase == (
         "Bold and code_name of the page and a topic, with [secret:password] and [private] and snake_case, "
-        "kept as it is, and 2 * 3 * 4."
+        "kept as it is, and 2 * 3 * 4. …"
     )
 
 
@@ -147,7 +147,7 @@ def test_of_a_fence_its_first_line_is_taken_and_of_a_table_its_header() -> None:
     table = "| name | size |\n|---|---|\n" + "| a | 1 |\n" * 40
     _, paragraph = summarise_text("", f"Run this once.\n\n{fence}\n{table}\n" + PROSE + MORE)
     assert paragraph is not None
-    assert paragraph.startswith("Run this once. scrubjay sync notes; name, size; The store keeps")
+    assert paragraph.startswith("Run this once. scrubjay sync notes … name, size … The store keeps")
 
 
 def test_code_alone_is_told_by_its_comments_and_first_lines() -> None:
@@ -158,10 +158,28 @@ def test_code_alone_is_told_by_its_comments_and_first_lines() -> None:
     assert phrase.startswith("Keep rows by key. import os")
 
 
-def test_a_short_exclamation_does_not_stand_for_the_turn() -> None:
-    phrase, _ = summarise_text("", "Certainly! " + PROSE)
+def test_a_short_sentence_stays_before_the_one_that_explains_it() -> None:
+    phrase, _ = summarise_text("", "Mantis or Kestrel? Mantis rejected. Reason: nobody answered. " + PROSE)
     assert phrase is not None
-    assert phrase.startswith("The store")
+    assert phrase.startswith("Mantis or Kestrel? Mantis rejected. Reason: nobody answered. The store")
+
+
+def test_the_items_of_a_list_keep_their_numbers_and_boxes() -> None:
+    content = "1. Mantis raus. Grund: drei Ausfälle.\n2) Kessler bekommt ihn.\n- [x] Absage\n- [ ] Vertrag\n- Ende\n"
+    phrase, paragraph = summarise_text("", content + PROSE + MORE)
+    assert paragraph is not None
+    assert paragraph.startswith(
+        "1. Mantis raus. Grund: drei Ausfälle. 2) Kessler bekommt ihn. [x] Absage; [ ] Vertrag; Ende The store"
+    )
+    assert phrase is not None
+    assert phrase.endswith("…")
+
+
+def test_every_cut_is_marked() -> None:
+    _, paragraph = summarise_text("", f"{PROSE * 2}Nobody needs it. {PROSE}{MORE}")
+    assert paragraph is not None
+    assert "while it is open. … Nobody needs it. … Every reader asks" in paragraph
+    assert paragraph.endswith("…")
 
 
 def test_a_sentence_longer_than_the_room_is_cut_at_a_pause_between_words() -> None:

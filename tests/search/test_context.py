@@ -371,3 +371,19 @@ def test_a_project_that_no_memory_has_is_named(memory: Memory, tmp_path: Path) -
     for known in ("shop", str(tmp_path / "new")):
         assert memory.context("deploy key", project=known).partial == ()
         assert not [one for one in memory.search("deploy key", projects=[known]).notes if "belongs" in one]
+
+
+def test_a_shortened_memory_shows_the_point_that_answers_and_never_a_reason_without_what_it_explains(
+    memory: Memory,
+) -> None:
+    memory.add(
+        "Teilnehmer: JB, Almut B., T. Mehlhorn, ich; protokoll: ich\n\n"
+        "1. Mantis raus. Grund: the reference in Gliwice had 3 outages over Easter and nobody picked up the phone.\n"
+        "2. EPG LFS gets the job. Almut signs off 112.500/yr, capped for 3 yrs.\n"
+        "3. Kickoff in August, after the inventory count; Mehlhorn books the room and invites both halls.\n"
+        "4. The old system runs in parallel until the end of October, and nobody switches during the fair.\n"
+    )
+    for budget in (100, 120, 150):
+        shown = memory.context("what was decided about EPG LFS?", budget=budget).text
+        assert "…2. EPG LFS gets the job." in shown
+        assert ("Grund:" in shown) <= ("1. Mantis raus. Grund:" in shown)

@@ -205,3 +205,22 @@ def test_a_phrase_is_not_found_in_other_words_or_another_order(content, phrase):
 )
 def test_a_short_snippet_is_whole_sentences(content, wanted):
     assert best_sentences(content, query_groups("blue kettle"), 100).text == wanted
+
+
+REASONS = (
+    "1. Mantis raus. Grund: {}\n2. Kessler gets the job, capped for three years.\n",
+    "**Mantis rejected.** {}\nKessler gets the job, capped for three years.\n",
+    "Mantis rejected.\n\nBecause {}\n\nKessler gets the job, capped for three years.\n",
+    "Rejected:\n- Mantis, {}\n",
+)
+
+
+@pytest.mark.parametrize("cut", [best_snippet, best_sentences])
+@pytest.mark.parametrize("point", REASONS)
+def test_a_sentence_keeps_the_short_one_that_it_explains(cut, point):
+    reason = "the reference in Gliwice had three outages over Easter and nobody picked up the phone."
+    content = FILLER * 5 + point.format(reason) + FILLER * 5
+    for limit in range(150, 260, 10):
+        found = cut(content, query_groups("outages phone reference"), limit).text
+        assert found.startswith(CUT_MARK)
+        assert "Rejected:" in found or "Mantis r" in found

@@ -41,7 +41,7 @@ from scrubjay.storage.interface import Reader
 from scrubjay.text.dialogue import is_small_talk, only_asks
 from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
 from scrubjay.text.paraphrase import content_vocabulary
-from scrubjay.text.snippets import best_snippet, best_snippets
+from scrubjay.text.snippets import best_sentences, best_snippet, best_snippets
 from scrubjay.text.summaries import abstract_of, overview_of
 
 if TYPE_CHECKING:
@@ -258,6 +258,8 @@ ANSWER_SNIPPET: Final = 480
 SNIPPET_PER_TOKEN: Final = 0.5
 """Characters of a memory that answers a question for each token of the budget: a tenth of it. Whole turns of
 conversations fit into 4,000 tokens so (bench/LOG.md)."""
+ANSWER_PHRASE: Final = 120
+"""Characters of a memory that answers a question where no more of it fits."""
 PHRASE_LENGTH: Final = 120
 """Characters of a memory that has no phrase (L0)."""
 MAX_WHOLE_TOKENS: Final = 120
@@ -626,9 +628,10 @@ def _context_item(
         first = next(snippets).text
         if most > ANSWER_SNIPPET < len(first):
             second = next(snippets).text
+        last = best_sentences(content, state.plan.groups, ANSWER_PHRASE).text
     else:
-        first = _shown_text(record)
-    forms = (first, second, _shown_phrase(record))
+        first, last = _shown_text(record), _shown_phrase(record)
+    forms = (first, second, last)
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, forms) if text))
     where = position(record)
     # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.

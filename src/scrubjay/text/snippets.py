@@ -29,7 +29,7 @@ MIN_WEIGHT = 0.5
 """Weight of the last group where the caller gave none; the first weighs 1, so order them rarest first."""
 
 # Ends of sentences: the full stops of all scripts here; a Latin one only before white space.
-_SENTENCE = re.compile(r"[.!?][\"'”’)\]]*\s+|[。！？।؟۔]+\s*|\n")
+_SENTENCE = re.compile(r"[.!?][\"'”’)\]*_]*\s+|[。！？।؟۔]+\s*|\n")
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 _MARKS = re.compile(r"[._\-]+")
@@ -162,17 +162,27 @@ WRAPPED_LENGTH = 50
 """Characters from which on a line that ends within a sentence is taken for wrapped."""
 
 
-def _sentences(content: str) -> list[tuple[int, int]]:
-    """Return start and end of each sentence or line that has a text, in order; a wrapped line ends no sentence."""
-    spans: list[tuple[int, int]] = []
-    start = 0
-    for border in (*_SENTENCE.finditer(content), None):
-        end = len(content) if border is None else border.end()
-        if border is not None and border[0] == "\n":
+def _sentence_ends(content: str, until: int) -> list[int]:
+    """Return where sentences and lines end before ``until``; a wrapped line ends no sentence."""
+    ends = []
+    for border in _SENTENCE.finditer(content, 0, until):
+        end = border.end()
+        if border[0] == "\n":
             line = content[content.rfind("\n", 0, border.start()) + 1 : border.start()]
             if len(line) >= WRAPPED_LENGTH and line[-1] not in "|:;" and content[end : end + 1].isalnum():
                 continue
+        ends.append(end)
+    return ends
+
+
+def _sentences(content: str) -> list[tuple[int, int]]:
+    """Return start and end of each sentence or line that has a text, in order, with the short ones it needs."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in (*_sentence_ends(content, len(content)), len(content)):
         if re.search(r"\w", content[start:end]):
+            if spans and _introduces(content, spans[-1][0], start):
+                start = spans.pop()[0]
             spans.append((start, end))
         elif spans:  # the end of a table's row, a fence
             spans[-1] = (spans[-1][0], end)
@@ -180,6 +190,39 @@ def _sentences(content: str) -> list[tuple[int, int]]:
             continue
         start = end
     return spans
+
+
+SHORT_SENTENCE = 40
+"""Characters up to which a sentence stays with the next one, which may explain it."""
+_REASON = re.compile(
+    r"[\W_]*(?:(?:because|reason|rationale|grund|gründe|begründung|weil|denn)\b|因为|因為|原因|理由)",
+    re.IGNORECASE,
+)
+
+
+def _introduces(content: str, before: int, start: int) -> bool:
+    """Return whether the sentence at ``start`` needs the short one at ``before``.
+
+    It does if both stand on one line, or if the first ends in a colon or the second gives a reason.
+    """
+    lead = content[before:start].lstrip()
+    words = lead.rstrip()
+    if len(words) > SHORT_SENTENCE:
+        return False
+    return "\n" not in lead or words[-1:] in (":", "：") or _REASON.match(content, start) is not None
+
+
+def _with_introduction(content: str, start: int) -> int:
+    """Return where the short sentences begin that the one at ``start`` needs."""
+    borders = [0, *_sentence_ends(content, start)]
+    if borders.pop() != start:  # within a sentence
+        return start
+    for border in reversed(borders):
+        if re.search(r"\w", content[border:start]):
+            if not _introduces(content, border, start):
+                break
+            start = border
+    return start
 
 
 def find_highlights(
@@ -285,6 +328,8 @@ def _cut_window(content: str, first: int, last: int, room: int) -> tuple[int, in
     ):  # the match stands near the end: what is left of the room goes before it
         earliest = max(0, len(content) - room)
     start = 0 if earliest == 0 else _first_start(content, earliest, first)
+    whole = _with_introduction(content, start)
+    start = whole if last - whole <= room else start
     latest = min(len(content), start + room)
     end = len(content) if latest == len(content) else _last_stop(content, last, latest)
     return _trim_window(content, start, end)

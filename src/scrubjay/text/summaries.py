@@ -1,8 +1,8 @@
 """Extractive summaries: the abstract (L0) and overview (L1) of a text, in its own sentences.
 
 They are made when a memory is shown. `text_units` reads sentences, headings, table rows and code lines in one pass,
-without a tree. Units are taken from the top; repetitive ones are skipped, and further code lines, table rows and
-exclamations fill the remaining room. Lengths count source words as the tokenizer does.
+without a tree. Units are taken from the top; long repetitive ones are skipped, and further code lines and table rows
+fill the remaining room. Every cut is marked. Lengths count source words as the tokenizer does.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SENTENCE = re.compile(
     r"[.!?。！？।؟۔｡](?:(?<=[.!?])[\"'”’)\]]*\s+(?![a-z])"
     r"|(?<=[。！？।؟۔｡])[”’」』）\"]*\s*)"
 )
-_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?:#{1,6}[ \t]+)?")
+_ITEM = re.compile(r"(?:[-*+]|([0-9]{1,9}[.)]))[ \t]+(?:(\[[ xX]\])[ \t]+)?(?:#{1,6}[ \t]+)?")
 _DASHES = re.compile(r"[\s|:=*_+-]+\Z")
 _HIDDEN = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 _COMMENT = re.compile(r"\s*(?://[/!]?|#+!?|--|/?\*+/?|\"\"\"|''')[ \t]*")
@@ -66,6 +66,11 @@ def text_units(text: str) -> Iterator[tuple[str, str]]:
     >>> list(text_units("# Seeds\n- **Oak** grows. Slowly\n"))
     [('heading', 'Seeds'), ('text', 'Oak grows.'), ('text', 'Slowly')]
     """
+    return ((kind, unit) for kind, unit, _ in _marked_units(text))
+
+
+def _marked_units(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield units with the number and the check box that stand before them."""
     if text.startswith(("---", "\ufeff---")):
         text = text[front_matter_end(text) :]
     if "<!--" in text:
@@ -73,19 +78,22 @@ def text_units(text: str) -> Iterator[tuple[str, str]]:
     if ":: " in text:
         text = _OUTLINE.sub("", text)
     prose: list[str] = []
+    mark = ""
     for kind, line in _code_lines(text) if _is_code(text) else _lines(text):
         if kind == "more":
             prose.append(line)
             continue
         if prose:
-            yield from _sentences(" ".join(prose))
-            prose = []
-        if kind == "item":
-            prose.append(line)
+            yield from _sentences(" ".join(prose), mark)
+            prose, mark = [], ""
+        item = _ITEM.match(line) if kind == "item" else None
+        if item:
+            mark = " ".join(filter(None, item.groups()))
+            prose.append(line[item.end() :])
         elif kind and line:
-            yield kind, (line if kind in ("code", "more code") else _plain(line))
+            yield kind, (line if kind in ("code", "more code") else _plain(line)), ""
     if prose:
-        yield from _sentences(" ".join(prose))
+        yield from _sentences(" ".join(prose), mark)
 
 
 def _is_code(text: str) -> bool:
@@ -139,8 +147,9 @@ def _line(line: str, words: str, before: str) -> tuple[str, str]:
     if first == "|":
         cells = ", ".join(cell.strip() for cell in words.strip("|").split("|") if cell.strip())
         return ("row" if before in ("header", "row") else "header"), cells
-    item = None if first in "[{" else _ITEM.match(words)
-    return ("item", words[item.end() :]) if item else ("more", words.lstrip("> ") if first == ">" else words)
+    if first not in "[{" and _ITEM.match(words):
+        return "item", words
+    return "more", words.lstrip("> ") if first == ">" else words
 
 
 def _included(line: str) -> bool:
@@ -165,16 +174,16 @@ def _inner(found: re.Match[str]) -> str:
     return found[group] if group == _CODE_GROUP else _plain(found[group])
 
 
-def _sentences(text: str) -> Iterator[tuple[str, str]]:
+def _sentences(text: str, mark: str) -> Iterator[tuple[str, str, str]]:
     plain, start = _plain(text), 0
     brackets = bracketed_ranges(plain)
     for end in _SENTENCE.finditer(plain):
         if continues_after(plain, end.start() + len(end[0].rstrip()), brackets):
             continue
-        yield "text", plain[start : end.end()].strip()
-        start = end.end()
+        yield "text", plain[start : end.end()].strip(), mark
+        start, mark = end.end(), ""
     if start < len(plain):
-        yield "text", plain[start:].strip()
+        yield "text", plain[start:].strip(), mark
 
 
 L0_TOKENS: Final = 30
@@ -191,8 +200,8 @@ NEW: Final = 0.34
 """Share of its words that a unit must bring which none before it brought."""
 EMPTY: Final = 0.4
 """Share of the room that is not left empty: a sentence is cut rather."""
-SHORT: Final = 3
-"""A sentence of fewer tokens ("Certainly!") comes in only when room is left."""
+SHORT: Final = 6
+"""A unit of fewer tokens is never skipped: the next one may explain it ("Offer declined. Reason: …")."""
 HELD_BACK: Final = frozenset(("more code", "row"))
 """Kinds that come in only when room is left: lines of code after the first, rows after a table's header."""
 CUT_MARK: Final = "…"
@@ -229,44 +238,43 @@ def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -
     counted = len(content) < room * FEW
     if counted and _count(content) <= room:
         return None
-    units, read = _read(content, {name.casefold() for name in (title, *heading_path)}, room)
+    units, read, places = _read(content, {name.casefold() for name in (title, *heading_path)}, room)
     if (
         read <= room and not counted and _count(content) <= room
     ):  # all was read; what was passed over counts too
         return None
-    return _chosen(units, room)
+    return _joined(_chosen(units, room), places) or None
 
 
-def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int]:
+def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int, int]:
+    """Return units, their tokens, and the number of places: more than the last unit's if something follows it."""
     read = normalize_newlines(content[:READ])
     runs = not normalize_typography(read).isascii() and has_unspaced(read)
     units: list[_Unit] = []
     result: list[_Unit] = []
     sentences: set[str] = set()
-    total = 0
-    for place, (kind, text) in enumerate(text_units(read)):
+    total = places = 0
+    for kind, text, mark in _marked_units(read):
         if kind in HELD_BACK:
-            result.append(_Unit(place, kind, text, 0))
+            result.append(_Unit(places, kind, text, 0))
+            places += 1
             continue
         found = _words(text)
-        bag, before = set(found), len(sentences)
-        sentences |= bag
-        if kind == "heading":
-            passed = text.casefold() in known
-        else:
-            passed = len(sentences) - before < NEW * len(bag)
-        if passed or not found:
+        if not found or (kind == "heading" and text.casefold() in known):
             continue
         size = _count(text) if runs else len(found)
-        if kind == "text" and size < SHORT:
-            result.append(_Unit(place, kind, text, size))
-            continue
-        units.append(_Unit(place, kind, text, size))
-        total += size
+        bag, before = set(found), len(sentences)
+        sentences |= bag
+        if size < SHORT or len(sentences) - before >= NEW * len(bag):
+            size += len(_words(mark))
+            units.append(_Unit(places, kind, f"{mark} {text}" if mark else text, size))
+            total += size
+        places += 1
         if total > room:
-            return units, total
+            return units, total, places + 1
     sized = (unit._replace(size=_count(unit.text)) for unit in result[:room])
-    return [*units, *(unit for unit in sized if unit.size)], total
+    units += (unit for unit in sized if unit.size)
+    return units, total, places + (len(content) > READ)
 
 
 def _words(text: str) -> list[str]:
@@ -298,7 +306,7 @@ def _count(text: str) -> int:
     )
 
 
-def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
+def _chosen(units: Sequence[_Unit], tokens: int) -> list[_Unit]:
     room, letters = tokens, tokens * CHARACTERS
     chosen: list[_Unit] = []
     for unit in units:
@@ -313,16 +321,22 @@ def _chosen(units: Sequence[_Unit], tokens: int) -> str | None:
         chosen.append(unit)
         room -= unit.size
         letters -= len(unit.text)
-    return _joined(sorted(chosen)) or None
+    return sorted(chosen)
 
 
-def _joined(units: Sequence[_Unit]) -> str:
-    text = ""
+def _joined(units: Sequence[_Unit], places: int) -> str:
+    """Return units as one text, with a mark where those of other places are left out."""
+    text, place = "", 0
     for unit in units:
-        if text:
+        if unit.place > place and not text.endswith(CUT_MARK):
+            text += f" {CUT_MARK} "
+        elif text:
             text += "" if text[-1] in "。！？" else " " if text[-1] in _ENDS else "; "
         text += f"{unit.text}:" if unit.kind == "heading" and unit is not units[-1] else unit.text
-    return text
+        place = unit.place + 1
+    if text and place < places and not text.endswith(CUT_MARK):
+        text += f" {CUT_MARK}"
+    return text.lstrip()
 
 
 def _cut(text: str, tokens: int) -> str:
