@@ -147,7 +147,7 @@ def test_filters_narrow_the_results(cli, notes) -> None:
     assert paths("--tag", "food") == {"tagged.md"}
     assert paths("--tier", "lesson") == {None}
     assert paths("--path", "log") == {"log/2026-03-01.md"}
-    assert paths("--path", "*.md", "--tag", "none") == set()
+    assert paths("--path", "log", "--tag", "food") == set()
     assert paths("--until", "2021") == {None}
     assert paths("--since", "2026-03-01", "--until", "2026-03-01") == {"log/2026-03-01.md"}
     assert paths("--source", str(notes)) == {"boats.md", "log/2026-03-01.md", "tagged.md"}
@@ -452,13 +452,25 @@ def test_a_turn_with_a_superseded_statement_is_shown_below_the_later_turn(cli) -
         ("--agent", "claude", "There is no agent 'claude'. Agents: claude-code."),
         ("--session", "9f", "There is no session '9f'. Sessions: 3a125a96-d45b-4c1e."),
         ("--path", "nosuch", "There is no path 'nosuch'. Paths: boats.md"),
+        ("--tag", "wsm", "There is no tag 'wsm'. Tags: wms, food."),
     ],
 )
 def test_a_filter_that_no_memory_passes_is_an_error_that_names_similar_values(
     cli, notes, flag: str, value: str, told: str
 ) -> None:
     cli("sync", notes, "--project", "tracker")
-    talk = ("--session", "3a125a96-d45b-4c1e", "--role", "user", "--turn", "0", "--agent", "claude-code")
+    talk = (
+        "--session",
+        "3a125a96-d45b-4c1e",
+        "--role",
+        "user",
+        "--turn",
+        "0",
+        "--agent",
+        "claude-code",
+        "--tag",
+        "wms",
+    )
     cli("add", "The kettle hums at dawn.", "--project", "owl", *talk)
     for asked in ("search", "thread", *(["context"] if flag in ("--project", "--agent") else [])):
         said = cli(asked, "kettle", flag, value)

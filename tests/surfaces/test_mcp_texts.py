@@ -226,6 +226,54 @@ def test_an_unknown_project_is_an_error_that_names_the_nearest_the_caller_may_se
     assert [each["snippet"] for each in found] == ["Memory of the heron."]
 
 
+WRONG = (
+    (
+        {"path": "Meeting/"},
+        {"path": "Meeting/"},
+        "There is no path 'Meeting/'. Paths: log/2026-03-01.md, boats.md, tagged.md.",
+    ),
+    ({"tags": ["wsm"]}, {"tags": ["wsm"]}, "There is no tag 'wsm'. Tags: wms, food."),
+    ({"session": "x"}, {"sessions": ["x"]}, "There is no session 'x'. Sessions: 3a125a96."),
+    ({"agent": "cluade"}, {"agents": ["cluade"]}, "There is no agent 'cluade'. Agents: claude-code."),
+)
+
+
+@pytest.mark.parametrize(("given", "posted", "told"), WRONG)
+def test_a_filter_value_that_no_memory_has_is_an_error_that_names_similar_ones(
+    cli: Any, notes: Path, session: Session, client: Any, given: Any, posted: Any, told: str
+) -> None:
+    cli("sync", notes)
+    talk = (
+        "--session",
+        "3a125a96",
+        "--role",
+        "user",
+        "--turn",
+        "0",
+        "--agent",
+        "claude-code",
+        "--tag",
+        "wms",
+    )
+    cli("add", "The kettle hums at dawn.", *talk)
+    asked = {"query": "kettle", **given}
+    error = use(session, lambda client: refusal(client, "memory_search", **asked))
+    assert error["message"] == told
+    for route in ("search", "thread"):
+        answer = client.post(f"/v1/{route}", json={"query": "kettle", **posted})
+        assert (answer.status_code, answer.json()["silence"]) == (200, told)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("memory_search", {"query": " "}), ("memory_thread", {"query": ""}), ("memory_forget", {"ids": []})],
+)
+def test_an_empty_query_or_list_is_an_error(session: Session, tool: str, given: Any) -> None:
+    error = refused(session, tool, **given)
+    assert error["message"] == f"{next(iter(given))} of {tool} is empty. Nothing was done."
+    assert error["hint"].startswith("it takes ")
+
+
 def test_a_question_that_was_cut_is_said_and_what_a_model_cannot_act_on_is_not(
     environ: dict[str, str],
 ) -> None:

@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.api import serializers
 from scrubjay.config.paths import ANSWERED_EVENTS
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Arguments = dict[str, Any]
+T = TypeVar("T")
 FALLBACK_TOKENS: Final = 300
 """Tokens of the profile that answers a personal question to which no memory is surely relevant."""
 PROFILE_SHARE: Final = 5
@@ -29,7 +30,23 @@ PROFILE_SHARE: Final = 5
 
 def _search(memory: Memory, arguments: Arguments) -> Any:
     explain = bool(arguments.get("explain", False))
-    return serializers.answer_fields(memory.search(**arguments), explain=explain)
+    return serializers.answer_fields(_checked(memory, memory.search, arguments), explain=explain)
+
+
+def _thread(memory: Memory, arguments: Arguments) -> Any:
+    return serializers.thread_fields(_checked(memory, memory.thread, arguments))
+
+
+def _checked(memory: Memory, ask: Callable[..., T], arguments: Arguments) -> T:
+    """Return what a query finds; if that is nothing, ``silence`` names a filter value that no memory has."""
+    from scrubjay.services.workspace import check_filters
+
+    found: Any = ask(**arguments)
+    try:
+        checked: T = check_filters(memory.workspace, ask, arguments, found)
+    except InputError as error:
+        checked = replace(found, silence=str(error))
+    return checked
 
 
 def _recall(memory: Memory, arguments: Arguments) -> Any:
@@ -64,7 +81,7 @@ def _revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
 
 QUERIES: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
     "search": _search,
-    "thread": lambda memory, arguments: serializers.thread_fields(memory.thread(**arguments)),
+    "thread": _thread,
     "context": lambda memory, arguments: serializers.to_plain(memory.context(**arguments)),
     "recall": _recall,
     "unchanged": _unchanged,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.api import serializers
 from scrubjay.errors import InputError, NotFoundError
@@ -18,6 +18,8 @@ from scrubjay.search.request import Option, SearchOptions, options_of
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory
+
+T = TypeVar("T")
 
 
 @frozen
@@ -84,7 +86,7 @@ def check_tool_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]
     """Return the arguments that are not null, with unpaired surrogates replaced.
 
     Raises:
-        InputError: An argument is missing, unknown or of the wrong type.
+        InputError: An argument is missing, empty though required, unknown or of the wrong type.
     """
     hint = f"it takes {', '.join(tool.properties)}"
     for name in tool.required:
@@ -95,6 +97,10 @@ def check_tool_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]
             raise InputError(f"{tool.name} takes no {name!r:.80}.", hint=hint)
         if value is not None and (expected := _type_error(value, tool.properties[name])):
             raise InputError(f"{name} of {tool.name} is {value!r:.80}, but takes {expected}.")
+    for name in tool.required:
+        value = given[name]
+        if not (value.strip() if isinstance(value, str) else value):
+            raise InputError(f"{name} of {tool.name} is empty. Nothing was done.", hint=hint)
     return {name: replace_surrogates(value) for name, value in given.items() if value is not None}
 
 
@@ -171,7 +177,7 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     from scrubjay.text.snippets import best_sentences
     from scrubjay.text.tokenizer import query_groups
 
-    answer = memory.search(snippet=max(SNIPPETS), **_plural_arguments(arguments))
+    answer = _query(memory, memory.search, {"snippet": max(SNIPPETS), **_plural_arguments(arguments)})
     found = serializers.compact_answer(answer)
     if '"' not in arguments["query"]:  # a result that contains the quoted words answers
         for result in found["results"][count_strong(result.relevance for result in answer.results) :]:
@@ -207,11 +213,18 @@ THREAD_SNIPPET: Final = 200
 
 
 def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_thread(memory.thread(snippet=THREAD_SNIPPET, **_plural_arguments(arguments)))
+    options = {"snippet": THREAD_SNIPPET, **_plural_arguments(arguments)}
+    return serializers.compact_thread(_query(memory, memory.thread, options))
 
 
 def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     return serializers.compact_context(memory.context(**arguments))
+
+
+def _query(memory: Memory, ask: Callable[..., T], arguments: Mapping[str, Any]) -> T:
+    from scrubjay.services.workspace import check_filters
+
+    return check_filters(memory.workspace, ask, arguments, ask(**arguments))
 
 
 def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -256,8 +269,8 @@ TOOLS: Final = (
     Tool(
         "memory_search",
         "Search memory (notes, conversations, facts). Do this before answering about prior work, decisions, "
-        "dates, people, preferences or to-dos. Each result has id, date, source and part of the text; none: nothing "
-        'is known. "quoted" must occur, -word must not.',
+        "dates, people, preferences or to-dos. Returns id, date, source, snippet. An empty answer may mean "
+        'that a filter matched nothing. "quoted" must occur, -word must not.',
         {
             "query": STRING,
             **{name: _argument_schema(one) for name, one in _SEARCH_ARGUMENTS.items()},

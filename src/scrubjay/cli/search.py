@@ -33,12 +33,10 @@ from scrubjay.text.display import single_line, strip_control
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from scrubjay.memory import Memory
-    from scrubjay.models.results import Answer, Context, Explanation, ReachedMemory, Result, ThreadEntry
+    from scrubjay.models.results import Answer, Explanation, ReachedMemory, Result, ThreadEntry
 
 
 F = TypeVar("F", bound=Callable[..., object])
-T = TypeVar("T")
 
 
 def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
@@ -145,11 +143,13 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     where = ""
     if found is None or not (found.results or found.nearest):
         with call.open(cold=True) as memory:
+            from scrubjay.services.workspace import check_filters
+
             found = memory.search(text, **arguments)
             empty = not (found.results or found.silence) and memory.status().memories == 0
             where = memory.status().store if empty else ""
-            if not (empty or found.results or found.nearest):
-                found = _with_whole_names(memory, memory.search, text, arguments, found)
+            if not empty:
+                found = check_filters(memory.workspace, memory.search, {"query": text, **arguments}, found)
     hint = "scrubjay sync DIR" if where else ""
     if call.json:
         from scrubjay.api.serializers import answer_fields
@@ -167,20 +167,6 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
         blocks.append(weak_summary(rest, found.silence))
     write("\n\n".join(blocks) or found.silence or f"Nothing found for: {single_line(text)}")
     _print_footer(found, explain=explain)
-
-
-def _with_whole_names(
-    memory: Memory, ask: Callable[..., T], text: str | None, arguments: Mapping[str, Any], found: T
-) -> T:
-    """Repeat a search with its filter values completed; return ``found`` if they were complete.
-
-    Raises:
-        InputError: No memory has a value; the message names similar ones.
-    """
-    from scrubjay.services.workspace import find_filter_values
-
-    whole = find_filter_values(memory.workspace, arguments)
-    return ask(text, **whole) if whole != arguments else found
 
 
 SHOWN_WEAK: Final = 3
@@ -297,9 +283,10 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
     arguments = {name: value for name, value in options.items() if value not in (None, (), "")}
     with call.open(cold=True) as memory:
+        from scrubjay.services.workspace import check_filters
+
         found = memory.thread(text, **arguments)
-        if not found.knots:
-            found = _with_whole_names(memory, memory.thread, text, arguments, found)
+        found = check_filters(memory.workspace, memory.thread, {"query": text, **arguments}, found)
     if call.json:
         from scrubjay.api.serializers import thread_fields
 
@@ -383,16 +370,11 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
         raise InputError("--session-start takes no question.", hint="omit one of them")
     text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
     arguments = {name: value for name, value in options.items() if value not in (None, ())}
-    named = {f"{name}s": [arguments.pop(name)] for name in ("project", "agent") if name in arguments}
     with call.open(cold=True) as memory:
+        from scrubjay.services.workspace import check_filters
 
-        def ask(query: str | None, **filters: list[str]) -> Context:
-            one_each = {name.removesuffix("s"): value for name, (value,) in filters.items()}
-            return memory.context(query, **(arguments | one_each))
-
-        found = ask(text, **named)
-        if not found.text:
-            found = _with_whole_names(memory, ask, text, named, found)
+        found = memory.context(text, **arguments)
+        found = check_filters(memory.workspace, memory.context, {"query": text, **arguments}, found)
     if call.print_json(found):
         return
     if found.text:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from datetime import date
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from scrubjay.config.loader import environment_copy
@@ -190,17 +190,38 @@ def _unknown_value(kind: str, value: str, known: Collection[str]) -> InputError:
     )
 
 
+T = TypeVar("T")
 MAX_KNOWN = 1_000
 """Latest memories, or sessions, among which values that are similar to an unknown one are looked for."""
 
 
+def check_filters(workspace: Workspace, ask: Callable[..., T], arguments: Mapping[str, Any], found: T) -> T:
+    """Return what a query found; if that is nothing, ask again with its filter values completed.
+
+    Raises:
+        InputError: No visible memory has a value; the message names similar ones.
+    """
+    if any(getattr(found, name, None) for name in ("results", "nearest", "knots", "text")):
+        return found
+    whole = find_filter_values(workspace, arguments)
+    return ask(**whole) if whole != arguments else found
+
+
 def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return filters of a search with projects and sessions by their whole names."""
+    """Return filters of a search or context with projects and sessions by their whole names.
+
+    Raises:
+        InputError: No visible memory has a project, agent, session, tag or path; the message names similar ones.
+    """
+
+    def whole_project(name: str) -> str:
+        return name if name.startswith((".", "~", "/", "\\")) else find_project(workspace, name)
+
     found = dict(filters)
     if projects := filters.get("projects"):
-        found["projects"] = [
-            one if one.startswith((".", "~", "/", "\\")) else find_project(workspace, one) for one in projects
-        ]
+        found["projects"] = [whole_project(one) for one in projects]
+    if project := filters.get("project"):
+        found["project"] = whole_project(project)
     with workspace.reader() as reader:
 
         def holds(**where: Any) -> bool:
@@ -210,14 +231,16 @@ def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict
             found["sessions"] = [
                 one if holds(sessions=(one,)) else _find_session(reader, one) for one in sessions
             ]
-        for agent in filters.get("agents", ()):
+        latest = partial(reader.latest, RecordFilter(statuses=STATUSES), MAX_KNOWN)
+        for agent in filter(None, (*filters.get("agents", ()), filters.get("agent"))):
             if not holds(agents=(agent,)):
-                latest = reader.latest(RecordFilter(statuses=STATUSES), MAX_KNOWN)
-                raise _unknown_value("agent", agent, {one.agent for one in latest if one.agent})
+                raise _unknown_value("agent", agent, {one.agent for one in latest() if one.agent})
+        for tag in filters.get("tags", ()):
+            if not holds(tags=(tag,)):
+                raise _unknown_value("tag", tag, {each for one in latest() for each in one.tags})
         path = filters.get("path")
         if path and not holds(path=path):
-            latest = reader.latest(RecordFilter(statuses=STATUSES), MAX_KNOWN)
-            raise _unknown_value("path", path, {one.place.path for one in latest if one.place})
+            raise _unknown_value("path", path, {one.place.path for one in latest() if one.place})
     return found
 
 
@@ -227,9 +250,6 @@ def _find_session(reader: Reader, text: str) -> str:
     if len(starting) != 1:
         raise _unknown_value("session", text, starting or sessions[:MAX_KNOWN])
     return starting[0]
-
-
-T = TypeVar("T")
 
 
 _ANNOTATIONS: dict[str, tuple[str, type | tuple[type, ...]]] = {
