@@ -34,9 +34,10 @@ def camp(cli, environ: dict[str, str]) -> list[str]:
     return ids
 
 
-def test_an_empty_store_says_what_to_do(cli) -> None:
+def test_an_empty_store_says_what_to_do(cli, environ) -> None:
+    told = f"You have no memories in sqlite:///{environ['SCRUBJAY_STORE']} (user 'ann').\nhint: scrubjay sync DIR\n"
     for words in (["categories"], ["categories", "list", "--topics"]):
-        assert cli(*words).out == "The store is empty.\nhint: scrubjay sync DIR\n"
+        assert cli(*words).out == told
     assert cli("categories", "--json").json == {"categories": []}
 
 

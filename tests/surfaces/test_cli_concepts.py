@@ -17,9 +17,10 @@ def boats(cli) -> list[str]:
     return [cli("add", text, "--json").json["id"] for text in texts]
 
 
-def test_an_empty_store_says_what_to_do(cli) -> None:
+def test_an_empty_store_says_what_to_do(cli, environ) -> None:
+    told = f"You have no memories in sqlite:///{environ['SCRUBJAY_STORE']} (user 'ann').\nhint: scrubjay sync DIR\n"
     for words in (["concepts"], ["concepts", "list"]):
-        assert cli(*words).out == "The store is empty.\nhint: scrubjay sync DIR\n"
+        assert cli(*words).out == told
     assert cli("concepts", "--json").json == {"concepts": [], "total": 0}
 
 

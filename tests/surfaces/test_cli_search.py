@@ -36,7 +36,16 @@ def test_an_empty_store_says_what_to_run(cli) -> None:
     said = cli("search", "anything")
     assert said.code == 0
     assert said.out.endswith("hint: scrubjay sync DIR\n")
-    assert cli("search", "anything", "--json").json["hint"].endswith("is empty: scrubjay sync DIR")
+    assert cli("search", "anything", "--json").json["hint"].endswith("(user 'ann'): scrubjay sync DIR")
+
+
+def test_a_user_without_memories_hears_nothing_of_those_of_others(cli, environ) -> None:
+    cli("add", "The kettle hums at dawn.")
+    told = f"You have no memories in sqlite:///{environ['SCRUBJAY_STORE']} (user 'ines')"
+    for words in (("search", "kettle"), ("concepts",), ("categories",)):
+        assert cli("--user", "ines", *words).out == f"{told}.\nhint: scrubjay sync DIR\n"
+    found = cli("--user", "ines", "search", "kettle", "--json").json
+    assert found["hint"] == f"{told}: scrubjay sync DIR"
 
 
 def test_five_nearest_memories_are_shown_where_none_is_likely_to_answer(cli, notes) -> None:

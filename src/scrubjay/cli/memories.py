@@ -15,8 +15,10 @@ from scrubjay.cli.main import Call, Group, command
 from scrubjay.cli.output import (
     BOLD,
     DIM,
+    SYNC_HINT,
     format_count,
     indent,
+    missing_memories,
     paint,
     require_terminal,
     state_marks,
@@ -463,7 +465,7 @@ def list_concepts(call: Call, query: str, limit: int) -> None:
     """List concepts, most mentioned first; with PART only those with it in a name."""
     with call.open(cold=True) as memory:
         found = memory.concepts.list(query=query)
-        empty = not found and not memory.status().memories
+        missing = "" if found else missing_memories(memory)
     shown = found[:limit]
     if call.print_json({"concepts": shown, "total": len(found)}):
         return
@@ -474,8 +476,8 @@ def list_concepts(call: Call, query: str, limit: int) -> None:
     write_table(rows)
     if len(found) > limit:
         write_error(f"{limit:,} of {len(found):,} concepts; use -n {len(found)} to show all.")
-    if empty:
-        write("The store is empty.\nhint: scrubjay sync DIR")
+    if missing:
+        write(f"{missing}.\nhint: {SYNC_HINT}")
     elif not found:
         write(f"No concept has {single_line(query)!r} in a name." if query else "There are no concepts yet.")
         write_error("hint: scrubjay concepts add NAME")
@@ -623,12 +625,12 @@ def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) ->
     kind = "topic" if topics else "path" if paths else None
     with call.open(cold=True) as memory:
         found = memory.categories.list(kind=kind, depth=depth)
-        empty = not found and not memory.status().memories
+        missing = "" if found else missing_memories(memory)
     if call.print_json({"categories": found}):
         return
     print_tree(found, 0)
-    if empty:
-        write("The store is empty.\nhint: scrubjay sync DIR")
+    if missing:
+        write(f"{missing}.\nhint: {SYNC_HINT}")
     elif not found:
         write("There are no categories yet; they appear once there are more memories.")
 

@@ -16,13 +16,22 @@ from scrubjay.models.records import MARKED_WRONG, UNTRUSTED
 from scrubjay.text.display import escape_json, single_line, strip_control
 
 if TYPE_CHECKING:
+    from scrubjay.memory import Memory
     from scrubjay.models.records import Record
     from scrubjay.models.results import Result
 
 
+SYNC_HINT = "scrubjay sync DIR"
 BOLD, DIM, MATCH, RED = "1", "2", "1;33", "1;31"
 _COLOUR = re.compile(r"(\x1b\[(?:0|1|2|32|33|1;33|1;31)m)")
 """The escape sequences that `paint` writes."""
+
+
+def missing_memories(memory: Memory) -> str:
+    """Return words that say that the user has no memories, or an empty text if there are some."""
+    status = memory.status()
+    user = memory.workspace.scope.user
+    return "" if status.memories else f"You have no memories in {status.store} (user {user!r})"
 
 
 def write(text: str = "") -> None:

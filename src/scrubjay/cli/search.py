@@ -13,8 +13,10 @@ import click
 from scrubjay.cli.main import Call, command
 from scrubjay.cli.output import (
     DIM,
+    SYNC_HINT,
     format_count,
     indent,
+    missing_memories,
     paint,
     result_header,
     snippet_lines,
@@ -140,25 +142,23 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     if weak:
         arguments.setdefault("min_relevance", 0.0)
     found = search_in_daemon(call, text, arguments)
-    where = ""
+    missing = ""
     if found is None or not (found.results or found.nearest):
         with call.open(cold=True) as memory:
             from scrubjay.services.workspace import check_filters
 
             found = memory.search(text, **arguments)
-            empty = not (found.results or found.silence) and memory.status().memories == 0
-            where = memory.status().store if empty else ""
-            if not empty:
+            missing = "" if found.results or found.silence else missing_memories(memory)
+            if not missing:
                 found = check_filters(memory.workspace, memory.search, {"query": text, **arguments}, found)
-    hint = "scrubjay sync DIR" if where else ""
     if call.json:
         from scrubjay.api.serializers import answer_fields
 
         payload = answer_fields(found, explain=explain)
-        call.print_json(payload | ({"hint": f"{where} is empty: {hint}"} if hint else {}))
+        call.print_json(payload | ({"hint": f"{missing}: {SYNC_HINT}"} if missing else {}))
         return
-    if hint:
-        write(f"The store is empty: {strip_control(where)}.\nhint: {hint}")
+    if missing:
+        write(f"{missing}.\nhint: {SYNC_HINT}")
         return
     numbered = list(enumerate(found.results, 1))
     shown = len(numbered) if full_text else count_strong([one.relevance for one in found.results])
