@@ -332,6 +332,25 @@ def test_the_overview_names_pending_vectors_missing_sources_and_late_hooks(
     assert "1 of 1 of the last day were late: prompt (1)" in found.text
 
 
+def test_the_overview_names_a_file_that_could_not_be_read_and_where_the_reason_is(
+    site: Pages, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "old.md").write_bytes("Café".encode("latin-1"))
+    site.memory.sync(tmp_path / "notes")
+    found = site.get("/overview").text
+    assert f"1 file could not be read: {tmp_path / 'notes' / 'old.md'}." in found
+    assert "scrubjay status" in found
+    assert "scrubjay sync" not in found
+
+
+def test_results_tell_open_tasks_from_those_that_are_done(site: Pages, tmp_path: Path) -> None:
+    note(site, tmp_path, "# Tasks\n\n- [ ] order the sail\n- [x] paint the mast\n")
+    found = site.get("/?query=order+the+sail").text
+    assert "☐ order the sail" in found
+    assert "☑ paint the mast" in found
+
+
 def test_others_see_no_paths_and_nothing_of_the_machine_in_the_overview(
     environ: dict[str, str], tokens: TokenStore, site: Pages, tmp_path: Path
 ) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
+import shlex
 import stat
 from contextlib import suppress
 from pathlib import Path
@@ -65,12 +66,13 @@ class UnconvertibleError(SourceError):
 
 @frozen
 class FileBytes:
-    """A file's content; ``content_hash`` is its SHA-256."""
+    """A file's content; ``content_hash`` is its SHA-256, ``location`` its absolute path where known."""
 
     data: bytes
     content_hash: str
     mtime_ns: int
     size: int
+    location: str = ""
 
 
 def read_file(root: Path, path: str) -> FileText:
@@ -84,7 +86,7 @@ def file_text(path: str, file: FileBytes) -> FileText:
     Raises:
         SourceError: It is binary.
     """
-    return FileText(decode_text(file.data, path), file.content_hash, file.mtime_ns, file.size)
+    return FileText(decode_text(file.data, path, file.location), file.content_hash, file.mtime_ns, file.size)
 
 
 def read_bytes(root: Path, path: str) -> FileBytes:
@@ -101,7 +103,7 @@ def read_bytes(root: Path, path: str) -> FileBytes:
             raise SourceError(f"{path} cannot be read: {reason}. Nothing stored was changed.") from error
         if before.st_mtime_ns == after.st_mtime_ns and before.st_size == after.st_size == len(data):
             digest = hashlib.sha256(data).hexdigest()
-            return FileBytes(data, digest, after.st_mtime_ns, after.st_size)
+            return FileBytes(data, digest, after.st_mtime_ns, after.st_size, os.path.abspath(root / path))
     message = f"{path} changed during each of {READ_ATTEMPTS} readings; what was stored of it before is kept."
     raise SourceError(message, hint="it will be read at the next sync")
 
@@ -196,7 +198,7 @@ def _descend(top: str, segments: list[str]) -> int:
         os.close(folder)
 
 
-def decode_text(data: bytes, path: str) -> str:
+def decode_text(data: bytes, path: str, location: str = "") -> str:
     mark, encoding = _encoding(data)
     nuls = data.count(0) if encoding == "utf-8" else 0
     if nuls > len(data) * MAX_NUL_SHARE:
@@ -210,9 +212,11 @@ def decode_text(data: bytes, path: str) -> str:
         line = data[len(mark) : offset].decode(encoding, "replace").count("\n") + 1
         message = (
             f"{path} is not {encoding.upper()}: byte 0x{data[offset]:02x} at offset {offset}, line {line} "
-            f"({error.reason}). What was stored of it before is kept."
+            f"({error.reason}). Nothing stored was changed."
         )
-        hint = f"convert it, if it is Latin-1: iconv -f LATIN1 -t UTF-8 {path!r} > {path + '.utf8'!r}"
+        name = shlex.quote(location or path)
+        new = shlex.quote(f"{location or path}.utf8")
+        hint = f"convert it, if it is Latin-1: iconv -f LATIN1 -t UTF-8 {name} > {new} && mv {new} {name}"
         raise SourceError(message, hint=hint) from error
     return text.replace("\0", "\ufffd")
 

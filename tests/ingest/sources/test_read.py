@@ -1,5 +1,7 @@
 import hashlib
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -39,7 +41,20 @@ def test_a_broken_byte_is_named_by_path_offset_and_line_with_the_way_out(tmp_pat
     put(tmp_path, b"\xef\xbb\xbfone\ntwo\ncaf\xe9 three\n")
     with pytest.raises(SourceError, match=r"n\.md is not UTF-8: byte 0xe9 at offset 14, line 3") as caught:
         read_file(tmp_path, "n.md")
-    assert "iconv -f LATIN1 -t UTF-8 'n.md'" in caught.value.hint
+    assert f"iconv -f LATIN1 -t UTF-8 {tmp_path / 'n.md'}" in caught.value.hint
+    assert "stored of it before" not in str(caught.value)
+
+
+@pytest.mark.skipif(shutil.which("iconv") is None, reason="iconv is not installed")
+def test_the_hint_for_a_file_in_latin1_makes_it_readable(tmp_path: Path) -> None:
+    folder = tmp_path / "old notes"
+    folder.mkdir()
+    (folder / "n.md").write_bytes("Café".encode("latin-1"))
+    with pytest.raises(SourceError) as caught:
+        read_file(folder, "n.md")
+    subprocess.run(caught.value.hint.partition(": ")[2], shell=True, check=True)
+    assert read_file(folder, "n.md").text == "Café"
+    assert [file.name for file in folder.iterdir()] == ["n.md"]
 
 
 def test_half_a_utf16_character_is_an_error(tmp_path: Path) -> None:

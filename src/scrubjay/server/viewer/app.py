@@ -153,9 +153,10 @@ def _from_contents(
             "/status",
         )
     if found.unread:
-        unread = format_count(len(found.unread), "file is", "files are")
-        first = f", such as {found.unread[0].path}" if names else ""
-        yield Attention(f"{unread} not stored as they are now{first}.", "scrubjay sync", "/status", WARNING)
+        separator = ":" if len(found.unread) == 1 else ", such as"
+        first = f"{separator} {found.unread[0].path}" if names else ""
+        unread = f"{format_count(len(found.unread), 'file')} could not be read{first}."
+        yield Attention(unread, "scrubjay status", "/status", WARNING)
     if conflicts:
         pairs = format_count(conflicts, "pair of memories contradicts", "pairs of memories contradict")
         yield Attention(f"{pairs} each other.", page="/conflicts", level=WARNING)

@@ -57,7 +57,9 @@ _MARKS: Final = (
     ),
     (re.compile(r"^[ \t]*+\|[ \t]*+|(?:(?<![ \t])[ \t]++)?\|[ \t]*+$", re.MULTILINE), ""),
     (re.compile(r"^[ \t]*(?:#{1,6}[ \t]+|>[ \t]?)", re.MULTILINE), ""),
-    (re.compile(r"^[ \t]*[-*+][ \t]+(?:\[[ xX]\][ \t]+)?(?=\S)", re.MULTILINE), ""),
+    (re.compile(r"^[ \t]*[-*+][ \t]+(?=\S)", re.MULTILINE), ""),
+    (re.compile(r"^\[ \](?=[ \t]+\S)", re.MULTILINE), "☐"),
+    (re.compile(r"^\[[xX]\](?=[ \t]+\S)", re.MULTILINE), "☑"),
     (re.compile(r"(?<=\S)[ \t]+\|[ \t]+(?=\S)"), " · "),
     (re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)"), r"\1"),
     (re.compile(r"\[\[(?:[^\[\]|\n]*\|)?([^\[\]|\n]+)\]\]"), r"\1"),
@@ -75,6 +77,8 @@ def plain_text(text: str) -> str:
     'Berth\nIt costs 40 in Lisbon, her berth.'
     >>> plain_text("| a | b |\n| --- | --: |\n| 1 | 2 |\n```sql\nSELECT 2 * 3\n```")
     'a · b\n1 · 2\nSELECT 2 * 3\n'
+    >>> plain_text("- [ ] Call Mara\n* [x] Pay")
+    '☐ Call Mara\n☑ Pay'
     """
     text = split_front_matter(text)[1]
     for pattern, plain in _MARKS:
