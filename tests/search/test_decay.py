@@ -16,8 +16,8 @@ from scrubjay.search.fusion import (
     HALF_LIFE,
     add_decay,
     best_first,
-    count_displaced_by_age,
     decay,
+    displaced_by_age,
     to_candidates,
 )
 from scrubjay.storage.interface import RankingMetadata
@@ -82,7 +82,7 @@ def test_what_age_alone_keeps_out_is_counted() -> None:
     told = rows({old: 1.0, new: 0.99, other: 0.2}, heads)
     add_decay(told, NOW)
     ranked = to_candidates(best_first(told))
-    assert (count_displaced_by_age(ranked, 1), count_displaced_by_age(ranked, 2)) == (1, 0)
+    assert (len(displaced_by_age(ranked, 1)), len(displaced_by_age(ranked, 2))) == (1, 0)
 
 
 @given(st.lists(st.tuples(st.floats(-3, 3), st.floats(0, 1), st.booleans()), max_size=12), st.integers(1, 12))
@@ -104,4 +104,4 @@ def test_no_candidate_is_too_far_behind_to_be_counted_that_age_alone_keeps_out(
         for one in ranked
     )
     first = {memory for _, memory in ageless[:limit]}
-    assert count_displaced_by_age(ranked, limit) == len(first - {one.id for one in ranked[:limit]})
+    assert set(displaced_by_age(ranked, limit)) == first - {one.id for one in ranked[:limit]}

@@ -116,7 +116,7 @@ def parse_answer(plain: Mapping[str, Any]) -> Answer | None:
 
     try:
         lists = {name: tuple(map(parse_result, plain[name])) for name in ("results", "nearest")}
-        texts = {name: tuple(plain[name]) for name in ("partial", "notes")}
+        texts = {name: tuple(plain[name]) for name in ("partial", "notes", "displaced")}
         return Answer(**{**plain, **lists, **texts})
     except (KeyError, TypeError):
         return None

@@ -257,13 +257,18 @@ def format_explanation(why: Explanation, score: float) -> list[str]:
     return lines
 
 
+SHOWN_DISPLACED: Final = 3
+"""Most ids of memories displaced by age that are shown."""
+
+
 def _print_footer(found: Answer, *, explain: bool) -> None:
     notes = [f"partial: {single_line(each)}" for each in found.partial]
     notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
     notes += as_of_notes(found.as_of)
     if found.hidden:
         older = format_count(found.hidden, "older memory")
-        notes.append(f"{older} left out: newer ones rank higher (raise --limit to show more)")
+        named = ", ".join(found.displaced[:SHOWN_DISPLACED]) + ", …" * (found.hidden > SHOWN_DISPLACED)
+        notes.append(f"{older} left out ({named}): newer ones rank higher (raise --limit to show more)")
     noun = "likely result" if found.nearest else "result"
     notes.append(f"{format_count(len(found.results), noun)} in {found.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM))

@@ -343,7 +343,7 @@ class Answer:
         took_ms: Milliseconds from call to answer.
         notes: Decisions of the query plan, one sentence each (dropped terms, corrected spelling), and projects that no
             memory has; for explain.
-        hidden: Memories displaced from the results by their age.
+        displaced: Ids of the memories that their age displaced from the results, the best first.
         silence: Why no result is shown although memories were found: none is likely to answer. Else empty.
         as_of: Valid time of the answer, ISO; None for now. It selects what was true then, not what was stored then.
         nearest: With ``silence`` the three best memories, of which none is likely to answer; else empty.
@@ -353,10 +353,15 @@ class Answer:
     partial: tuple[str, ...]
     took_ms: float
     notes: tuple[str, ...] = ()
-    hidden: int = 0
+    displaced: tuple[str, ...] = ()
     silence: str = ""
     as_of: str | None = None
     nearest: tuple[Result, ...] = ()
+
+    @property
+    def hidden(self) -> int:
+        """Number of memories displaced from the results by their age."""
+        return len(self.displaced)
 
 
 @frozen

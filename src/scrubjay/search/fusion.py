@@ -496,8 +496,8 @@ def decay(memory: str, head: RankingMetadata, now: int) -> float:
     return 1.0 - float(2.0 ** (-old / HALF_LIFE[tier_of(memory)]))
 
 
-def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
-    """Count the candidates that the age penalty displaced from the first ``limit``."""
+def displaced_by_age(ranked: Sequence[Candidate], limit: int) -> tuple[str, ...]:
+    """Return the candidates that the age penalty displaced from the first ``limit``, the best first."""
     ageless: list[tuple[float, str]] = []
     for one in ranked:
         score = one.score
@@ -505,8 +505,8 @@ def count_displaced_by_age(ranked: Sequence[Candidate], limit: int) -> int:
             break  # even ageless it would be behind these
         faded = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
         ageless.append((faded - score, one.id))
-    first = {memory for _, memory in sorted(ageless)[:limit]}
-    return len(first - {one.id for one in ranked[:limit]})
+    shown = {one.id for one in ranked[:limit]}
+    return tuple(memory for _, memory in sorted(ageless)[:limit] if memory not in shown)
 
 
 DATE_WEIGHT: Final = 1.0

@@ -171,7 +171,7 @@ def _search_archive_too(
         results=(*likelier, *found.results)[: state.plan.limit],
         partial=tuple(dict.fromkeys((*found.partial, *archived.partial))),
         notes=(*archived.notes, "archived memories are likelier to answer"),
-        hidden=found.hidden,
+        displaced=found.displaced,
     )
 
 
@@ -224,7 +224,7 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
         partial=state.channels.partial + selection.partial,
         took_ms=0.0,
         notes=notes,
-        hidden=fusion.count_displaced_by_age(selection.candidates, plan.limit) if counts_age else 0,
+        displaced=fusion.displaced_by_age(selection.candidates, plan.limit) if counts_age else (),
         silence=selection.abstained,
         as_of=iso_seconds(plan.as_of) if plan.as_of is not None else None,
     )

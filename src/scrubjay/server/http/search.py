@@ -178,7 +178,7 @@ _Result: Final = model_of(
 )
 _Answer: Final = model_of(
     Answer,
-    without=("results", "hidden"),
+    without=("results", "displaced"),
     optional=("as_of", "notes", "nearest"),
     plus=(("results", list_of(_Result)), ("hidden_by_age", int), ("nearest", list_of(_Result))),
 )
