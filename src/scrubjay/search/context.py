@@ -1,7 +1,8 @@
 """Context: the pinned, relevant, profile and recent memories worth injecting into a prompt, within a token budget.
 
 Each part has a share of the budget; unused share flows to the next part, or to the answers where there is a
-question. A long memory is shortened to its paragraph (L1), then its phrase (L0), before it is left out.
+question. A long memory is shortened before it is left out: one that answers to its sentences that match, any other to
+its paragraph (L1), then its phrase (L0).
 Untrusted, superseded and duplicate memories are left out, with the reason.
 """
 
