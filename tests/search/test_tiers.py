@@ -47,10 +47,10 @@ def test_sure_observations_of_no_project_pass_through_unchanged() -> None:
     assert pool_tiers(told, heads, TierOptions()) == (told, 0)
 
 
-def test_sure_crystals_and_facts_gain_and_no_other_tier_does() -> None:
+def test_sure_facts_gain_and_no_other_tier_does() -> None:
     sure = {tier: gained(tier, RankingMetadata("", 1, confidence=0.9), TierOptions()) for tier in TIERS}
-    assert sure == {tier: CERTAINTY_WEIGHT if tier in ("crystal", "semantic") else 0.0 for tier in TIERS}
-    assert gained("crystal", RankingMetadata("", 1, confidence=0.85), TierOptions()) == 0.0
+    assert sure == {tier: CERTAINTY_WEIGHT if tier == "semantic" else 0.0 for tier in TIERS}
+    assert gained("semantic", RankingMetadata("", 1, confidence=0.85), TierOptions()) == 0.0
 
 
 @pytest.mark.parametrize("score", [-2.0, 0.0, 3.0])

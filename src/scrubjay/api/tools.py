@@ -382,7 +382,7 @@ TOOLS: Final = (
         ("ids", "verdict"),
         _feedback,
         serializers.changes_text,
-        {"ids": "array", "unchanged": "array", "unknown": "array"},
+        {"ids": "array", "unchanged": "array", "unknown": "array", "also": "array"},
         writes=True,
     ),
 )

@@ -382,6 +382,8 @@ def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: s
     if call.print_json(done):
         return
     write(f"{format_count(len(done.ids), 'memory')} {word}.")
+    if done.also:
+        write(f"Also {word}: {', '.join(done.also)}.")
     if done.unchanged:
         write(f"{format_count(len(done.unchanged), 'memory')} unchanged.")
     if done.unknown:

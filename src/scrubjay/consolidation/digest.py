@@ -282,7 +282,7 @@ def distil_digest(records: Sequence[Record], budget: int = MAX_DIGEST_TOKENS) ->
 
     The records may be in any order; no more than ``MAX_SHARE`` of their tokens are used.
     """
-    records = sorted(records, key=chronological_key)
+    records = sorted((one for one in records if not one.marked_wrong), key=chronological_key)
     room = min(budget, int(MAX_SHARE * sum(estimate_tokens(record.content) for record in records)))
     if room < MIN_DIGEST_TOKENS:
         return None
@@ -712,9 +712,12 @@ def _stale_among(
     reader: Reader, digests: Sequence[Record], outdated_runs: Collection[str]
 ) -> Iterator[StaleDigest]:
     derived: dict[str, Event] = {}
+    cleared = set()  # digests and sources that are no longer marked wrong
     for event in reader.events([digest.id for digest in digests], limit=ALL_EVENTS):
         if event.op == "derived" and event.run is not None:
             derived.setdefault(event.memory, event)
+        elif event.op == "not-wrong" and event.memory not in derived:
+            cleared.add((event.memory, event.other))
     edges: dict[str, list[Edge]] = {memory: [] for memory in derived}
     for edge in reader.edges(list(derived), ["derived_from"]):
         if edge.run == derived[edge.src].run:  # not one that a person added
@@ -724,7 +727,12 @@ def _stale_among(
         sources = reader.get([edge.dst for edge in own])
         # A facet of a superseded value is replaced by the current one; insights may rest on what changed.
         outdated = digest in facets and any(one.status == "superseded" for one in sources.values())
-        if len(own) < derived[digest].count or outdated or _has_changed(reader, own, sources):
+        misjudged = any(
+            sources[edge.dst].marked_wrong if edge.weight else (digest, edge.dst) in cleared
+            for edge in own
+            if edge.rule == DIGEST_RULE and edge.dst in sources
+        )
+        if len(own) < derived[digest].count or outdated or misjudged or _has_changed(reader, own, sources):
             yield StaleDigest(digest, _archived_with(reader, digest, sources))
         elif (
             derived[digest].run in outdated_runs

@@ -85,7 +85,9 @@ def find_patterns(ctx: RunContext) -> Iterator[PromotedMemory]:
     """Yield facets, procedures, crystals and insights; facts and digests must be written before."""
     preview = ctx.preview
     facts = chain(_pages(ctx, RecordFilter(tiers=FACET_TIERS)), preview.facts)
-    yield from promote_facets(record for record in facts if record.id not in preview.superseded)
+    yield from promote_facets(
+        record for record in facts if record.id not in preview.superseded and not record.marked_wrong
+    )
 
     def read_sessions(sessions: Collection[str]) -> Iterator[Record]:
         for batch in in_batches(sorted(sessions), MEMORY_PAGE):

@@ -17,11 +17,13 @@ class ChangeReport:
         ids: Memories that changed.
         unchanged: Memories that already had that status.
         unknown: Ids that do not exist or are not visible.
+        also: Memories derived from these that are marked wrong with them, or no longer.
     """
 
     ids: tuple[str, ...]
     unchanged: tuple[str, ...]
     unknown: tuple[str, ...]
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,6 @@ MIN_GAP: Final = 2 * DAY
 """Microseconds by which it is later: what is written within two days mostly belongs together."""
 SHORT_TERMS: Final = 20
 """Words of a memory up to which `MIN_SHARE` applies; of more, it grows with the root of their number."""
-DIGEST_TIERS: Final = ("crystal", "insight")
 
 
 def decides(record: Record) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.models.records import PERSON_ROLES, Record
 from scrubjay.models.results import Context
-from scrubjay.search.amendments import DIGEST_TIERS, decides, find_successors, gives_reason, rare_terms
+from scrubjay.search.amendments import decides, find_successors, gives_reason, rare_terms
 from scrubjay.search.context import (
     LATER_HOLDS,
     NOTHING_FOUND,
@@ -31,6 +31,7 @@ from scrubjay.search.context import (
     says_something,
     token_counter,
 )
+from scrubjay.search.dedup import is_digest
 from scrubjay.search.pipeline import RetrievalState, Selection, retrieve, select_answers
 from scrubjay.search.relevance import term_weights, terms_held
 from scrubjay.storage.interface import Reader
@@ -135,7 +136,7 @@ def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
     ranked = [
         one
         for one in groups
-        if says_something(record := selection.records[one.id], prompt) and not _is_digest(record)
+        if says_something(record := selection.records[one.id], prompt) and not is_digest(record)
     ]
     if not ranked:
         return {}
@@ -166,11 +167,6 @@ def _answers_alike(
         return new in relevant and 0 < ALIKE_SHARE * weight(held[old]) <= weight(held[old] & held[new])
 
     return alike
-
-
-def _is_digest(record: Record) -> bool:
-    """Return whether a memory only repeats turns, which are found themselves and say more."""
-    return record.tier in DIGEST_TIERS and record.origin == "derived"
 
 
 def _relevant(selection: Selection, ids: Sequence[str], project: str | None) -> set[str]:

@@ -31,8 +31,8 @@ from scrubjay.models.results import (
     record_citation,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import DIGEST_TIERS, find_successors
-from scrubjay.search.dedup import deduplicate_items, is_duplicate
+from scrubjay.search.amendments import find_successors
+from scrubjay.search.dedup import DIGEST_TIERS, deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, all_weak, confident_only, possible_only
 from scrubjay.search.request import SearchRequest
@@ -92,11 +92,14 @@ class ContextScope:
 
 
 def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
-    """Return the profile of a project and its people: by tier, then confidence, then latest first."""
+    """Return the profile of a project and its people: by tier, then confidence, then latest first.
+
+    What is marked wrong is left out.
+    """
     latest = reader.latest(replace(of.where(own=True), tiers=PROFILE_TIERS), MAX_PROFILE)
     if of.project:
         latest += reader.latest(replace(of.where(), projects=(None,), tiers=PROFILE_TIERS), MAX_PROFILE)
-    by_id = {record.id: record for record in _in_scope(latest, of)}
+    by_id = {record.id: record for record in _in_scope(latest, of) if not record.marked_wrong}
     return sorted(
         by_id.values(),
         key=lambda one: (
@@ -111,7 +114,8 @@ def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]
     """Return the digest of each recent session, else its last turns; latest session first."""
     if not most:
         return []
-    latest = [one for one in reader.latest(of.where(own=True), MAX_LATEST) if one.session is not None]
+    latest = reader.latest(of.where(own=True), MAX_LATEST)
+    latest = [one for one in latest if one.session is not None and not one.marked_wrong]
     sessions = dict.fromkeys(one.session for one in _in_scope(latest, of) if one.session is not None)
     found: list[Record] = []
     for session in list(sessions)[:most]:
@@ -127,7 +131,7 @@ def _last_turns(reader: Reader, session: str) -> list[Record]:
     turns = [
         one
         for one in reader.turns(session, last - LAST_TURNS + 1, last)
-        if one.status == "active" and not is_small_talk(one.content)
+        if one.status == "active" and not one.marked_wrong and not is_small_talk(one.content)
     ]
     by_role = {one.role: one for one in turns}
     return [one for one in turns if by_role[one.role] is one]

@@ -161,6 +161,12 @@ def deduplicate_items(
 DERIVED_PREFIXES: Final = tuple(TIER_PREFIXES[tier] for tier in ("facet", "lesson", "procedural", "semantic"))
 """Prefixes of the ids of facts."""
 OBSERVATION_PREFIX: Final = TIER_PREFIXES["observation"]
+DIGEST_TIERS: Final = ("crystal", "insight")
+
+
+def is_digest(record: Record) -> bool:
+    """Return whether a memory only repeats turns, which are found themselves and say more."""
+    return record.tier in DIGEST_TIERS and record.origin == "derived"
 
 
 def collapse_facts(

@@ -537,10 +537,9 @@ MAX_PER_TIER: Final = 50
 TIER_WEIGHT: Final = 0.5
 """Gain of a tier if its weight is doubled, and loss if halved: logarithmic, so it means the same at any score."""
 CERTAINTY_WEIGHT: Final = 0.15
-"""Gain of a certain crystal or fact over the pieces it was distilled from: as much as age takes at most."""
+"""Gain of a certain fact over the pieces it was distilled from: as much as age takes at most."""
 CERTAIN_ABOVE: Final = 0.85
 """Confidence above which it is certain: three independent sources (two give .85), or a person's word."""
-DISTILLED_TIERS: Final = frozenset(("crystal", "semantic"))
 PROJECT_WEIGHT: Final = 0.3
 """Gain of a memory of the caller's project: as much as a person's turn over an assistant's."""
 _TIER_OF_PREFIX: Final = {prefix: tier for tier, prefix in TIER_PREFIXES.items()}
@@ -553,7 +552,7 @@ def add_tier_features(rows: ScoreTable, options: TierOptions) -> None:
         weight = options.weights.get(tier, 1.0)
         if weight not in (0.0, 1.0):
             parts.append(("tier", weight, math.log2(weight), TIER_WEIGHT))
-        if head is not None and tier in DISTILLED_TIERS and head.confidence > CERTAIN_ABOVE:
+        if head is not None and tier == "semantic" and head.confidence > CERTAIN_ABOVE:
             parts.append(("sure", head.confidence, 1.0, CERTAINTY_WEIGHT))
         if head is not None and options.here is not None and head.project == options.here:
             parts.append(("project", 1.0, 1.0, PROJECT_WEIGHT))

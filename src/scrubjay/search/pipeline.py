@@ -284,6 +284,8 @@ def newest_first(
     if "decay" in plan.stages and fused:
         better = validity.better_than_wrong(groups, records, selection.features)
         groups = validity.place_ahead(groups, better)
+    if request.by == "memory":
+        groups = validity.place_digests_behind(groups, records, selection.features, state.reader)
     for memory, later in selection.newer.items():
         newer[memory] = tuple(dict.fromkeys((*later, *newer.get(memory, ()))))
     return groups, newer

@@ -20,7 +20,7 @@ from scrubjay.models.records import PERSON_ROLES, Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.amendments import rare_terms
 from scrubjay.search.candidates import TermRanking
-from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
+from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate, is_digest
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import ParsedQuery
 from scrubjay.search.relevance import RelevanceFeatures, term_weights, terms_held
@@ -394,6 +394,27 @@ def better_than_wrong(
         for memory, relevance in likely.items()
         if records[memory].marked_wrong
     }
+
+
+def place_digests_behind(
+    groups: Sequence[ResultGroup],
+    records: Mapping[str, Record],
+    features: Mapping[str, RelevanceFeatures],
+    reader: Reader,
+) -> list[ResultGroup]:
+    """Return groups in their order, but each digest behind what it quotes and what is at least as likely to answer."""
+    leads = [group.lead.id for group in groups]
+    digests = [one for one in leads if is_digest(records[one])]
+    edges = reader.edges(digests, ["derived_from"]) if digests else []
+    quoted = {(edge.src, edge.dst) for edge in edges if edge.weight}
+    likely = {one: features[one].comparable for one in leads if one in features}
+    last: dict[str, int] = {}
+    for digest in digests:
+        better = [one for one in likely if one not in digests and likely[one] >= likely.get(digest, 1.0)]
+        behind = [one for one in leads if (digest, one) in quoted or one in better]
+        last[digest] = max(map(leads.index, (digest, *behind)))
+    order = sorted(range(len(leads)), key=lambda at: (last.get(leads[at], at), leads[at] in last, at))
+    return [groups[at] for at in order]
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")

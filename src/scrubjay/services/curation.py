@@ -7,13 +7,14 @@ passage with a redacted secret is refused, because the file's secret would be lo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final, NoReturn
 
 from scrubjay.config.settings import NotesSettings
+from scrubjay.consolidation.context import DIGEST_RULE
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
 from scrubjay.ingest import additions, deletion
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
@@ -29,6 +30,7 @@ from scrubjay.models.lifecycle import (
     Event,
     LifecycleChange,
     NewMemory,
+    apply_change,
 )
 from scrubjay.models.records import (
     NEVER_INJECT,
@@ -56,7 +58,15 @@ from scrubjay.services.workspace import (
     resolve_projects,
     write_changed_notes,
 )
-from scrubjay.storage.changes import DropEdges, DropSource, DropUser, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.changes import (
+    Change,
+    DropEdges,
+    DropSource,
+    DropUser,
+    PutEdges,
+    PutEvents,
+    PutLifecycle,
+)
 from scrubjay.storage.interface import Reader, all_records
 from scrubjay.text.markdown import front_matter_end
 
@@ -403,15 +413,21 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
         if verdict not in ("used", "useful"):
             require_may_change(workspace, records.values(), "judge")
         found = {memory: _apply_verdict(reader, record, verdict, at) for memory, record in records.items()}
-    lives = {memory: life for memory, life in found.items() if life is not None}
-    if lives:
-        events = tuple(
+        lives = {memory: life for memory, life in found.items() if life is not None}
+        events = [
             Event(record.id, verdict, at, record.key, actor=workspace.scope.user)
             for record in records.values()
             if record.id in lives
-        )
-        workspace.store.write(workspace.scope, [PutLifecycle(lives), PutEvents(events)], durable=True)
-    return ChangeReport(tuple(lives), tuple(memory for memory in found if memory not in lives), unknown)
+        ]
+        judged = {memory: apply_change(records[memory], life) for memory, life in lives.items()}
+        turned = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
+        derived, more = judge_derived(reader, judged, turned, at)
+    lives |= derived
+    if lives:
+        changes: list[Change] = [PutLifecycle(lives), PutEvents((*events, *more))]
+        workspace.store.write(workspace.scope, changes, durable=True)
+    unchanged = tuple(memory for memory in found if memory not in lives)
+    return ChangeReport(tuple(judged), unchanged, unknown, tuple(sorted(derived)))
 
 
 def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> LifecycleChange | None:
@@ -422,9 +438,8 @@ def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> Lif
         return _apply_injection_verdict(reader, record, verdict)
     if verdict == "not-wrong" and record.strength == 1:
         return None
-    ops = [verdict, *(event.op for event in reader.events([record.id], limit=MAX_HISTORY_EVENTS))]
-    since = ops[: ops.index("not-wrong")] if "not-wrong" in ops else ops
-    strength = feedback_strength(ops.count("useful"), since.count("wrong"))
+    events = reader.events([record.id], limit=MAX_HISTORY_EVENTS)
+    strength = strength_after([Event(record.id, verdict, at, record.key), *events])
     if verdict == "useful":
         return LifecycleChange(strength=strength, last_used=at)
     return LifecycleChange(strength=strength)
@@ -446,6 +461,20 @@ def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> Li
     return LifecycleChange(tags=tuple(tag for tag in record.tags if tag != NEVER_INJECT))
 
 
+def strength_after(events: Sequence[Event]) -> float:
+    """Return the strength after events, newest first; each "not-wrong" takes back each earlier "wrong" of its cause.
+
+    A person's own takes back those of every cause.
+    """
+    taken_back: set[str | None] = set()
+    wrong = 0
+    for event in events:
+        if event.op == "not-wrong":
+            taken_back.add(event.other)
+        wrong += event.op == "wrong" and taken_back.isdisjoint((None, event.other))
+    return feedback_strength(sum(event.op == "useful" for event in events), wrong)
+
+
 def feedback_strength(useful: int, wrong: int) -> float:
     """Return the strength after so many useful and wrong verdicts.
 
@@ -456,6 +485,66 @@ def feedback_strength(useful: int, wrong: int) -> float:
     (1.0, 1.0, 0.5, 0.6666666666666666, 0.3)
     """
     return max(MIN_STRENGTH, (1 + useful) / (1 + useful + wrong))
+
+
+def judge_derived(
+    reader: Reader, judged: Mapping[str, Record], turned: Set[str], at: int
+) -> tuple[dict[str, LifecycleChange], list[Event]]:
+    """Return the changes and events of other memories that follow from verdicts.
+
+    A digest is wrong while a source that it quotes is; any other derived memory while all of its sources are. Of the
+    judged memories ``turned`` are those that are marked wrong since, or no longer.
+    """
+    known = dict(judged)
+    lives: dict[str, LifecycleChange] = {}
+    events: list[Event] = []
+    waiting = sorted(turned)
+    while waiting:
+        inward = reader.edges(waiting, ["derived_from"], inward=True)
+        found = reader.get(sorted({edge.src for edge in inward} - known.keys()))
+        derived = {memory: record for memory, record in found.items() if record.origin == "derived"}
+        edges = reader.edges(sorted(derived), ["derived_from"])
+        sources = {**reader.get(sorted({edge.dst for edge in edges})), **known}
+        earlier = reader.events(sorted(derived), limit=deletion.ALL_EVENTS)
+        waiting = []
+        for memory, record in derived.items():
+            own = [edge for edge in edges if edge.src == memory and edge.dst in sources]
+            history = [event for event in earlier if event.memory == memory]
+            before = _inherited_verdicts(history)
+            causes = {edge.dst for edge in own if sources[edge.dst].marked_wrong}
+            cleared = before - causes
+            if any(edge.rule == DIGEST_RULE for edge in own):
+                unquoted = {edge.dst for edge in own if not edge.weight}
+                causes -= unquoted
+                cleared |= {one for one in unquoted & turned if not known[one].marked_wrong}
+            elif causes == {edge.dst for edge in own}:
+                causes = before or {min(causes)}
+            else:
+                causes, cleared = set(), before
+            verdicts = [("wrong", one) for one in causes - before] + [("not-wrong", one) for one in cleared]
+            new = [Event(memory, op, at, record.key, other=cause) for op, cause in sorted(verdicts)]
+            events += new
+            known[memory] = replace(record, strength=strength_after([*new, *history]))
+            if known[memory].strength != record.strength:
+                lives[memory] = LifecycleChange(strength=known[memory].strength)
+            if known[memory].marked_wrong != record.marked_wrong:
+                waiting.append(memory)
+    return lives, events
+
+
+def _inherited_verdicts(history: Sequence[Event]) -> set[str]:
+    """Return the sources whose "wrong" a derived memory has, by its events, newest first."""
+    taken_back: set[str] = set()
+    found: set[str] = set()
+    for event in history:
+        if event.other is None:
+            if event.op == "not-wrong":
+                break
+        elif event.op == "not-wrong":
+            taken_back.add(event.other)
+        elif event.op == "wrong" and event.other not in taken_back:
+            found.add(event.other)
+    return found
 
 
 LINK_KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")

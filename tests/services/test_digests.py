@@ -1,0 +1,134 @@
+"""What a digest quotes, where it is ranked, and what becomes of it when a source is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.embeddings.static import StaticEmbedder
+from scrubjay.models.lifecycle import NewMemory
+
+NOW = "2026-03-01T12:00:00Z"
+FLAGS = "which feature flag service do we use?"
+
+
+@pytest.fixture
+def memory(opened: Callable[..., Memory]) -> Memory:
+    return opened()
+
+
+def add_session(memory: Memory, *turns: str, session: str = "flags", project: str | None = None) -> list[str]:
+    """Add turns of a user and an assistant in turn; return their ids."""
+    return [
+        one.id
+        for one in memory.add_many(
+            NewMemory(
+                text,
+                session=session,
+                role="assistant" if number % 2 else "user",
+                origin="agent" if number % 2 else "owner",
+                turn=number,
+                project=project,
+                date=f"2026-01-05T10:{number:02}:00Z",
+            )
+            for number, text in enumerate(turns)
+        )
+    ]
+
+
+CLAIM = "I noticed you use LaunchDarkly. The flag `export-enabled` is evaluated there before each batch."
+SESSION = (
+    "the export job hammers the database every morning",
+    CLAIM,
+    "200 rows a batch, because Marlow's customers export at 9",
+    "The batch size is 200 rows now. Kept the timeout at 30 s, since the export of Marlow takes 22 s.",
+)
+
+
+def digest_of(memory: Memory, session: str = "flags") -> str:
+    """The text of the only digest of a session, or an empty one."""
+    memory.consolidate(now=NOW)
+    found = [one.id for one in memory.search("a", tiers=("crystal",), min_relevance=0).results]
+    texts = [one.content for one in memory.get(found).records if one.session == session]
+    return texts[0] if texts else ""
+
+
+def test_a_digest_that_quotes_a_wrong_turn_is_wrong_until_that_is_taken_back(memory: Memory) -> None:
+    claim = add_session(memory, *SESSION, project="shop")[1]
+    (made,) = memory.consolidate(now=NOW).made
+    assert "LaunchDarkly" in made.content
+    assert "LaunchDarkly" in memory.context(project="shop").text
+    assert memory.feedback(claim, "wrong").also == (made.id,)
+    assert memory.look(made.id).memory.marked_wrong
+    assert "LaunchDarkly" not in memory.context(project="shop").text
+    assert memory.feedback(claim, "wrong").also == ()  # it is so already
+    assert memory.feedback(claim, "not-wrong").also == (made.id,)
+    assert memory.look(made.id).memory.strength == 1
+    assert memory.consolidate(now=NOW).made == ()
+
+
+def test_consolidation_rebuilds_a_digest_without_the_wrong_turn_and_with_it_again(memory: Memory) -> None:
+    claim = add_session(memory, *SESSION)[1]
+    (made,) = memory.consolidate(now=NOW).made
+    memory.feedback(claim, "wrong")
+    (rebuilt,) = memory.consolidate(now=NOW).made
+    assert "LaunchDarkly" not in rebuilt.content
+    assert "22 s" in rebuilt.content
+    assert not memory.look(rebuilt.id).memory.marked_wrong
+    assert memory.consolidate(now=NOW).made == ()
+    memory.feedback(claim, "not-wrong")
+    (again,) = memory.consolidate(now=NOW).made
+    assert again.content == made.content
+    assert memory.consolidate(now=NOW).made == ()
+
+
+def test_a_digest_keeps_its_own_verdict_and_that_of_its_other_source(memory: Memory) -> None:
+    _, claim, _, outcome = add_session(memory, *SESSION)
+    (made,) = memory.consolidate(now=NOW).made
+    memory.feedback([claim, outcome], "wrong")
+    memory.feedback(claim, "not-wrong")
+    assert memory.look(made.id).memory.marked_wrong
+    memory.feedback(made.id, "wrong")
+    memory.feedback(outcome, "not-wrong")
+    assert memory.look(made.id).memory.marked_wrong
+    memory.feedback(made.id, "not-wrong")
+    assert memory.look(made.id).memory.strength == 1
+
+
+def test_a_fact_is_wrong_once_all_its_sources_are(memory: Memory) -> None:
+    one, other = memory.add("The keel is of lead, says the yard.").id, memory.add("Lead keel, as built.").id
+    (turn,) = add_session(memory, "Remember: the mast of the heron is twelve metres.")
+    learned = list(memory.search("how long is the mast?").results[0].statements)
+    assert learned
+    assert memory.feedback(turn, "useful").also == ()
+    assert memory.feedback([turn, one, other], "wrong").also == ()  # one useful, one wrong
+    assert memory.feedback(turn, "wrong").also == tuple(sorted(learned))
+    assert memory.feedback(turn, "not-wrong").also == tuple(sorted(learned))
+
+
+def test_a_digest_comes_behind_its_sources_and_what_is_as_relevant(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    memory = opened(embedders=[StaticEmbedder()])  # relevance needs a known model
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "stack.md").write_text("# Stack\n\nFeature flags: Unleash, nicht LaunchDarkly.\n")
+    memory.sync(notes)
+    turns = add_session(memory, *SESSION)
+    (made,) = memory.consolidate(now=NOW).made
+    for question in (
+        FLAGS,
+        "LaunchDarkly flag export",
+        "timeout of the export of Marlow",
+        "200 rows a batch",
+    ):
+        found = memory.search(question, limit=20, min_relevance=0).results
+        at = [one.id for one in found].index(made.id)
+        assert not [one for one in found[at:] if one.id in turns and one.snippet in made.content]
+        assert all((one.relevance or 0) < (found[at].relevance or 1) for one in found[at + 1 :])
+    memory.feedback(turns[1], "wrong")
+    found = memory.search(FLAGS, min_relevance=0).results
+    assert (found[0].citation.endswith("stack.md:1-3"), found[0].marked_wrong) == (True, False)
