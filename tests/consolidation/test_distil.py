@@ -187,7 +187,7 @@ def test_a_digest_keeps_to_its_budget_and_its_sources(texts: list[str], budget: 
 
 
 def test_every_sentence_is_verbatim() -> None:
-    text = "## Plan\n\n1. **Buy** the `dozuki`  saw\n   at Mara's.\n> She said “no”. Why?\n\n"
+    text = "## Plan\n\n1. **Buy** the `dozuki`  saw\n   at Mara's for 90 euros.\n> She said “no”. Why?\n\n"
     text += "| a | b |\n|---|---|\n| c | d |\n"
     records: list[Record] = [turn(text + FILLER * 5, 0)]
     digest = distil_digest(records)

@@ -39,7 +39,7 @@ def add_session(memory: Memory, *turns: str, session: str = "flags", project: st
     ]
 
 
-CLAIM = "I noticed you use LaunchDarkly. The flag `export-enabled` is evaluated there before each batch."
+CLAIM = "I noticed you use LaunchDarkly, so I added the flag `export-enabled` there."
 SESSION = (
     "the export job hammers the database every morning",
     CLAIM,
@@ -132,3 +132,113 @@ def test_a_digest_comes_behind_its_sources_and_what_is_as_relevant(
     memory.feedback(turns[1], "wrong")
     found = memory.search(FLAGS, min_relevance=0).results
     assert (found[0].citation.endswith("stack.md:1-3"), found[0].marked_wrong) == (True, False)
+
+
+MAIL = """here's a mail from Marina Laboe:
+> Hello Ines, we no longer use your API since October and moved to HarborSoft.
+> Please delete our token by 30 November."""
+CHAT = """[10:02] Tom: we switched the queue to RabbitMQ
+[10:03] Marta: since when
+[10:04] Tom: since 4 May"""
+LOG = """2026-01-05 10:00:01 ERROR pool exhausted after 30 s
+2026-01-05 10:00:02 ERROR retry 7 failed"""
+FORWARDED = """From: Jens Bruhn <jens@harborsoft.example>
+Subject: price
+We raised the price to 900 euros because of the new dock."""
+FENCED = "```\npool_size = 48\n```"
+
+
+@pytest.mark.parametrize(
+    ("pasted", "words"),
+    [
+        (MAIL, "HarborSoft"),
+        (CHAT, "RabbitMQ"),
+        (LOG, "exhausted"),
+        (FORWARDED, "dock"),
+        (FENCED, "pool_size"),
+    ],
+)
+def test_a_digest_takes_no_pasted_text_for_the_words_of_the_speaker(
+    memory: Memory, pasted: str, words: str
+) -> None:
+    add_session(memory, f"{SESSION[0]}\n\n{pasted}", *SESSION[1:])
+    text = digest_of(memory)
+    assert "22 s" in text
+    assert words not in text
+
+
+def test_a_digest_leaves_out_mail_that_the_assistant_quotes(memory: Memory) -> None:
+    add_session(memory, *SESSION[:3], f"{SESSION[3]}\n\n> We raised the price to 900 euros.")
+    assert "900" not in digest_of(memory)
+
+
+@pytest.mark.parametrize(
+    ("turns", "quoted", "dropped"),
+    [
+        (
+            ("Guten Morgen! Kannst du das Makefile anpassen?", "Guten Morgen! Ich passe das Makefile an.",
+             "Am 12. November ziehen wir von AWS zu Hetzner um, weil das die Hälfte kostet.",
+             "Das Makefile baut jetzt für arm64. Ich schaue mir danach die Tests an."),
+            ("Hetzner", "arm64"), ("Guten Morgen", "Ich passe", "Ich schaue"),
+        ),
+        (
+            ("tidy up the http client please", "I'll start with the client package.",
+             "In this repo always format with gofumpt. And line length is nobody's business.",
+             "Understood. Let me run the linter now. The client gives up after 30 s, as the gateway does."),
+            ("gofumpt", "30 s"), ("nobody's business", "Let me", "I'll start"),
+        ),
+        (
+            ("hi there. the invoices are off by a cent", "Good evening! Now I'll check the rounding.",
+             "No floats in anything that handles money", "It rounded each line; it rounds the sum now, 41 tests pass."),
+            ("floats", "41 tests"), ("hi there", "Good evening", "I'll check"),
+        ),
+    ],
+)  # fmt: skip
+def test_decisions_and_outcomes_win_against_talk(
+    memory: Memory, turns: tuple[str, ...], quoted: tuple[str, ...], dropped: tuple[str, ...]
+) -> None:
+    add_session(memory, *turns)
+    text = digest_of(memory)
+    assert [words for words in quoted if words not in text] == []
+    assert [words for words in dropped if words in text] == []
+
+
+TALK = (
+    "evening! new project, booking system for our kilns at the co-op, where would you begin?",
+    "Nice project! Alternatives: free start and end, or fixed slots. Shall I sketch both?",
+    "let me sleep on it, lovely ideas though",
+    "Of course. Enjoy the evening, and happy glazing!",
+)
+
+
+def test_a_session_of_talk_alone_has_no_digest_and_the_report_says_so(memory: Memory) -> None:
+    add_session(memory, *TALK)
+    add_session(memory, *SESSION, session="export")
+    add_session(memory, "run the tests", "Gern.", session="short")
+    done = memory.consolidate(now=NOW)
+    assert [memory.look(made.id).memory.session for made in done.made] == ["export"]
+    assert done.undigested == {"talk": 2}
+    assert memory.consolidate(now=NOW).undigested == {"talk": 2}
+    assert memory.consolidate(now="2026-01-06T12:00:00Z").undigested == {"recent": 3}
+
+
+def test_a_session_start_shows_no_request_of_which_nothing_came(memory: Memory) -> None:
+    add_session(memory, "run the tests", "Gern.", project="shop")
+    assert memory.context(project="shop").text == ""
+
+
+@pytest.mark.parametrize(
+    "turns",
+    [
+        ("please don't store this anywhere: my salary is 71k", "Understood. I won't keep the 71k salary."),
+        ("my salary is 71k since May", "Noted, 71k.", "please don't save that", "I keep no 71k."),
+        ("Mein Gehalt ist 71k seit Mai, das bitte nirgends speichern.", "Gut, die 71k behalte ich für mich."),
+    ],
+)
+def test_a_digest_holds_nothing_that_a_person_asks_not_to_remember(
+    memory: Memory, turns: tuple[str, ...]
+) -> None:
+    add_session(memory, *SESSION, "anything else?", "No.", *turns, "thanks")
+    text = digest_of(memory)
+    assert "71k" not in text
+    assert "22 s" in text

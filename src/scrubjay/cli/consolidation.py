@@ -35,6 +35,11 @@ SKIP_REASONS = {
     "not due": "Not due yet; nothing was done.",
 }
 """Why nothing was looked at, as a person reads it."""
+UNDIGESTED = {
+    "recent": "the last turn is too recent ([consolidation] after_days)",
+    "talk": "no decision, reason, value or outcome was found in it",
+}
+"""Why a conversation got no digest, as a person reads it."""
 SOURCE_NOUNS = {"turn": "turn", "note": "note", "tool": "tool result"}
 """Kind of a memory to its noun."""
 TIER_NOUNS = {
@@ -128,6 +133,8 @@ def _print_run(done: ConsolidationReport) -> None:
         for path, count in done.files.items():
             write(f"  {single_line(path)} ({format_count(count, 'passage')})")
     write(_run_summary(done))
+    for reason, count in done.undigested.items():
+        write(f"{format_count(count, 'conversation')} without a digest: {UNDIGESTED[reason]}.")
 
 
 def _print_digest(digest: CreatedMemory) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrubjay.consolidation.llm import ModelBudget
     from scrubjay.embeddings.base import Embedder
 
-RULES_VERSION: Final = "2"
+RULES_VERSION: Final = "3"
 """Version of the rules that select, group and summarise; stored with each run."""
 UNREQUESTED_ARCHIVE_RULES: Final = frozenset(("1",))
 """Versions that archived sources, notes too, though nobody had asked for it."""

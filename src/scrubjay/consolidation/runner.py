@@ -87,6 +87,8 @@ class ConsolidationTally:
     kinds: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
     kept: int = 0
+    recent: set[tuple[str, str]] = field(default_factory=set)
+    talk: set[tuple[str, str]] = field(default_factory=set)
     archived: int = 0
     files: Counter[str] = field(default_factory=Counter)
     renewed: int = 0
@@ -183,7 +185,9 @@ class _KeyRun:
         ctx = self._ctx
         since = ctx.now - ctx.after_days * DAY - DAY  # a day's note is over a day after it began
         records = gather_observations(ctx, since, self._reactivated)
-        return digest_coverage(ctx, list(select_observations(records, ctx.now, ctx.after_days, ctx.archive)))
+        return digest_coverage(
+            ctx, list(select_observations(records, ctx.now, ctx.after_days, ctx.archive, self.tally.recent))
+        )
 
     def archive_digested(self, digested: Sequence[tuple[Record, str]]) -> None:
         """Archive the sources of earlier digests, if that is wanted now and was not then."""
@@ -211,6 +215,7 @@ class _KeyRun:
                 digest = distil_digest(records)
                 if digest is not None:
                     found.append(digest_memory(ctx, self._secret, records, digest, at))
+                self.tally.talk |= {(one.key, one.session) for one in group if digest is None and one.session}
             found = self._without_forgotten(reader, found)
         if ctx.digest_model is not None and not ctx.dry_run:
             found = self._rephrased(ctx.digest_model, found, at)
@@ -294,6 +299,7 @@ class _KeyRun:
     def _count_digests(self, found: Sequence[WrittenDigest]) -> None:
         tally = self.tally
         for one in found:
+            tally.talk -= {(source.key, source.session or "") for source in one.records}
             tally.made.append(_created(one.memory.record, tuple(source.id for source in one.records)))
             tally.kinds.update(map(_kind, one.records))
             tally.tokens += sum(estimate_tokens(source.content) for source in one.records)

@@ -651,6 +651,8 @@ class ConsolidationReport:
         kinds: Number of memories covered by digests, by kind: ``turn``, ``note`` or ``tool``.
         tokens: Tokens of those memories.
         kept: Tokens of their digests.
+        undigested: Conversations without a digest by the reason: ``recent`` (the last turn is not old enough) or
+            ``talk`` (no decision, reason, value or outcome was found in them).
         archived: Archived memories: none, unless asked for.
         files: Notes with archived passages, and how many of each.
         renewed: Digests removed because their sources changed or are gone; the rest is digested again.
@@ -670,6 +672,7 @@ class ConsolidationReport:
     kinds: Mapping[str, int] = field(default_factory=dict)
     tokens: int = 0
     kept: int = 0
+    undigested: Mapping[str, int] = field(default_factory=dict)
     archived: int = 0
     files: Mapping[str, int] = field(default_factory=dict)
     renewed: int = 0

@@ -106,6 +106,11 @@ def run_consolidation(
         run=run if any(one.wrote for one in tallies) else None,
         made=tuple(created for one in tallies for created in one.made),
         kinds=dict(sorted(sum((one.kinds for one in tallies), Counter()).items())),
+        undigested={
+            reason: count
+            for reason in ("recent", "talk")
+            if (count := sum(len(getattr(one, reason)) for one in tallies))
+        },
         files=dict(sorted(sum((one.files for one in tallies), Counter()).items())),
         promoted=tuple(created for one in tallies for created in one.promoted),
         found=tuple(created for one in tallies for created in one.found),

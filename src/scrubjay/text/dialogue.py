@@ -19,7 +19,8 @@ _SMALL_TALK: Final = word_set(
     thanks thank thx ty tysm ok okay okey kay yes yeah yep yup yea no nope nah sure fine great good cool nice perfect
     awesome excellent wonderful amazing brilliant lovely alright agreed correct exactly right absolutely definitely
     continue proceed next go ahead please sorry hmm hm um uh oh ah wow lol haha understood noted done lgtm sgtm
-    hallo guten tag moin servus tschüss danke dankeschön bitte ja nein jep nö klar genau gut super prima weiter passt
+    hallo guten tag moin servus tschüss danke dankeschön bitte gern gerne ja nein jep nö klar genau gut super prima
+    weiter passt
     hola buenos buenas gracias sí si vale claro adiós perfecto bueno
     bonjour bonsoir salut merci oui non d'accord parfait
     ciao buongiorno buonasera grazie prego va bene perfetto
@@ -183,6 +184,37 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     asked = (_recent_questions if len(text) <= MAX_CACHED_TEXT else _questions)(text)
     dropped = {question for question in asked if repeats(question)}
     return " ".join(one for one in sentences(text) if one not in dropped) if dropped else text
+
+
+_NOT_TO_REMEMBER: Final = re.compile(
+    r"(?:^|[.!?,;:(\n-]|\b(?:please|but|so|and|also|pls))\s*(?:do not|don't|dont|never) (?:ever )?"
+    r"(?:remember|memori[sz]e|store|save|record|note)\b(?: (?:any of|what i))? ?(?:this|that|it|these|said|say)\b"
+    r"(?=\s*(?:$|[.!?,;:)\n-]|anywhere\b|please\b|about me\b|(?:in|to|for) (?:your |the )?(?:memory|later)\b))"
+    r"|\b(?:off the record|keep (?:this|that|it) (?:to yourself|out of (?:your |the )?memory|between us))\b"
+    r"|\bforget (?:that i|what i)(?: just| have|'ve)? (?:said|told|mentioned|wrote)\b"
+    r"|\b(?:das|dies(?:es)?|davon)(?: bitte| nichts)* (?:nicht|nirgends|nirgendwo|nichts) (?:irgendwo )?(?:ab)?"
+    r"(?:merken|speichern|notieren|aufschreiben|festhalten|behalten)\b"
+    r"|\b(?:merke? dir|(?:speicher|notier|behalt)e?)(?: dir)? (?:das|dies|es)(?: bitte)? (?:nicht|nirgends|nirgendwo)\b"
+    r"|\bunter uns bleiben\b|\b(?:das|es) bleibt unter uns\b|\bvergiss(?: bitte)?,? (?:was|dass) ich\b",
+    re.I,
+)
+
+
+def asks_not_to_remember(text: str) -> bool:
+    """Return whether a person asks that something is not remembered or stored.
+
+    A rule on what a program stores ("never store tokens in the database") is none.
+
+    >>> [
+    ...     asks_not_to_remember(text)
+    ...     for text in (
+    ...         "please don't store this anywhere: my salary is 71k", "Off the record, Tom leaves.",
+    ...         "Das bitte nicht speichern!", "don't save this file", "I don't remember that.",
+    ...     )
+    ... ]
+    [True, True, True, False, False]
+    """
+    return bool(_NOT_TO_REMEMBER.search(text.replace("’", "'")))
 
 
 def admits_not_knowing(reply: str) -> bool:
