@@ -187,9 +187,9 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
 
 
 _NOT_TO_REMEMBER: Final = re.compile(
-    r"(?:^|[.!?,;:(\n-]|\b(?:please|but|so|and|also|pls))\s*(?:do not|don't|dont|never) (?:ever )?"
+    r"(?:^|[.!?,;:(\n-]|\b(?:please|but|so|and|also|pls)) *(?:do not|don't|dont|never) (?:ever )?"
     r"(?:remember|memori[sz]e|store|save|record|note)\b(?: (?:any of|what i))? ?(?:this|that|it|these|said|say)\b"
-    r"(?=\s*(?:$|[.!?,;:)\n-]|anywhere\b|please\b|about me\b|(?:in|to|for) (?:your |the )?(?:memory|later)\b))"
+    r"(?= *(?:$|[.!?,;:)\n-]|anywhere\b|please\b|about me\b|(?:in|to|for) (?:your |the )?(?:memory|later)\b))"
     r"|\b(?:off the record|keep (?:this|that|it) (?:to yourself|out of (?:your |the )?memory|between us))\b"
     r"|\bforget (?:that i|what i)(?: just| have|'ve)? (?:said|told|mentioned|wrote)\b"
     r"|\b(?:das|dies(?:es)?|davon)(?: bitte| nichts)* (?:nicht|nirgends|nirgendwo|nichts) (?:irgendwo )?(?:ab)?"
