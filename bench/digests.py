@@ -7,8 +7,8 @@ holds, of each group of keys, one alternative, whatever the case. The same is me
 usual search before and after.
 
 `nights`: made-up conversations of ten turns, each of about 125 tokens over a vocabulary of 20,000 words by Zipf's law,
-all of them old. Times are wall and processor seconds; memory is the peak of the process so far, so sizes run from
-small to large.
+and a value, all of them old. Times are wall and processor seconds; memory is the peak of the process so far, so sizes
+run from small to large.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def turns(size: int, draw: random.Random) -> Iterator[NewMemory]:
         text = " ".join(draw.choices(table, weights, k=WORDS))
         sentences = ". ".join(text[at : at + 90].strip().capitalize() for at in range(0, len(text), 90))
         yield NewMemory(
-            f"{sentences}.",
+            f"{sentences}. That took {number} seconds.",
             session=f"s{session}",
             role="assistant" if turn % 2 else "user",
             origin="agent" if turn % 2 else "owner",

@@ -83,3 +83,22 @@ def test_what_is_not_there_is_named(cli) -> None:
     assert "obs_0000000000000000" in said.err
     assert cli("restore", "obs_0000000000000000").code == 2
     assert cli("history", "obs_0000000000000000").code == 2
+
+
+def test_feedback_names_the_digests_that_it_marks_and_consolidation_what_has_none(cli) -> None:
+    flags = "--session", "flags", "--date", "2025-01-05", "--role", "assistant"
+    claim = "I noticed you use LaunchDarkly, so I added the flag `export-enabled` to the export job."
+    added = cli("add", claim, *flags, "--json").json["id"]
+    cli(
+        "add", "The export job reads 200 rows a batch now, which takes 22 s for the largest customer.", *flags
+    )
+    cli("add", "hey, lovely weather today", "--session", "talk", "--date", "2025-01-05", "--role", "user")
+    done = cli("consolidate").out
+    assert "1 conversation without a digest: no decision, reason, value or outcome found.\n" in done
+    first, second, *_ = cli("feedback", "wrong", added).out.split("\n")
+    assert first == "1 memory marked wrong."
+    digest = second.removeprefix("Also marked wrong: ").rstrip(".")
+    assert digest.startswith("crys_")
+    assert "marked wrong" in cli("get", digest).out
+    assert f"Also no longer marked wrong: {digest}.\n" in cli("feedback", "not-wrong", added).out
+    assert f"was marked wrong with {added}" in cli("history", digest).out

@@ -36,8 +36,8 @@ SKIP_REASONS = {
 }
 """Why nothing was looked at, as a person reads it."""
 UNDIGESTED = {
-    "recent": "the last turn is too recent ([consolidation] after_days)",
-    "talk": "no decision, reason, value or outcome was found in it",
+    "recent": "last turn too recent ([consolidation] after_days)",
+    "talk": "no decision, reason, value or outcome found",
 }
 """Why a conversation got no digest, as a person reads it."""
 SOURCE_NOUNS = {"turn": "turn", "note": "note", "tool": "tool result"}

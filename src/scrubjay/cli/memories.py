@@ -427,7 +427,8 @@ def history(call: Call, memory: str) -> None:
 def _format_event(event: Event, owner: str) -> str:
     by = ""
     if event.other:
-        by = f", before: {event.other}" if event.op == "changed" else f" by {event.other}"
+        link = {"changed": ", before:", "wrong": " with", "not-wrong": " with"}.get(event.op, " by")
+        by = f"{link} {event.other}"
     run = f" in {event.run}" if event.run else ""
     who = f", done by {strip_control(event.actor)}" if event.actor and event.actor != owner else ""
     of = f" from {format_count(event.count, 'memory')}" if event.count else ""
