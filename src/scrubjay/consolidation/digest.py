@@ -103,7 +103,7 @@ MIN_RARE_TERMS: Final = 4
 """Words of at least `MEANINGFUL_RANK` in any other sentence but those of the first request; fewer are mostly talk."""
 _QUOTE_LINES: Final = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _GREETING: Final = re.compile(
-    r"(?:hi|hello|hey|good (?:morning|afternoon|evening)|morning|evening|hallo|moin|servus|guten (?:morgen|tag|abend))"
+    r"\A(?:hi|hello|hey|(?:good )?(?:morning|evening)|good afternoon|hallo|moin|servus|guten (?:morgen|tag|abend))"
     r"(?: \w+)?[,.!]+(?:\s+(?=\w)|$)",
     re.IGNORECASE,
 )

@@ -40,7 +40,7 @@ from scrubjay.models.results import (
     record_citation,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import decides, find_successors
+from scrubjay.search.amendments import decides, find_successors, rare_terms
 from scrubjay.search.dedup import DIGEST_TIERS, deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, all_weak, confident_only, possible_only
@@ -67,6 +67,8 @@ MAX_LATEST: Final = 300
 """Memories that are searched for the last sessions, and for later decisions."""
 LAST_TURNS: Final = 4
 """Last turns of a session that are read: the last question and its answer."""
+MIN_REQUEST: Final = 5
+"""Informative words of a request that decides nothing, but is shown though its reply says nothing, either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,10 @@ def _last_turns(reader: Reader, session: str) -> list[Record]:
     ]
     turns = [one for one in stated if not is_small_talk(one.content)]
     answered = any(one.role not in PERSON_ROLES for one in stated)
-    if answered and all(one.role in PERSON_ROLES and not decides(one) for one in turns):
-        return []  # requests of which nothing came
+    if answered and not any(
+        one.role not in PERSON_ROLES or decides(one) or len(rare_terms(one)) >= MIN_REQUEST for one in turns
+    ):
+        return []
     by_role = {one.role: one for one in turns}
     return [one for one in turns if by_role[one.role] is one]
 
