@@ -53,6 +53,12 @@ REJECTION: Final = _any(
     r"|bounces|ist weg|gibt es nicht mehr|n'existe plus|ya no existe)\b|了不再用|已停用|已经停用)",
 )
 """Rejections of the value that is named behind it, or before it."""
+_ENDS: Final = re.compile(
+    r"no longer|any ?more|any longer|stopped|nicht mehr|kein\w* mehr|ya no|dejé|n'| plus$|já não|più|不再|不用"
+)
+"""Rejections that end a statement, "no longer"; others replace its value."""
+_LEAVES: Final = re.compile(r" from$|left$|^von$")
+""""I moved away from Kiel" ends "I live in Kiel", not "I work in Kiel"."""
 CHANGED: Final = _any(
     r"\b(?:changed|renamed|slipped|raised|increased|lowered|reduced|postponed|rescheduled|pushed back|brought forward|extended"
     r"|shortened|switched|migrated|upgraded|downgraded|replaced|moved|(?:went|gone) (?:up|down))\b",
@@ -344,6 +350,7 @@ _CLAUSE: Final = re.compile(
     r"[,;.!()，。；！]|\s(?:to|and|und|et|because|weil|auf|zu|nach|by|par|por|mais|aber|but|pero|y)\s| - "
     r"|换成|改成|改为"
 )
+_PART: Final = re.compile(r"[,;.!()，。；！]|\s(?:and|but|because|und|aber|weil|et|mais|y|pero)\s| - ")
 _LIMITED: Final = re.compile(
     r"(?:on |at )?(?:\w+days|weekends?|holidays)\b"
     r"|(?:when|whenever|if|while|during|unless|except|wenn|falls|bei|während|quand|si|pendant|cuando)\b"
@@ -358,6 +365,13 @@ _UNREAL: Final = word_set(
     "can must will would had should could might wish suppose imagine nobody never nearly almost mistake suggested asked thinks"
 )
 """Words of changes that are planned, wished for or did not happen."""
+_AROUND_END: Final = word_set(
+    """no longer not any more anymore stopped do does did don't doesn't didn't nicht mehr kein keine keinen keiner keinem
+    plus ya dejé de já não non più ne all 不 再 了"""
+)
+"""Words of an end that the statement which it ends does not have."""
+_AT_ALL: Final = re.compile(r"\b(?:at all|überhaupt|there (?:is|are|'s)|es gibt)\b")
+_BEING: Final = word_set("is are am was i'm we're isn't aren't it's ist sind bin")
 _NEGATED: Final = word_set(
     "not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca"
 )
@@ -673,9 +687,52 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
         else:
             rejected = keys & set(new.keys[: new.words_before(found.start())][-REACH:])
             value = old.keys_after(AT_VERB | VALUE_VERBS | DOES)
-        if rejected <= keys and rejected & value:
+        if rejected <= keys and rejected & value and _rejects_same(old, new, found):
             return True
     return False
+
+
+def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Match[str]) -> bool:
+    """Return whether a rejection is of the subject and verb of the old statement too, not of its value alone.
+
+    "I no longer live in Kiel" ends "I live in Kiel" and not "my dentist is in Kiel".
+    """
+    town = known_kind(new.low[new.words_before(rejection.end()) :]) in PLACES
+    if _LEAVES.search(rejection.group()) and (town or "in" in old.low):
+        return _subject(old) == "i" and LIVE.search(old.text) is not None
+    if not _ENDS.search(rejection.group()):
+        return True
+    start = max((one.end() for one in _PART.finditer(new.text, 0, rejection.start())), default=0)
+    behind = _PART.search(new.text, rejection.end())
+    end = behind.start() if behind else len(new.text)
+    ended = _parse(_AT_ALL.sub(" ", new.text[start:end]), "en")
+    subjects = {_subject(ended), *ended.keys}
+    if ended.low[0] not in SPEAKERS:
+        subjects |= {_subject(new), *new.keys}
+    if _subject(old) in subjects and _plain_words(ended) <= _plain_words(old):
+        return True
+    return any(_names_other_value(old, _parse(part, "en")) for part in _PART.split(new.text[end:]) if part)
+
+
+def _subject(statement: ParsedStatement) -> str:
+    """Return the first content word, or "i" for the person who speaks."""
+    speaks = {statement.low[0], statement.low[0].partition("'")[0]} & (OURSELVES | {"j", "我"})
+    return "i" if speaks else _first_key(statement)
+
+
+def _plain_words(statement: ParsedStatement) -> set[str]:
+    """Return the stems of a statement without persons, articles and the words of an end."""
+    return {
+        "be" if word in _BEING else stem_word(word.rpartition("'")[2], "en")
+        for word in statement.low
+        if word not in _AROUND_END | ARTICLES | SPEAKERS.keys()
+    }
+
+
+def _names_other_value(old: ParsedStatement, part: ParsedStatement) -> bool:
+    """Return whether a part of a sentence is the old statement but for its value."""
+    before, gone, come, behind = _aligned(old, part)
+    return bool(before and gone and come and not behind) and _is_one_value(old, gone, part, come)
 
 
 def _keys_behind(statement: ParsedStatement, offset: int) -> set[str]:
@@ -717,6 +774,8 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
         start = max(0, verb - REACH)
         passive = verb and (new.low[verb - 1] in PASSIVE or not BEEN.isdisjoint(new.low[start:verb]))
         if passive or change[0] >= "\u4e00" or change in INTRANSITIVE:
+            parts = (new.words_before(one.end()) for one in _PART.finditer(new.text, 0, found.start()))
+            start = max(start, max(parts, default=0))
             start = max((at + 1 for at in range(start, verb) if new.low[at] in SUBORDINATE), default=start)
             near |= set(new.keys[start:verb])
         if set(new.low) - set(old.low) - PASSIVE - ARTICLES <= set(change.split()):

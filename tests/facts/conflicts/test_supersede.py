@@ -30,6 +30,11 @@ CHANGES = [
     ("Wir nutzen Slack im Team.", "Wir sind von Slack auf Mattermost umgestiegen."),
     ("缓存用的是 Memcached。", "缓存已经从 Memcached 换成 Redis 了。"),
     ("周会在每周三上午十点。", "周会在每周四下午两点。"),
+    ("I live in Kiel.", "I no longer live in Kiel, I moved to Eckernförde."),
+    ("Ich wohne in Kiel.", "Ich wohne nicht mehr in Kiel."),
+    ("I work for Brandt in Kiel.", "I no longer work for Brandt."),
+    ("We release every second Thursday.", "We release daily, there are no release Thursdays any more."),
+    ("The branch is cut on the first Monday.", "We no longer cut a branch at all."),
 ]
 BOTH_HOLD = [
     ("Room A seats 8.", "Room B seats 12."),
@@ -71,6 +76,19 @@ BOTH_HOLD = [
     ("The rent for the flat is 900 euros.", "The rent for the shop went up to 1,500 euros."),
     ("图书馆周六开门。", "图书馆周日开门。"),
     ("一号会议室有8个座位。", "二号会议室有12个座位。"),
+    ("My dentist is in Kiel.", "I no longer live in Kiel, I moved to Eckernförde."),
+    ("My dentist is in Kiel.", "I no longer live in Kiel, my dentist is still there."),
+    ("My dentist is in Kiel.", "I moved the Jira board to Kiel-Nord."),
+    ("My dentist is in Kiel.", "I switched to the Kiel office on Mondays."),
+    ("My dentist is in Kiel.", "I left Kiel."),
+    ("I work in Kiel.", "I moved away from Kiel."),
+    ("I live in Kiel.", "I saw the dentist, she no longer lives in Kiel."),
+    ("Mein Zahnarzt ist in Kiel.", "Ich wohne nicht mehr in Kiel."),
+    ("My editor is vim.", "I no longer teach vim."),
+    ("Our CI runs on Hetzner.", "I no longer host my blog on Hetzner."),
+    ("I play chess with Tom.", "I don't work with Tom any more."),
+    ("Mi dentista está en Madrid.", "Ya no vivo en Madrid."),
+    ("我的牙医在上海。", "我不再住在上海。"),
 ]
 
 
