@@ -8,8 +8,10 @@ enough (`features`). Precision comes first: a missed fact still stands in its tu
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, NamedTuple
 
 from scrubjay.facts import vocabulary
@@ -324,7 +326,7 @@ _TRANSIENT: Final = re.compile(
     r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
 )
 """Signs of a statement that holds for a day, or of a request."""
-_TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)|(?<=\. )\d[\w/-]{0,20}+))+)")
+_TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)))+)")
 """Units and remarks in brackets that belong to the word before them."""
 _VALUE: Final = re.compile(r":[ \t]{1,3}(?=[\w/-]{0,30}\d)[\w/-]{1,60}")
 """A value that a statement names at its end: "on every invoice: PO-7781-B"."""
@@ -341,9 +343,26 @@ _CONDITION: Final = re.compile(
 _NO_LONGER: Final = re.compile(
     r"\b(?:no longer|not .{0,30}any ?more|n't .{0,60}any ?more|stopped|nicht mehr|kein\w{0,2} .{0,30}mehr)\b"
 )
-_INSTEAD: Final = re.compile(r"\b(?:now|instead|but|jetzt|nun|stattdessen|sondern)\b")
+_LIMIT: Final = (
+    r"(?:(?:only|just|nur|erst) (?:this|these|for|until|till|during|while|on|in|at|(?:the )?next|temporar\w+|diese\w*|für|bis|während|vorübergehend"
+    r"|noch|im|am|an|bei)|at least|temporarily|for now|zumindest|vorübergehend|bis auf weiteres|fürs erste)\b"
+)
+_LIMITED: Final = re.compile(rf"\b{_LIMIT}")
+_LIMITS: Final = re.compile(
+    r"\W*(?:(?:but|and|though|well|aber|und|allerdings|jedoch|das|that's|that is|it's|this is|es|ist|gilt)\b\W*)*"
+    rf"(?:{_LIMIT}|(?:except|unless|until|till|not for|außer|bis|nicht für)\b)"
+)
+"""Beginnings of a sentence that limits the one before it: "That's only for this week."."""
+_LIMITING_WORDS: Final = 8
+"""Words of the longest such sentence; a longer one says something itself."""
+_PASSES: Final = re.compile(
+    r"\b(?:today|tonight|tomorrow|for now|this (?:morning|afternoon|evening|week|time)|heute|morgen|diese woche|diesmal|fürs erste)\b"
+)
+"""Limits to a time that has soon passed."""
 _LONGEST: Final = 200
 """Characters in which the word before a full stop is looked for."""
+_DATE: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
+"""Numbers whose full stop may end no sentence: "am 1. Dezember", "am 24.12."."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
 _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
@@ -359,13 +378,13 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     ()
     """
     plain = own_prose(text)
-    found = list(_marked(text, plain))
-    for one in find_statements(text):
-        if _apart(one, found) and _lasts(one.text.lower()):
-            sentence = _with_condition(text, _whole(text, one))
-            if sentence is not None and _ended(text, sentence.end):
-                found.append(sentence)
-    found += [one for one in _decisions(text, plain) if _apart(one, found)]
+    ranges, found = list(_sentences(text)), list[Statement]()
+    weighed = (_whole(text, one) for one in find_statements(text) if _lasts(one.text.lower()))
+    for one in chain(_marked(text, plain), weighed, _decisions(text, plain)):
+        if _apart(one, found):
+            whole = _with_limit(text, one, ranges)
+            if whole is not None and _ended(text, whole.end) and _apart(whole, found):
+                found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
 
 
@@ -385,15 +404,28 @@ def _whole(text: str, one: Statement) -> Statement:
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
 
-def _with_condition(text: str, one: Statement) -> Statement | None:
-    """Return a statement with the rest of its sentence where that limits it; None where the whole is too long."""
-    end = next((end for start, end in _sentences(text) if start <= one.start < one.end <= end), one.end)
-    rest = text[one.end : end]
-    replaced = _NO_LONGER.search(one.text.lower()) and _INSTEAD.search(rest.lower())
-    if "?" in rest or not (_CONDITION.match(rest.lower()) or replaced):
+def _with_limit(text: str, one: Statement, ranges: Sequence[tuple[int, int]]) -> Statement | None:
+    """Return a statement with the rest of its sentence and the next one where they limit it.
+
+    None where the whole is too long, or holds for a day.
+    """
+    place = bisect_right(ranges, (one.start, len(text))) - 1
+    end = max(ranges[place][1], one.end)
+    rest = text[one.end : end].lower()
+    if "?" in rest:
+        return one
+    ended = _NO_LONGER.search(one.text.lower()) and any(map(str.isalnum, rest))
+    if not (_CONDITION.match(rest) or _LIMITED.search(rest) or ended):
+        end = one.end
+    for start, behind in ranges[place + 1 : place + 2]:
+        following = text[start:behind].lower()
+        if len(following.split()) <= _LIMITING_WORDS and "?" not in following and _LIMITS.match(following):
+            end = behind
+    if end == one.end:
         return one
     whole = " ".join(text[one.start : end].split())
-    return replace(one, end=end, text=whole) if len(whole) <= MAX_CHARACTERS else None
+    lasts = ended or not _PASSES.search(text[one.end : end].lower())
+    return replace(one, end=end, text=whole) if lasts and len(whole) <= MAX_CHARACTERS else None
 
 
 def _decisions(text: str, plain: str) -> Iterator[Statement]:
@@ -445,7 +477,7 @@ def _ended(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()) -> bool
         return False
     words = text[max(0, at - _LONGEST) : at].split()
     word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
-    return text[at - 1 : at] != "." or not (word.isdigit() or "." in word) or not text[at:].strip()
+    return text[at - 1 : at] != "." or not _DATE.fullmatch(word) or not text[at:].strip()
 
 
 def _stands_alone(sentence: str) -> bool:
