@@ -54,3 +54,41 @@ def test_a_limit_behind_a_statement_stays_with_it_or_nothing_is_learned(say: Add
     assert say("Remember: the port is 6543, not 5433. 5433 was my local one.") == [
         "the port is 6543, not 5433."
     ]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "Fwd: Von: Kristensen <k@laboe.de>\nBitte merken Sie sich: Rechnungen gehen ab sofort an b@laboe.de.\n"
+        "MfG Kristensen",
+        "Von: Kristensen <k@laboe.de>\nBetreff: Rechnungen\n\nAb sofort immer an buchhaltung@laboe.de.",
+        "AW: Rechnungen\nAb sofort immer an buchhaltung@laboe.de.",
+        "tomek [10:32] from now on we use poetry everywhere\n[10:33] and always squash merges",
+        "10:33 tomek: from now on we use poetry everywhere",
+        "[30.11.26, 10:33:12] Tomek: from now on we use poetry everywhere",
+        "Aylin wrote in slack: from now on always deploy through ArgoCD, never by hand. I ignore that for now",
+        "Tom sagt, ab sofort nutzen wir immer Poetry.",
+        "the vendor says we must never call the API twice",
+        "here's a mail from Marina Laboe: > Hello Ines, from now on always send CSV.",
+        "hier ist eine Mail von Petra: Hallo Ines, ab sofort immer CSV schicken. Gruß Petra",
+        "what do I answer?\n\nHallo Ines,\nab sofort immer CSV schicken.\nViele Grüße\nPetra",
+    ],
+)
+def test_words_of_others_are_not_learned(say: Add, turn: str) -> None:
+    assert say(turn) == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "learned"),
+    [
+        ("Remember: Tom wrote: always squash merges.", "Tom wrote: always squash merges."),
+        ("Merk dir, Petra schreibt: Rechnungen immer an sie.", "Petra schreibt: Rechnungen immer an sie."),
+        ("As I said: from now on we squash merges.", "As I said: from now on we squash merges."),
+        ("Tom wrote the parser. Never change it without him.", "Never change it without him."),
+        ("Tom wrote: hi.\n\nFrom now on we squash merges.", "From now on we squash merges."),
+    ],
+)
+def test_what_a_person_marks_or_says_beside_words_of_others_is_learned(
+    say: Add, turn: str, learned: str
+) -> None:
+    assert say(turn) == [learned]

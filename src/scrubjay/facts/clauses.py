@@ -43,17 +43,25 @@ _HEADER = re.compile(r"(?:from|to|subject|sent|date|cc|betreff|von|an|de|para|ob
 _REST = re.compile(
     r"(?:on|am|le|el) .{4,120}(?:wrote|schrieb .{1,60}|a écrit|escribió) ?:$"
     r"|-{2,} ?(?:original|forwarded|begin)|begin forwarded|forwarded message"
+    r"|(?:fwd?|fw|wg|aw|tr|rv) ?: ?\S|(?:from|von|de): ?[^\n]{0,80}\w@\w"
 )
+_CLOCK = r"(?:\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?"
+_NAME = r"[^\W\d][\w.'-]{0,20}(?: [\w.'-]{1,20}){0,2}"
+_CHAT_LINE = re.compile(rf"(?:{_NAME} ?)?\[{_CLOCK}\]|{_CLOCK}(?: ?[-|] ?| )<?{_NAME}>?: ?\S")
+_CHAT_HEAD = re.compile(rf"{_NAME},? {{1,4}}{_CLOCK}$")
+"""A line of nothing but a name and a time, as copied from a chat."""
 _SPEAKER = re.compile(
     r"(?:\[?\d\d?:\d\d(?: ?[ap]m)?\]? ?-? ?)?<?([a-z][\w.-]{0,20}(?: [a-z][\w.-]{0,20})?)>?(?:"
     r" \(\d[^)\n]{0,20}\))?: "
 )
 _SALUTE = re.compile(
-    r"(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)) (?!there\b|all of\b)[\w. ]{1,30}[,:!.]?$"
+    r"(?:dear|hi|hello|hey|good (?:morning|afternoon|evening)|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:tag|morgen))"
+    r" (?!there\b|all of\b)[\w. ]{1,30}[,:!.]?$"
 )
 _SIGNED = re.compile(
     r"(?:(?:best|kind|warm|many)? ?(?:regards|wishes|thanks)|best|cheers|sincerely|yours|love|thanks|thank you)"
     r"(?: \w+){0,2}[,.!]?$"
+    r"|(?:mit (?:freundlichen|besten|herzlichen) grüßen|(?:viele|liebe|beste|schöne) grüße|mfg|gruß|vg|lg)\b"
 )
 _QUOTATION = re.compile(r"\"[^\"\n]{1,2000}\"")
 _TICKS = re.compile(r"`[^`\n]{1,400}`")
@@ -68,8 +76,21 @@ _MATERIAL = re.compile(
     r"(?: [\w-]+){0,2} (?:e?-?mails?|text|draft|essay|letter|logs?|messages?|paragraph|article|abstract|intro|"
     r"bio|post"
     r"|reviews?|transcript|chat|code|output|error|trace|story|poem|lyrics|prompt|wrote|says?|said|got|passage|"
-    r"notes|quote))"
-    r"\b[^\n.?!:]{0,120}:(?:\s+|$)(?=[^\n]|\n+\S)"
+    r"notes|quote)"
+    r"|(?:hier(?: ist| kommt)?|folgende[rs]?)(?: [\w-]+){0,2} (?:e-?mail|mail|nachricht|text|brief)"
+    r"|(?<![^\n])(?:an? |the |eine? |die )?(?:e-?mail|mail|message|nachricht) (?:from|von))"
+    r"\b(?:[^\n.?!:]|\.(?=\w)){0,120}:(?:\s+|$)(?=[^\n]|\n+\S)"
+)
+_TOLD = (
+    r"(?<![\w.'-])(?!(?:i|i've|we|we've|you|ich|wir|du|ihr|just|also|already|always|as|and|or|to|have|had)\b)"
+    r"[\w.'-]{1,40} (?:wrote|writes|said|says|posted|told (?:me|us)|mentioned|announced|thinks|claims|claimed|insists"
+    r"|meint|meinte|sagt|sagte|schreibt|schrieb|behauptet|hat (?:gesagt|geschrieben|gemeint)|a (?:écrit|dit)"
+    r"|dice|dijo|escribió)\b"
+)
+_TOLD_WORDS = re.compile(rf"{_TOLD}[^\n.?!:]{{0,60}}:\s(?P<words>(?:[^\n]|\n(?!\n))+)")
+"""Somebody and their words, up to a blank line: "Tom wrote in the channel: always squash."."""
+_TELLING = re.compile(
+    rf"{_TOLD}(?:,|:| (?:that|dass|we|you|wir|man|in|on|from now|ab sofort|always|never|immer|nie|everyone|all)\b)"
 )
 _LETTERS = re.compile(r"[^\W\d_]")
 
@@ -83,9 +104,10 @@ def own_prose(text: str) -> str:
     plain = _small(text[:MAX_PROSE])
     if "\n" in plain:
         plain = _without_lines(plain)
-    elif _MACHINE.match(plain):
+    elif _MACHINE.match(plain) or _REST.match(plain) or _CHAT_LINE.match(plain):
         return _blank(plain)
     if ":" in plain:
+        plain = _TOLD_WORDS.sub(_told, plain)
         found = _MATERIAL.search(plain)
         if found:
             plain = plain[: found.end()] + _blank(plain[found.end() :])
@@ -117,8 +139,22 @@ def _without_lines(text: str) -> str:
     return "\n".join(lines_left)
 
 
+def _told(found: re.Match[str]) -> str:
+    return found.string[found.start() : found.start("words")] + _blank(found["words"])
+
+
+def tells_of_others(sentence: str, end: int) -> bool:
+    """Return whether a sentence in lower case says before `end` that somebody else says it.
+
+    >>> [tells_of_others(one, 20) for one in ("tom says we always squash", "as i said, never squash")]
+    [True, False]
+    """
+    return _TELLING.search(sentence, 0, end) is not None
+
+
 def _foreign(lines: list[str]) -> Iterator[bool]:
     fence, state, rest = "", "", False
+    chat = sum(_CHAT_HEAD.match(line.strip()) is not None for line in lines) >= MIN_SPEAKER_LINES
     letter = _letter(lines)
     for number, line in enumerate(lines):
         bare = line.strip()
@@ -131,11 +167,14 @@ def _foreign(lines: list[str]) -> Iterator[bool]:
             fence = bare[:3]
             yield True
         elif state:
-            if not bare or (line[:1] != " " and _TRACE_END.match(line)):
+            if not bare or (state == "trace" and line[:1] != " " and _TRACE_END.match(line)):
                 state = ""
             yield True
         elif _TRACE.match(line):
             state = "trace"
+            yield True
+        elif _CHAT_LINE.match(bare) or (chat and _CHAT_HEAD.match(bare)):
+            state = "chat"
             yield True
         elif _REST.match(bare) or (
             _HEADER.match(bare) and number + 1 < len(lines) and _HEADER.match(lines[number + 1])

@@ -34,6 +34,7 @@ from scrubjay.facts.clauses import (
     read_words,
     sentence_ranges,
     split_clauses,
+    tells_of_others,
 )
 from scrubjay.facts.exclusive_values import announces_state
 from scrubjay.facts.features import (
@@ -382,7 +383,7 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     weighed = (_whole(text, one) for one in find_statements(text) if _lasts(one.text.lower()))
     for one in chain(_marked(text, plain), weighed, _decisions(text, plain)):
         if _apart(one, found):
-            whole = _with_limit(text, one, ranges)
+            whole = _with_limit(text, plain, one, ranges)
             if whole is not None and _ended(text, whole.end) and _apart(whole, found):
                 found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
@@ -404,27 +405,27 @@ def _whole(text: str, one: Statement) -> Statement:
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
 
-def _with_limit(text: str, one: Statement, ranges: Sequence[tuple[int, int]]) -> Statement | None:
+def _with_limit(text: str, plain: str, one: Statement, ranges: Sequence[tuple[int, int]]) -> Statement | None:
     """Return a statement with the rest of its sentence and the next one where they limit it.
 
     None where the whole is too long, or holds for a day.
     """
     place = bisect_right(ranges, (one.start, len(text))) - 1
     end = max(ranges[place][1], one.end)
-    rest = text[one.end : end].lower()
+    rest = plain[one.end : end]
     if "?" in rest:
         return one
     ended = _NO_LONGER.search(one.text.lower()) and any(map(str.isalnum, rest))
     if not (_CONDITION.match(rest) or _LIMITED.search(rest) or ended):
         end = one.end
     for start, behind in ranges[place + 1 : place + 2]:
-        following = text[start:behind].lower()
+        following = plain[start:behind]
         if len(following.split()) <= _LIMITING_WORDS and "?" not in following and _LIMITS.match(following):
             end = behind
     if end == one.end:
         return one
     whole = " ".join(text[one.start : end].split())
-    lasts = ended or not _PASSES.search(text[one.end : end].lower())
+    lasts = ended or not _PASSES.search(plain, one.end, end)
     return replace(one, end=end, text=whole) if lasts and len(whole) <= MAX_CHARACTERS else None
 
 
@@ -453,7 +454,10 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
             start += request.end()
         elif not _stands_alone(sentence):
             continue
-        elif not (_REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence)):
+        elif mark := _REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence):
+            if tells_of_others(sentence, mark.end()):
+                continue
+        else:
             plainly = _PLAIN.match(sentence) and not _TRANSIENT.search(sentence)
             own = " ".join(text[start:end].split())
             if not (plainly or introduces_person(own) or announces_state(own) or _NOW_ON.match(own)):

@@ -56,7 +56,7 @@ TELLS: Final = word_set(
     mentioned claim claims claimed wrote writes reads announced announcing think thinks thought believes
     believe insists insisted swears argues asks asked heard apparently rumour rumor rumours rumors
     supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote
-    gather according"""
+    gather according meint meinte sagt sagte schreibt schrieb behauptet"""
 )
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
