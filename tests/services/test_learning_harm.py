@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -92,3 +93,48 @@ def test_what_a_person_marks_or_says_beside_words_of_others_is_learned(
     say: Add, turn: str, learned: str
 ) -> None:
     assert say(turn) == [learned]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "don't remember this: I'm in hospital on 3 Dec",
+        "merk dir das NICHT: ich bin nächste Woche in Hamburg zum Vorstellungsgespräch",
+        "please don't store this: I live in Kiel",
+        "please don't store this anywhere: my salary is 71k",
+        "Bitte nicht merken: ich wohne in Kiel.",
+        "不要记住这个：我住在基尔。",
+    ],
+)
+def test_what_shall_not_be_remembered_is_left_out_of_a_transcript_and_only_stored_by_hand(
+    memory: Memory, say: Add, tmp_path: Path, turn: str
+) -> None:
+    log = tmp_path / "log" / "session.jsonl"
+    log.parent.mkdir()
+    lines = [
+        {"role": role, "content": text, "session": "t", "timestamp": "2026-11-01T10:00:00Z"}
+        for role, text in (("user", turn), ("assistant", "All right."), ("user", "Always squash merges."))
+    ]
+    log.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = memory.sync(log.parent)
+    assert (done.added, [one.message for one in done.notices]) == (2, ["1 turn left out, as asked."])
+    assert say(turn) == []
+    (kept,) = [one for one in memory.search(turn).results if one.snippet == turn]
+    assert kept.tags == ("never-inject",)
+    assert kept.id not in [one.id for one in memory.context(turn).memories]
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "I don't remember this: who set up the DNS?",
+        "Don't forget: the VPN is called kestrel.",
+        "remember not to use mocks in the payment tests",
+        "Compute it on the fly, don't store it.",
+        "don't save that, I want to review it first",
+        "Fwd: Party\nPlease don't store this anywhere: it is a surprise.",
+    ],
+)
+def test_other_words_about_remembering_hide_no_turn(memory: Memory, turn: str) -> None:
+    added = memory.add(turn, role="user", session="s", turn=1)
+    assert memory.get([added.id]).records[0].tags == ()

@@ -35,6 +35,7 @@ from scrubjay.models.records import (
     GENERIC_ROLES,
     NEVER_INJECT,
     ORIGINS,
+    PERSON_ROLES,
     TIERS,
     UNCHANGED,
     Record,
@@ -126,7 +127,9 @@ def validate_memory(
         owner=scope.user,
         recorded_at=now,
         updated_at=now,
-        tags=tuple(sorted({clean(tag, "tags").strip().lower() for tag in new.tags} - {""})),
+        tags=tuple(
+            sorted({clean(tag, "tags").strip().lower() for tag in new.tags} - {""} | _private_tags(new))
+        ),
         project=_checked_name(new.project, "project"),
         agent=_checked_name(new.agent, "agent"),
         session=_checked_name(new.session, "session"),
@@ -226,6 +229,13 @@ def add_memories(
     if called:
         redact_stored_turns(store, scope, base, called)
     return put_memories(store, scope, base, validated, edge_builder, fact_stage, record_repeats=True)
+
+
+def _private_tags(new: NewMemory) -> set[str]:
+    """Return the tag that keeps a turn out of contexts and digests where its speaker asks not to remember it."""
+    from scrubjay.facts.clauses import asks_not_to_remember
+
+    return {NEVER_INJECT} if new.role in PERSON_ROLES and asks_not_to_remember(new.content) else set()
 
 
 def put_memories(
