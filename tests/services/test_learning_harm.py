@@ -138,3 +138,9 @@ def test_what_shall_not_be_remembered_is_left_out_of_a_transcript_and_only_store
 def test_other_words_about_remembering_hide_no_turn(memory: Memory, turn: str) -> None:
     added = memory.add(turn, role="user", session="s", turn=1)
     assert memory.get([added.id]).records[0].tags == ()
+
+
+def test_a_rule_for_this_repo_is_learned_and_a_sigh_is_not(say: Add) -> None:
+    rule = "In this repo always format with gofumpt, not gofmt."
+    assert say(rule) == [rule]
+    assert say("hmm this is getting big, N+1 everywhere") == []

@@ -302,6 +302,8 @@ _DECIDED: Final = re.compile(
 )
 """Beginnings of sentences that state a decision."""
 _NORMS: Final = re.compile(
+    r"^\W*(?:in|for|on|with|für|bei|auf) (?:this|these|our|all|every|each|my|dies\w+|unser\w+|allen?|jede\w) (?:[\w-]+ )"
+    r"(?:always|never|immer|nie|niemals)\b|"
     r"(?:^|[,;:(]|\b(?:please|we|i|and|is|are|must|should|but|also|goes|bitte|ich|wir|man|immer|on|nous|je|siempre|then)\b)[^,;:.]{0,3}?\s*"
     r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
     r"|\b\w{4,} never on\b|\b\w+e (?:mails|externe)[^,.]* immer\b"
@@ -315,7 +317,7 @@ _NOT: Final = re.compile(
 )
 """Sentences that only look like rules: "as always", "it always works"."""
 _OPEN: Final = re.compile(
-    r"^\W*(?:(?:and|but|so|ok|yes|no|oh|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
+    r"^\W*(?:(?:and|but|so|ok|yes|no|oh|hm+|uh|ah|wow|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
     r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
     r"|^\W*(?:the |our |my )?(?!(?:no|every|any|some|each|phase|stage|step|part|day|week|level|version|room|team|zone)\b)[a-z]+ ones? (?:is|are|was|goes|go|has|have|needs?|gets?|lives?|stays?)\b"
     r"|^\W*(?:yes|yeah|yep|no|nope)\W+(?:because|from when|until|till)\b"
