@@ -38,7 +38,7 @@ from scrubjay.consolidation.context import (
     ended_at,
     occurred_at,
 )
-from scrubjay.facts.clauses import own_prose
+from scrubjay.facts.clauses import asks_not_to_remember, own_prose
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, status_changes
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import DAY, SECOND, to_datetime
@@ -57,7 +57,7 @@ from scrubjay.models.records import (
 from scrubjay.search.amendments import DECIDES
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader, in_batches
-from scrubjay.text.dialogue import asks_not_to_remember, is_small_talk
+from scrubjay.text.dialogue import is_small_talk
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks

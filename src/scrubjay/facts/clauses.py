@@ -104,6 +104,8 @@ _NOT_TO_KEEP: Final = re.compile(
     r"|(?:das |dies )?nicht merken\b"
     r"|(?:speichere?|notiere?)(?: dir)? (?:das|dies|folgendes)(?: bitte)? nicht(?: ab)? ?:"
     r"|(?:das |dies )?(?:bitte )?(?:nicht|nirgends|nirgendwo) (?:ab)?(?:speichern|notieren) ?:)"
+    r"|\b(?:das|dies) bitte (?:nirgends|nirgendwo) (?:ab)?(?:speichern|notieren)\b"
+    r"|^(?:please )?(?:do not|don't|dont) (?:remember|store|save|note|keep|record) (?:this|that|it)(?: please)?[.! ]*$"
     r"|不要记住?这|别记(?:住|下)?这"
 )
 """Requests not to remember; "don't store that" alone may be about code."""

@@ -30,7 +30,7 @@ from scrubjay.models.lifecycle import (
     Event,
     LifecycleChange,
     NewMemory,
-    apply_change,
+    changed_fields,
 )
 from scrubjay.models.records import (
     NEVER_INJECT,
@@ -419,7 +419,7 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
             for record in records.values()
             if record.id in lives
         ]
-        judged = {memory: apply_change(records[memory], life) for memory, life in lives.items()}
+        judged = {memory: replace(records[memory], **changed_fields(life)) for memory, life in lives.items()}
         turned = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
         derived, more = judge_derived(reader, judged, turned, at)
     lives |= derived

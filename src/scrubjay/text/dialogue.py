@@ -186,37 +186,6 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     return " ".join(one for one in sentences(text) if one not in dropped) if dropped else text
 
 
-_NOT_TO_REMEMBER: Final = re.compile(
-    r"(?:^|[.!?,;:(\n-]|\b(?:please|but|so|and|also|pls)) *(?:do not|don't|dont|never) (?:ever )?"
-    r"(?:remember|memori[sz]e|store|save|record|note)\b(?: (?:any of|what i))? ?(?:this|that|it|these|said|say)\b"
-    r"(?= *(?:$|[.!?,;:)\n-]|anywhere\b|please\b|about me\b|(?:in|to|for) (?:your |the )?(?:memory|later)\b))"
-    r"|\b(?:off the record|keep (?:this|that|it) (?:to yourself|out of (?:your |the )?memory|between us))\b"
-    r"|\bforget (?:that i|what i)(?: just| have|'ve)? (?:said|told|mentioned|wrote)\b"
-    r"|\b(?:das|dies(?:es)?|davon)(?: bitte| nichts)* (?:nicht|nirgends|nirgendwo|nichts) (?:irgendwo )?(?:ab)?"
-    r"(?:merken|speichern|notieren|aufschreiben|festhalten|behalten)\b"
-    r"|\b(?:merke? dir|(?:speicher|notier|behalt)e?)(?: dir)? (?:das|dies|es)(?: bitte)? (?:nicht|nirgends|nirgendwo)\b"
-    r"|\bunter uns bleiben\b|\b(?:das|es) bleibt unter uns\b|\bvergiss(?: bitte)?,? (?:was|dass) ich\b",
-    re.I,
-)
-
-
-def asks_not_to_remember(text: str) -> bool:
-    """Return whether a person asks that something is not remembered or stored.
-
-    A rule on what a program stores ("never store tokens in the database") is none.
-
-    >>> [
-    ...     asks_not_to_remember(text)
-    ...     for text in (
-    ...         "please don't store this anywhere: my salary is 71k", "Off the record, Tom leaves.",
-    ...         "Das bitte nicht speichern!", "don't save this file", "I don't remember that.",
-    ...     )
-    ... ]
-    [True, True, True, False, False]
-    """
-    return bool(_NOT_TO_REMEMBER.search(text.replace("’", "'")))
-
-
 def admits_not_knowing(reply: str) -> bool:
     """Return whether a reply says that it has no answer.
 
