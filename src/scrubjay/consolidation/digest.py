@@ -310,12 +310,15 @@ class Digest:
     end: int
 
 
-def distil_digest(records: Sequence[Record], budget: int = MAX_DIGEST_TOKENS) -> Digest | None:
+def distil_digest(
+    records: Sequence[Record], budget: int = MAX_DIGEST_TOKENS, withheld: Sequence[Record] = ()
+) -> Digest | None:
     """Return the digest of a group, or None if it would be too short to say anything.
 
-    The records may be in any order; no more than ``MAX_SHARE`` of their tokens are used.
+    The records may be in any order; no more than ``MAX_SHARE`` of their tokens are used. ``withheld`` are other
+    turns of the conversation, which are not quoted.
     """
-    records = quotable_records(records)
+    records = quotable_records(records, withheld)
     room = min(budget, int(MAX_SHARE * sum(estimate_tokens(record.content) for record in records)))
     if room < MIN_DIGEST_TOKENS:
         return None
@@ -346,20 +349,20 @@ def distil_digest(records: Sequence[Record], budget: int = MAX_DIGEST_TOKENS) ->
     )
 
 
-def quotable_records(records: Iterable[Record]) -> list[Record]:
+def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ()) -> list[Record]:
     """Return the records that a digest may quote, in order of time.
 
-    Left out are those marked wrong. Where a person asks not to remember something, that turn, the one before and the
-    replies to both are left out as well: they may be what is meant, or repeat it.
+    Left out are those marked wrong and ``withheld`` turns. Where a person asks not to remember something, that turn,
+    the one before and the replies to both are left out as well: they may be what is meant, or repeat it.
     """
-    ordered = sorted(records, key=chronological_key)
+    unquoted = {one.id for one in withheld}
+    ordered = sorted((*records, *withheld), key=chronological_key)
     spoken = [index for index, one in enumerate(ordered) if one.role in PERSON_ROLES]
-    withheld: set[int] = set()
     for place, index in enumerate(spoken):
         if asks_not_to_remember(ordered[index].content):
             after = spoken[place + 1] if place + 1 < len(spoken) else len(ordered)
-            withheld.update(range(spoken[max(place - 1, 0)], after))
-    return [one for index, one in enumerate(ordered) if not one.marked_wrong and index not in withheld]
+            unquoted |= {one.id for one in ordered[spoken[max(place - 1, 0)] : after]}
+    return [one for one in ordered if not one.marked_wrong and one.id not in unquoted]
 
 
 def own_words(record: Record) -> str:

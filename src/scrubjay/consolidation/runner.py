@@ -51,7 +51,7 @@ from scrubjay.ingest.embedder import embed_memories
 from scrubjay.models.dates import DAY, now_micros
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange, previous_confidence
-from scrubjay.models.records import Record, Scope
+from scrubjay.models.records import NEVER_INJECT, Record, RecordFilter, Scope
 from scrubjay.models.reports import CreatedMemory, UndoReport
 from scrubjay.storage.changes import (
     Change,
@@ -75,6 +75,8 @@ GROUP_BATCH: Final = 64
 memories are searched for all of them at once, and other writers wait for two tenths of a second."""
 MAX_ROUNDS: Final = 3
 """Rounds of fact promotion: a fact that superseded another may make further evidence obsolete."""
+MAX_WITHHELD: Final = 100
+"""Turns of a conversation that may not be quoted, of which the neighbours are checked."""
 UNDO_BATCH: Final = 64
 """Digests removed together, with their sources."""
 
@@ -212,7 +214,10 @@ class _KeyRun:
                     and not record.pinned
                     and (record.status == "active" or record.id in self._reactivated)
                 ]
-                digest = distil_digest(records)
+                sessions = tuple({one.session for one in records if one.session is not None})
+                tagged = RecordFilter(sessions=sessions, tags=(NEVER_INJECT,))
+                withheld = reader.latest(tagged, MAX_WITHHELD) if sessions else []
+                digest = distil_digest(records, withheld=withheld)
                 if digest is not None:
                     found.append(digest_memory(ctx, self._secret, records, digest, at))
                 self.tally.talk |= {(one.key, one.session) for one in group if digest is None and one.session}

@@ -88,6 +88,12 @@ _STATES: Final = tuple(
         (r"(?:已经)?(?:从.{1,20}?)?(?:换成|改用|切换到|迁移到|换到)了?", "用"),
     )
 )
+_ENDED_PART: Final = re.compile(
+    r"^(?:i|we|ich|wir)\b[^,.;]{0,60}\b(?:no longer|any ?more|nicht mehr)\b[^,.;]{0,60}, (?:and |but |und )?"
+    r"(?=(?:i|we|ich|wir)\b)",
+    re.IGNORECASE,
+)
+"""The first half of "I no longer live in Porto, I live in Lisbon"."""
 _ONLY_A_NAME: Final = re.compile(
     r"(?:[Ii]|[Jj]ust)\b[^,;:]{0,40} to ((?:[A-ZÀ-Þ][a-zß-ÿ]{2,30}(?:[ -](?!$)|$)){1,3})"
 )
@@ -161,10 +167,13 @@ def resulting_state(text: str) -> str:
 
     >>> resulting_state("We've switched from npm to pnpm in June."), resulting_state("I moved to Lisbon")
     ('We use pnpm', 'I live in Lisbon')
+    >>> resulting_state("I no longer live in Porto, I live in Lisbon")
+    'I live in Lisbon'
     >>> resulting_state("I moved to the sales team")
     'I moved to the sales team'
     """
-    plain = _WHEN.sub("", _plain(text))
+    whole = _WHEN.sub("", _plain(text))
+    plain = _ENDED_PART.sub("", whole)
     for pattern, state in _STATES:
         found = pattern.search(plain)
         if found is None:
@@ -175,7 +184,7 @@ def resulting_state(text: str) -> str:
                 return text
             state = state if kind in PLACES else state.replace("live in", "use")
         return pattern.sub(state, plain, count=1)
-    return text
+    return text if plain == whole else plain
 
 
 def may_have_moved(text: str) -> bool:
