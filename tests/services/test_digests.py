@@ -231,7 +231,7 @@ def test_a_session_start_shows_no_request_of_which_nothing_came(memory: Memory) 
     "turns",
     [
         ("please don't store this anywhere: my salary is 71k", "Understood. I won't keep the 71k salary."),
-        ("my salary is 71k since May", "Noted, 71k.", "please don't save that", "I keep no 71k."),
+        ("my salary is 71k since May", "Noted, 71k.", "please don't save that anywhere", "I keep no 71k."),
         ("Mein Gehalt ist 71k seit Mai, das bitte nirgends speichern.", "Gut, die 71k behalte ich für mich."),
     ],
 )

@@ -103,15 +103,17 @@ _OPENING: Final = (
     r"\W*(?:(?:ah|ach|actually|and|but|hm+|moment|no|nein|oh|ok|okay|oops|sorry|ups|wait)\b\W*){0,4}"
 )
 _TAKES_BACK: Final = re.compile(
-    _OPENING + r"(?:(?:scratch|strike|ignore|forget|disregard) (?:that|what I (?:just )?(?:said|wrote))"
+    _OPENING
+    + r"(?:(?:scratch|strike|ignore|forget|disregard) (?:that(?!\s*\w)|what I (?:just )?(?:said|wrote))"
     r"|correction\b|my (?:mistake|bad)\b|I (?:was wrong|misread|misspoke|meant|(?:looked at|read|had) the wrong)"
     r"|(?:that|this|it) (?:was|is) (?:wrong|not (?:right|true))\b|korrektur\b|kommando zurück\b"
-    r"|(?:vergiss|streich) (?:das|was ich)\b|ich (?:meinte|habe? mich (?:geirrt|verlesen|vertan|versprochen))"
+    r"|(?:vergiss|streich) (?:das(?!\s*\w)|was ich\b)|ich (?:meinte|habe? mich (?:geirrt|verlesen|vertan|versprochen))"
     r"|(?:das )?(?:stimmt (?:doch |so )?nicht|war (?:falsch|verkehrt))\b)|不对|更正|我说错",
     re.I,
 )
 _REJECTS: Final = re.compile(
-    r"\W*(?:no\b\W|nope\b|nein\b|wrong\b|falsch\b|incorrect\b|that(?:'s| is) (?:not (?:right|true)|wrong)\b)",
+    r"\W*(?:no\s*[,.!:;–-]|nope\b|nein\b|(?:wrong|falsch|incorrect)\s*(?:[,.!:;–-]|$)"
+    r"|that(?:'s| is) (?:not (?:right|true)|wrong)\b)",
     re.I,
 )
 
@@ -199,7 +201,7 @@ def takes_back(text: str) -> bool:
     """Return whether a text begins by taking back what its speaker said before.
 
     >>> [takes_back(text) for text in ("sorry, scratch that, it is 100", "Ich meinte 20 s.", "Forget that meeting.")]
-    [True, True, True]
+    [True, True, False]
     """
     return _TAKES_BACK.match(text.replace("’", "'")) is not None
 
@@ -207,7 +209,7 @@ def takes_back(text: str) -> bool:
 def rejects(text: str) -> bool:
     """Return whether a reply begins by saying that the other speaker is wrong.
 
-    >>> [rejects(text) for text in ("No, we use Unleash.", "Das stimmt nicht, 30 Tage.", "no idea", "None of it")]
+    >>> [rejects(text) for text in ("No, we use Unleash.", "Das stimmt nicht, 30 Tage.", "no problem", "None of it")]
     [True, True, False, False]
     """
     return takes_back(text) or (
