@@ -1,4 +1,4 @@
-"""A turn that takes a statement back, or rejects a reply, stands before it; both are shown."""
+"""A turn that takes a statement back stands before it; both are shown."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def talk(memory: Memory, *turns: tuple[str, str]) -> Memory:
         "sorry, scratch that, I looked at the wrong file. The general limit is still 100",
         "no wait, my mistake: staging only",
         "Korrektur: es bleibt bei 100",
+        "oh, ignore that. 100",
     ],
 )
 def test_a_statement_that_was_taken_back_stands_behind_the_correction(
@@ -47,19 +48,31 @@ def test_a_statement_that_was_taken_back_stands_behind_the_correction(
     assert texts.index(correction) < next(place for place, text in enumerate(texts) if "120" in text)
 
 
-def test_a_claim_of_an_assistant_stands_behind_the_reply_that_rejects_it(
-    opened: Callable[..., Memory],
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "No, thanks.",
+        "I meant to ask: how was your weekend?",
+        "Ignore that warning, the build is fine.",
+        "My mistake rate is 3 percent.",
+        "Korrektur lesen dauert zwei Tage.",
+        "It was wrong to fire him.",
+        "This is wrong: the build says error 42",
+        "不对称加密用 RSA",
+    ],
+)
+def test_a_turn_that_only_sounds_like_a_correction_changes_nothing(
+    opened: Callable[..., Memory], turn: str
 ) -> None:
     memory = talk(
         opened(),
-        ("user", "please look at the flags of the project"),
-        ("assistant", "You use LaunchDarkly as your feature flag service."),
-        ("user", "No, that is Unleash."),
+        ("user", "actually the general rate limit is 120 per minute now"),
+        ("assistant", "The general rate limit is 120. Shall I adapt the header?"),
+        ("user", turn),
     )
-    texts = [result.snippet for result in memory.search("which feature flag service do we use?").results]
-    assert texts.index("No, that is Unleash.") < texts.index(
-        "You use LaunchDarkly as your feature flag service."
-    )
+    result = memory.search(ASKED, limit=1).results[0]
+    assert "120" in result.snippet
+    assert turn not in memory.context(ASKED, budget=80).text
 
 
 def test_a_later_turn_that_takes_something_else_back_changes_nothing(opened: Callable[..., Memory]) -> None:

@@ -106,7 +106,7 @@ def test_what_a_person_marks_or_says_beside_words_of_others_is_learned(
         "不要记住这个：我住在基尔。",
     ],
 )
-def test_what_shall_not_be_remembered_is_left_out_of_a_transcript_and_only_stored_by_hand(
+def test_a_turn_that_asks_not_to_be_remembered_is_stored_and_neither_learned_nor_injected(
     memory: Memory, say: Add, tmp_path: Path, turn: str
 ) -> None:
     log = tmp_path / "log" / "session.jsonl"
@@ -116,12 +116,11 @@ def test_what_shall_not_be_remembered_is_left_out_of_a_transcript_and_only_store
         for role, text in (("user", turn), ("assistant", "All right."), ("user", "Always squash merges."))
     ]
     log.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = memory.sync(log.parent)
-    assert (done.added, [one.message for one in done.notices]) == (2, ["1 turn left out, as asked."])
+    assert memory.sync(log.parent).added == 3
     assert say(turn) == []
-    (kept,) = [one for one in memory.search(turn).results if one.snippet == turn]
-    assert kept.tags == ("never-inject",)
-    assert kept.id not in [one.id for one in memory.context(turn).memories]
+    kept = [one for one in memory.search(turn).results if one.snippet == turn]
+    assert {one.tags for one in kept} == {("never-inject",)}
+    assert not {one.id for one in kept} & {one.id for one in memory.context(turn).memories}
 
 
 @pytest.mark.parametrize(
@@ -131,6 +130,17 @@ def test_what_shall_not_be_remembered_is_left_out_of_a_transcript_and_only_store
         "Don't forget: the VPN is called kestrel.",
         "remember not to use mocks in the payment tests",
         "Compute it on the fly, don't store it.",
+        "Load the file lazily; don't keep it in memory.",
+        "Never store it in memory after the request.",
+        "Don't store this: it is a cache key.",
+        "Please don't save it anywhere but S3. Our bucket is called heron.",
+        "Hmm. Don't remember this. We moved the database on Monday",
+        "Don't remember this, was it always like that? My wife's birthday is May 3",
+        "Bug: please don't store it in memory",
+        "Passwörter im Browser: nicht merken.",
+        "Das nicht merken zu können ist schlimm, mein Kopf ist leer.",
+        "Merke dir das nicht falsch: mein Name ist Kai.",
+        "不要记这么多变量",
         "don't save that, I want to review it first",
         "Fwd: Party\nPlease don't store this anywhere: it is a surprise.",
     ],

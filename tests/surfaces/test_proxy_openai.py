@@ -404,10 +404,3 @@ def test_of_two_turns_the_one_that_holds_is_put_in_first_and_the_other_names_it(
     text = proxy.injected()
     marked = f"{ids['I live in Porto.']}, newer {ids['I moved to Lisbon.']}] I live in Porto."
     assert text.index("I moved to Lisbon.") < text.index(marked)
-
-
-def test_a_turn_that_asks_not_to_be_remembered_is_left_out_and_counted(proxy: Proxied) -> None:
-    ask(proxy, "Don't remember this: my boat is called Albatross.")
-    assert [one.role for one in proxy.turns()] == ["assistant"]
-    lines = [json.loads(line) for line in proxy.log.read_text().splitlines()]
-    assert [one["turns"] for one in lines if "left out" in one["event"]] == [1]

@@ -38,7 +38,7 @@ from scrubjay.consolidation.context import (
     ended_at,
     occurred_at,
 )
-from scrubjay.facts.clauses import asks_not_to_remember, own_prose
+from scrubjay.facts.clauses import own_prose
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, status_changes
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import DAY, SECOND, to_datetime
@@ -57,7 +57,7 @@ from scrubjay.models.records import (
 from scrubjay.search.amendments import DECIDES
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader, in_batches
-from scrubjay.text.dialogue import is_small_talk
+from scrubjay.text.dialogue import asks_not_to_remember, is_small_talk
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
@@ -349,11 +349,15 @@ def distil_digest(
     )
 
 
+MAX_REQUEST_WORDS: Final = 8
+"""Words of a turn that only asks not to remember what was said before."""
+
+
 def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ()) -> list[Record]:
     """Return the records that a digest may quote, in order of time.
 
-    Left out are those marked wrong and ``withheld`` turns. Where a person asks not to remember something, that turn,
-    the one before and the replies to both are left out as well: they may be what is meant, or repeat it.
+    Left out are those marked wrong and ``withheld`` turns. Where a person asks not to remember something, that turn
+    and its reply are left out as well, and if it says nothing else, the exchange before, which is meant.
     """
     unquoted = {one.id for one in withheld}
     ordered = sorted((*records, *withheld), key=chronological_key)
@@ -361,7 +365,9 @@ def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ())
     for place, index in enumerate(spoken):
         if asks_not_to_remember(ordered[index].content):
             after = spoken[place + 1] if place + 1 < len(spoken) else len(ordered)
-            unquoted |= {one.id for one in ordered[spoken[max(place - 1, 0)] : after]}
+            whole = len(ordered[index].content.split()) <= MAX_REQUEST_WORDS
+            before = spoken[max(place - 1, 0)] if whole else index
+            unquoted |= {one.id for one in ordered[before:after]}
     return [one for one in ordered if not one.marked_wrong and one.id not in unquoted]
 
 

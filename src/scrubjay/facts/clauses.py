@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from scrubjay.facts import features, vocabulary
 from scrubjay.facts.features import FEATURE_BITS, LIFE_WORDS, OURS_ABROAD, WORD_BITS
 from scrubjay.facts.vocabulary import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
+from scrubjay.text.dialogue import asks_not_to_remember
 from scrubjay.text.normalize import word_set
 from scrubjay.text.sentences import is_abbreviated
 
@@ -92,23 +93,6 @@ _TOLD_WORDS = re.compile(rf"{_TOLD}[^\n.?!:]{{0,60}}:\s(?P<words>(?:[^\n]|\n(?!\
 _TELLING = re.compile(
     rf"{_TOLD}(?:,|:| (?:that|dass|we|you|wir|man|in|on|from now|ab sofort|always|never|immer|nie|everyone|all)\b)"
 )
-_NOT_TO_KEEP: Final = re.compile(
-    r"(?:^|[.!?:;(\n]|\b(?:please|pls|btw|bitte)\b) {0,3}(?:please |btw |ok |and |but |bitte )?(?:"
-    r"(?:do not|don't|dont) (?:remember|memori[sz]e) (?:this|the following|any of this)"
-    r"(?= ?(?:[:.,;!\n-]|please|anywhere|$))"
-    r"|(?:do not|don't|dont|never) (?:remember|memori[sz]e|store|save|note|keep|record|write)"
-    r" (?:this|that|it|any of (?:this|that)|the following)(?: down)?(?: please)?"
-    r"(?: ?: ?(?=(?:i|i'm|i've|my)\b)| anywhere\b| (?:in|to) (?:your |the )?(?:long-term )?memor(?:y|ies)\b)"
-    r"|merke? dir (?:das|dies|folgendes)(?: bitte)? nicht\b(?! nur)"
-    r"|merken sie sich (?:das|dies|folgendes)(?: bitte)? nicht\b"
-    r"|(?:das |dies )?nicht merken\b"
-    r"|(?:speichere?|notiere?)(?: dir)? (?:das|dies|folgendes)(?: bitte)? nicht(?: ab)? ?: ?(?=(?:ich|mein\w{0,2})\b)"
-    r"|(?:das |dies )?(?:bitte )?(?:nicht|nirgends|nirgendwo) (?:ab)?(?:speichern|notieren)"
-    r" ?: ?(?=(?:ich|mein\w{0,2})\b))"
-    r"|\b(?:das|dies) bitte (?:nirgends|nirgendwo) (?:ab)?(?:speichern|notieren)\b"
-    r"|不要记住?这|别记(?:住|下)?这"
-)
-"""Requests not to remember; "don't store that" alone may be about code."""
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
@@ -119,18 +103,7 @@ def own_prose(text: str) -> str:
     "          \ni'm ann"
     """
     plain = _own_words(text)
-    return _blank(plain) if _NOT_TO_KEEP.search(plain) else plain
-
-
-def asks_not_to_remember(text: str) -> bool:
-    """Return whether a person asks not to remember what they say, in words of their own.
-
-    >>> [asks_not_to_remember(one) for one in ("Don't remember this: I'm ill.", "I don't remember this.")]
-    [True, False]
-    """
-    return _NOT_TO_KEEP.search(_small(text[:MAX_PROSE])) is not None and bool(
-        _NOT_TO_KEEP.search(_own_words(text))
-    )
+    return _blank(plain) if asks_not_to_remember(text) else plain
 
 
 def _own_words(text: str) -> str:

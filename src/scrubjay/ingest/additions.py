@@ -128,7 +128,10 @@ def validate_memory(
         recorded_at=now,
         updated_at=now,
         tags=tuple(
-            sorted({clean(tag, "tags").strip().lower() for tag in new.tags} - {""} | _private_tags(new))
+            sorted(
+                {clean(tag, "tags").strip().lower() for tag in new.tags} - {""}
+                | {*private_tags(new.content, new.role)}
+            )
         ),
         project=_checked_name(new.project, "project"),
         agent=_checked_name(new.agent, "agent"),
@@ -231,11 +234,11 @@ def add_memories(
     return put_memories(store, scope, base, validated, edge_builder, fact_stage, record_repeats=True)
 
 
-def _private_tags(new: NewMemory) -> set[str]:
-    """Return the tag that keeps a turn out of contexts and digests where its speaker asks not to remember it."""
-    from scrubjay.facts.clauses import asks_not_to_remember
+def private_tags(text: str, role: str | None) -> tuple[str, ...]:
+    """Return the tag `NEVER_INJECT` for a turn of a person who asks not to remember it: no hook injects it."""
+    from scrubjay.text.dialogue import asks_not_to_remember
 
-    return {NEVER_INJECT} if new.role in PERSON_ROLES and asks_not_to_remember(new.content) else set()
+    return (NEVER_INJECT,) if role in PERSON_ROLES and asks_not_to_remember(text) else ()
 
 
 def put_memories(

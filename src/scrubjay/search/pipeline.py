@@ -422,7 +422,8 @@ def _find_newer(
     new = {memory: selection.records[memory] for memory in ids if memory not in selection.linked}
     if new:
         found = validity.find_newer(state.reader, new, state.at)
-        corrections = validity.find_corrections(state.reader, new, state.at)
+        first = {memory: new[memory] for memory in ids[: relevance.FIRST_RESULTS] if memory in new}
+        corrections = validity.find_corrections(state.reader, first, state.at)
         selection.corrected |= corrections.keys()
         selection.linked |= {
             memory: tuple(dict.fromkeys((*corrections.get(memory, ()), *found.get(memory, ()))))

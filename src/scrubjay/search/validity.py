@@ -186,27 +186,24 @@ CORRECTION_TURNS: Final = 6
 
 
 def find_corrections(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
-    """Return the later turns of a conversation that take a turn back, or reject a reply; latest first.
+    """Return the later turns of a conversation in which its speaker takes a turn back, latest first.
 
     "Sorry, scratch that: it is still 100" corrects the statement before it, and an earlier one if it shares a word.
     """
-    from scrubjay.text.dialogue import rejects, takes_back
+    from scrubjay.text.dialogue import takes_back
 
     found: dict[str, tuple[str, ...]] = {}
     for memory, record in records.items():
-        if record.session is None or record.turn is None:
+        if record.session is None or record.turn is None or record.role not in PERSON_ROLES:
             continue
-        by_person = record.role in PERSON_ROLES
         following = reader.turns(record.session, record.turn + 1, record.turn + CORRECTION_TURNS)
-        answers = [one for one in following if one.role in PERSON_ROLES and one.status == "active"]
-        next_turn = answers[0].turn if answers else None
-        corrects = takes_back if by_person else rejects
+        own = [one for one in following if one.role == record.role and one.status == "active"]
         later = [
             one.id
-            for one in answers
-            if corrects(one.content)
+            for place, one in enumerate(own)
+            if takes_back(one.content)
             and said_at(one) <= at
-            and (one.turn == next_turn or (by_person and rare_terms(one) & rare_terms(record)))
+            and (place == 0 or rare_terms(one) & rare_terms(record))
         ]
         if later:
             found[memory] = tuple(reversed(later))

@@ -446,7 +446,7 @@ def fetch(
         found = fetch_memories(reader, ids, str(path) if path else None, lines, window)
         if path and found.unknown and (note := find_note(reader, str(path))):
             named = fetch_memories(reader, ids, note, lines, window)
-            found = replace(found, unknown=found.unknown) if named.unknown else named
+            found = found if named.unknown else named
     if ids:
         record_usage(workspace, ids, found)
     return found

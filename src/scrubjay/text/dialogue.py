@@ -104,18 +104,30 @@ _OPENING: Final = (
 )
 _TAKES_BACK: Final = re.compile(
     _OPENING
-    + r"(?:(?:scratch|strike|ignore|forget|disregard) (?:that(?!\s*\w)|what I (?:just )?(?:said|wrote))"
-    r"|correction\b|my (?:mistake|bad)\b|I (?:was wrong|misread|misspoke|meant|(?:looked at|read|had) the wrong)"
-    r"|(?:that|this|it) (?:was|is) (?:wrong|not (?:right|true))\b|korrektur\b|kommando zurück\b"
-    r"|(?:vergiss|streich) (?:das(?!\s*\w)|was ich\b)|ich (?:meinte|habe? mich (?:geirrt|verlesen|vertan|versprochen))"
-    r"|(?:das )?(?:stimmt (?:doch |so )?nicht|war (?:falsch|verkehrt))\b)|不对|更正|我说错",
+    + r"(?:(?:scratch|strike|ignore|forget|disregard) (?:that(?!\s*\w)|what I (?:just )?(?:said|wrote)\b)"
+    r"|(?:correction|my mistake|korrektur|kommando zurück)\s*(?:[,.:;!–-]|$)"
+    r"|I (?:misread|misspoke|(?:looked at|read|had) the wrong)\b"
+    r"|(?:vergiss|streich) (?:das(?!\s*\w)|was ich (?:gesagt|geschrieben)\b)"
+    r"|ich habe? mich (?:geirrt|verlesen|vertan|versprochen)\b)|更正[：:]|我说错",
     re.I,
 )
-_REJECTS: Final = re.compile(
-    r"\W*(?:no\s*[,.!:;–-]|nope\b|nein\b|(?:wrong|falsch|incorrect)\s*(?:[,.!:;–-]|$)"
-    r"|that(?:'s| is) (?:not (?:right|true)|wrong)\b)",
+"""Beginnings of "Sorry, scratch that: it is still 100"."""
+_PRIVATE: Final = re.compile(
+    r"\W*(?:(?:please|pls|btw|hey|ok|and|but|bitte|aber|und)\b\W*){0,3}(?:"
+    r"(?:do not|don't|dont|never) (?:remember|memori[sz]e|store|save|note|record|keep) (?:this|that|it)"
+    r"(?: down)?(?: anywhere\s*:| in your memory\b|\s*:\s*(?:i|i'm|i've|my|we|our)\b)"
+    r"|(?:merke? dir (?:das|dies)(?: bitte)? nicht|nicht merken)\s*:\s*(?:ich|mein\w{0,2}|wir|unser\w{0,2})\b)"
+    r"|不要记住这个[：:]",
     re.I,
 )
+"""Beginnings of "Please don't store this: my salary is 71k"."""
+_PRIVATE_END: Final = re.compile(
+    r"\b(?:please|pls) (?:do not|don't|dont) (?:store|save|remember|record) (?:this|that|it) anywhere\W*$"
+    r"|\bdas bitte (?:nirgends|nirgendwo) (?:ab)?speichern\W*$",
+    re.I,
+)
+"""Ends of "My salary is 71k. Please don't save that anywhere."."""
+_END_CHARACTERS: Final = 80
 
 
 def is_question(sentence: str) -> bool:
@@ -200,18 +212,17 @@ def admits_not_knowing(reply: str) -> bool:
 def takes_back(text: str) -> bool:
     """Return whether a text begins by taking back what its speaker said before.
 
-    >>> [takes_back(text) for text in ("sorry, scratch that, it is 100", "Ich meinte 20 s.", "Forget that meeting.")]
-    [True, True, False]
+    >>> [takes_back(text) for text in ("sorry, scratch that, it is 100", "I meant to ask you", "Forget that meeting.")]
+    [True, False, False]
     """
     return _TAKES_BACK.match(text.replace("’", "'")) is not None
 
 
-def rejects(text: str) -> bool:
-    """Return whether a reply begins by saying that the other speaker is wrong.
+def asks_not_to_remember(text: str) -> bool:
+    """Return whether a person asks not to remember a turn; "don't keep it in memory" is about a program.
 
-    >>> [rejects(text) for text in ("No, we use Unleash.", "Das stimmt nicht, 30 Tage.", "no problem", "None of it")]
-    [True, True, False, False]
+    >>> [asks_not_to_remember(text) for text in ("Don't remember this: I'm ill.", "Don't store it: it is a cache key.")]
+    [True, False]
     """
-    return takes_back(text) or (
-        _REJECTS.match(text.replace("’", "'")) is not None and not admits_not_knowing(text)
-    )
+    text = text.replace("’", "'")
+    return bool(_PRIVATE.match(text) or _PRIVATE_END.search(text[-_END_CHARACTERS:]))

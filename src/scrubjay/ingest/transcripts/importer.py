@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from scrubjay.errors import SourceError
-from scrubjay.facts.clauses import asks_not_to_remember
+from scrubjay.ingest.additions import private_tags
 from scrubjay.ingest.alignment import PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.files import open_file
@@ -43,7 +43,6 @@ from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hash
 from scrubjay.models.records import (
     NOT_A_TRANSCRIPT,
     OWN,
-    PERSON_ROLES,
     UNTRUSTED,
     Document,
     EventTime,
@@ -52,7 +51,6 @@ from scrubjay.models.records import (
     SourcePlace,
     Turn,
 )
-from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship
 from scrubjay.redaction.dialogue import CONTEXT_TURNS
 from scrubjay.redaction.redactor import RedactedText, redact_text
@@ -127,7 +125,6 @@ ORDINALS_PER_LINE: Final = 1_000
 TURN_TIER: Final = "observation"
 SKIPPED_IN_PAUSE: Final = SkippedItem("said during a pause")
 SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
-SKIPPED_AS_ASKED: Final = SkippedItem("not to be remembered")
 
 
 def format_of_file(root: str, path: str) -> TranscriptFormat | None:
@@ -232,13 +229,6 @@ class _TranscriptImport:
             yield from self._parts(stored, moved_from)
         except (OSError, SourceError) as error:
             _report_unreadable(self.run, self.source, self.state, error)
-        if left_out := self.skipped[SKIPPED_AS_ASKED]:
-            message = (
-                "1 turn left out, as asked." if left_out == 1 else f"{left_out:,} turns left out, as asked."
-            )
-            self.run.tally.notices.append(
-                FileError(str(Path(self.source.root) / self.state.path), message, "")
-            )
         unknown = [f"{one.kind} ({n})" for one, n in sorted(self.skipped.items(), key=str) if one.unknown]
         if unknown:
             message = f"The reader of {self.form.version} does not know these records and left them out: "
@@ -300,9 +290,6 @@ class _TranscriptImport:
             self.skipped[SKIPPED_IN_PAUSE] += 1
             return []
         found = strip_injected(turn.text)
-        if turn.role in PERSON_ROLES and asks_not_to_remember(found.text):
-            self.skipped[SKIPPED_AS_ASKED] += 1
-            return []
         if not found.blocks:
             return [turn]
         self.skipped[SKIPPED_RECALLED] += found.blocks
@@ -367,6 +354,7 @@ class _TranscriptImport:
                 content=content,
                 content_hash=text_hash(content),
                 title=title,
+                tags=private_tags(content, turn.role),
                 key=source.key,
                 owner=run.scope.user,
                 recorded_at=min(written, now),

@@ -25,7 +25,6 @@ from scrubjay.api.oauth import oauth_verifier
 from scrubjay.config.loader import key_from_variable
 from scrubjay.config.paths import Pauses, data_folder, environment
 from scrubjay.errors import ScrubjayError
-from scrubjay.facts.clauses import asks_not_to_remember
 from scrubjay.server.auth import AuthMiddleware
 from scrubjay.server.middleware import (
     PRINCIPAL_KEY,
@@ -348,11 +347,7 @@ class _Exchange:
         session = self.options.session or conversation.name
         if not session or parser.failed or not parser.started:
             return
-        turns = [
-            one for one in conversation.fresh if one.role != "user" or not asks_not_to_remember(one.text)
-        ]
-        if left_out := len(conversation.fresh) - len(turns):
-            self.proxy.drops.report_left_out(left_out)
+        turns = list(conversation.fresh)
         if answer := parser.text.strip():
             turns.append(Utterance("assistant", answer, len(conversation.turns)))
         before = conversation.turns[: len(conversation.turns) - len(conversation.fresh)]

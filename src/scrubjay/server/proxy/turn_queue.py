@@ -177,10 +177,6 @@ class DropCounters:
             total = sum(self.turns.values())
         self._log.write("error", "proxy turns dropped", turns=turns, dropped=total, why=error)
 
-    def report_left_out(self, turns: int) -> None:
-        """Log turns that were left out because they ask not to be remembered."""
-        self._log.write("info", "proxy turns left out, as asked", turns=turns)
-
     def report_damage(self, damage: str, aside: str) -> None:
         self._log.write("error", "proxy queue damaged", error=damage, file=aside)
         logging.getLogger("scrubjay").error(

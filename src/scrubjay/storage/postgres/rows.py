@@ -141,11 +141,6 @@ PACKED_COLUMNS: Final = np.dtype(
 )
 
 
-def scope_parameters(scope_keys: ScopeKeys, **values: Any) -> dict[str, Any]:
-    tenant, generation, keys = scope_keys
-    return {"tenant": tenant, "generation": generation, "keys": keys, **values}
-
-
 class VisibleTable(NamedTuple):
     table: MemoryTable
     languages: tuple[str, ...]
