@@ -11,6 +11,7 @@ from notes_folder import Notes
 
 from scrubjay import Memory
 from scrubjay.errors import InputError, NotFoundError
+from scrubjay.ingest import scanner
 
 
 def test_a_folder_inside_a_registered_one_is_synced_as_part_of_it(memory: Memory, notes: Notes) -> None:
@@ -165,12 +166,15 @@ def test_a_link_to_a_file_that_is_no_note_is_read_under_the_name_of_the_link(
     assert memory.get(path=notes.root / "link.md").records
 
 
-def test_data_files_stay_unread_in_a_folder_whose_patterns_release_0_1_chose(
-    memory: Memory, notes: Notes
+@pytest.mark.parametrize(
+    "documents", [(), ("*.pdf", "*.docx", "*.html", "*.htm", "*.xhtml", "*.epub")], ids=["0.1", "0.2"]
+)
+def test_data_files_stay_unread_in_a_folder_whose_patterns_a_release_chose(
+    memory: Memory, notes: Notes, documents: tuple[str, ...]
 ) -> None:
-    """Sources keep the patterns that were chosen: a release that chooses others must know these."""
+    """Sources keep the patterns that were chosen, so `_AUTOMATIC_INCLUDES` of ingest/scanner.py keeps all of them."""
     chosen = (
-        "*.md", "*.markdown", "*.mdx", "*.txt",
+        "*.md", "*.markdown", "*.mdx", "*.txt", *documents,
         "*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*", "opencode*.db",
     )  # fmt: skip
     line = json.dumps({"role": "user", "content": "The kestrel cluster is blue.", "session": "s"})
@@ -180,6 +184,12 @@ def test_data_files_stay_unread_in_a_folder_whose_patterns_release_0_1_chose(
     notes.write("data.json", '{"heron": "white"}')
     memory.sync()
     assert [record.content.strip() for record in memory.page().records] == ["The kestrel cluster is blue."]
+
+
+def test_patterns_that_a_release_chooses_are_known_to_the_next() -> None:
+    assert " ".join(scanner.AUTOMATIC_INCLUDE) == scanner._AUTOMATIC_INCLUDES[-1], (
+        "add the new patterns as the last of _AUTOMATIC_INCLUDES, and change no other"
+    )
 
 
 def test_patterns_that_a_person_names_are_taken_as_they_are(memory: Memory, notes: Notes) -> None:

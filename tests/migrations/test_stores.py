@@ -48,7 +48,7 @@ from store_contract.sqlite_check import disagreements
 ANN = Scope("default", "ann", ("dev",))
 SECRET = b"a key of thirty-two bytes, fixed."
 KEPT = Path(__file__).with_name("stores")
-"""Stores named ``schema_<number>.db.gz``, as `make` wrote them when that schema was the newest."""
+"""Stores named ``schema_<number>.db.gz``, as the function `make` wrote them when that schema was the newest."""
 
 
 def make(path: Path) -> None:
@@ -160,6 +160,13 @@ def test_a_store_of_the_newest_schema_says_so_and_answers(tmp_path: Path) -> Non
 
 def test_migrations_are_numbered_from_one_without_a_gap() -> None:
     assert [number for number, _, _ in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))
+
+
+def test_a_store_of_every_older_schema_is_kept() -> None:
+    kept, older = {path.name for path in KEPT.iterdir()}, range(1, len(MIGRATIONS))
+    assert kept == {f"schema_{number}.db.gz" for number in older}, (
+        "before you add a migration, call `make` and gzip the store that it writes into tests/migrations/stores"
+    )
 
 
 @pytest.mark.parametrize("kept", sorted(KEPT.glob("schema_*.db.gz")), ids=lambda path: path.stem)

@@ -460,7 +460,11 @@ def test_every_field_of_a_memory_survives_an_export_and_an_import() -> None:
         **{one.name: getattr(record, one.name) for one in fields(Record) if one.default is MISSING}
     )
     same = {one.name for one in fields(Record) if getattr(record, one.name) == getattr(unset, one.name)}
-    assert same == {one.name for one in fields(Record) if one.default is MISSING}
+    assert same == {one.name for one in fields(Record) if one.default is MISSING}, (
+        "give a new field a value above"
+    )
     line = json.loads(json.dumps(archive.LineWriter(scope).memory(record, placed=True)))
     reader = archive.ValueReader(scope, shared=True, scrubbed=Counter())
-    assert reader.record(archive.LineFields(line)) == record
+    assert reader.record(archive.LineFields(line)) == record, (
+        "ValueReader.record of transfer/archive.py lacks it"
+    )

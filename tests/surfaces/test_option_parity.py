@@ -6,8 +6,9 @@ The options of search and thread are declared in search/request.py; the daemon t
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Any
 
 import click
@@ -19,6 +20,7 @@ from scrubjay.cli.search import context, search, thread
 from scrubjay.cli.transfer import import_
 from scrubjay.config.settings import RERANKER_KINDS
 from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.errors import NotFoundError
 from scrubjay.models.results import CONTEXT_PARTS
 from scrubjay.search import request
 from scrubjay.search.plan import PRESETS
@@ -69,6 +71,16 @@ OF_A_MODEL = {
 """All that a tool takes: each word of a tool is read before every conversation, so the rest is left to the settings."""
 
 
+FILTERED: dict[str, Callable[[Any], Iterator[str]]] = {
+    "search": lambda answer: (one.id for one in answer.results),
+    "thread": lambda thread: (knot.result.id for knot in thread.knots),
+    "page": lambda page: (record.id for record in page.records),
+    "timeline": lambda page: (record.id for record in page.memories),
+}
+READ_BEFORE = {"filters", "clock", "rerank", "deep", "here", "confidence_floor", "history"}
+"""What `search_request` or `search` of services/search.py reads, and `SearchRequest` holds under other names."""
+
+
 def options(method: str) -> set[str]:
     return set(inspect.signature(getattr(Memory, method)).parameters) - {"self"}
 
@@ -104,6 +116,26 @@ def test_python_hands_on_every_option(method: str, monkeypatch: pytest.MonkeyPat
     assert given == {name: value for name, value in flattened(options) if name in given} | {
         name: given[name] for name in given if name not in DECLARED["search"]
     }
+
+
+@pytest.mark.parametrize("method", FILTERED)
+@pytest.mark.parametrize("one", options_of(request.Filters), ids=lambda one: one.name)
+def test_a_filter_that_is_declared_leaves_out_memories_that_do_not_match(one: Option, method: str) -> None:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder()]) as memory:
+        added = {memory.add(f"In {year} the jay hid acorns.", date=year).id for year in ("2025", "2027")}
+        query = ("jay acorns",) if method in DECLARED else ()
+        ask = partial(getattr(memory, method), *query)
+        assert set(FILTERED[method](ask())) == added
+        try:
+            found = set(FILTERED[method](ask(**{one.name: odd_value(one)})))
+        except NotFoundError:
+            return  # so it was read
+        assert found < added, f"{method} takes {one.name}, and no memory was left out: see `record_matches`"
+
+
+def test_an_option_of_search_is_one_of_its_request_or_is_read_before() -> None:
+    options, taken = ({item.name for item in fields(kind)} for kind in (SearchOptions, request.SearchRequest))
+    assert options - taken == READ_BEFORE
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -142,6 +174,7 @@ def test_a_flag_takes_the_choices_and_numbers_that_are_declared(method: str) -> 
     for name, one in DECLARED[method].items():
         if not one.flags:
             continue
+        assert name in flags, f"scrubjay {method} lacks {one.flags[0]}, which search/request.py declares"
         kind = flags[name].type
         if one.choices and one.metavar is None:
             assert isinstance(kind, click.Choice), name
@@ -158,6 +191,7 @@ def test_a_field_names_the_choices_bounds_and_defaults_that_are_declared(method:
         for name, one in DECLARED[method].items():
             if name == "weights":
                 continue
+            assert name in properties, f"{form.__name__} lacks {name}, which search/request.py declares"
             schema = properties[name]
             default = list(one.default) if isinstance(one.default, tuple) else one.default
             assert schema["default"] == default, (form.__name__, name)

@@ -44,8 +44,12 @@ TRANSCRIPT_INCLUDE = ("*.jsonl", "*.json", "*.jsonl.reset.*", "*.jsonl.deleted.*
 """Files that may be transcripts; their content decides. A format whose files are named otherwise adds its pattern."""
 AUTOMATIC_INCLUDE = (*DEFAULT_INCLUDE, *TRANSCRIPT_INCLUDE)
 """Patterns of a folder in which transcripts were found when it was registered."""
-_AUTOMATIC_INCLUDES = (AUTOMATIC_INCLUDE, (*NOTE_INCLUDE, *TRANSCRIPT_INCLUDE))
-"""`AUTOMATIC_INCLUDE` of every release, as sources keep it: when it changes, the one before is added here."""
+_AUTOMATIC_INCLUDES = (
+    "*.md *.markdown *.mdx *.txt *.jsonl *.json *.jsonl.reset.* *.jsonl.deleted.* opencode*.db",
+    "*.md *.markdown *.mdx *.txt *.pdf *.docx *.html *.htm *.xhtml *.epub "
+    "*.jsonl *.json *.jsonl.reset.* *.jsonl.deleted.* opencode*.db",
+)
+"""`AUTOMATIC_INCLUDE` of every release, as sources keep it. These never change: a new one is added as the last."""
 
 
 def may_be_transcript(path: str) -> bool:
@@ -96,7 +100,7 @@ def _without_documents(found: ScanResult, include: Sequence[str]) -> ScanResult:
 
 def is_automatic(source: Source) -> bool:
     """Return whether a source's patterns were chosen by a release, not named by a person."""
-    return source.include in _AUTOMATIC_INCLUDES
+    return " ".join(source.include) in _AUTOMATIC_INCLUDES
 
 
 def include_patterns(source: Source) -> Sequence[str]:

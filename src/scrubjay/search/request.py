@@ -401,10 +401,10 @@ class SearchRequest:
         where: Filters; sources are ids or paths, categories ids or names, as given.
         weights: Channel to weight, None for the fusion's own.
         stages: Optional stages that take part.
-        multiplier: Hits of a channel for each result.
+        multiplier: Hits fetched per channel per result.
         now: UTC microseconds of the question, from which ages are counted.
         rewritten: The self-contained rewriting of a follow-up question, searched as well; or empty.
-        zone: Whose midnight ends a day; None is this machine's zone.
+        zone: Time zone for day boundaries; None for this machine's.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
         min_relevance: Least relevance of each result; None for no results where none is likely to answer.
     """
@@ -464,19 +464,10 @@ def build_request(
     since = until = None
     if filters.since is not None or filters.until is not None:
         since, until = _time_range(filters, zone, now)
-    where = RecordFilter(
-        tiers=tuple(filters.tiers),
-        tags=tuple(tag.lower() for tag in filters.tags),
-        path=filters.path,
-        sources=tuple(filters.sources),
-        since=since,
-        until=until,
-        statuses=tuple(filters.statuses) or ("active",),
-        projects=tuple(filters.projects),
-        agents=tuple(filters.agents),
-        sessions=tuple(filters.sessions),
-        categories=tuple(filters.categories),
-    )
+    given: dict[str, Any] = {one.name: getattr(filters, one.name) for one in fields(Filters)}
+    given |= {one.name: tuple(given[one.name]) for one in options_of(Filters) if one.several}
+    given |= {"tags": tuple(tag.lower() for tag in filters.tags), "since": since, "until": until}
+    where = RecordFilter(**given | {"statuses": given["statuses"] or ("active",)})
     values: dict[str, Any] = {one.name: getattr(options, one.name, None) for one in fields(SearchRequest)}
     values = {name: value for name, value in values.items() if value is not None}
     for name in ("channels", "models", "stages"):
