@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from pathlib import Path
 
-import pytest
-from tree import PACKAGE, ROOT
+from tree import PACKAGE, ROOT, tracked
 
 MACHINE_PATHS = re.compile(r"(?<![\w./])/(?:work|home|root|Users|tmp|var|opt)/[\w.]")
 TEXT = ("*.py", "*.md", "*.toml", "Makefile", ".ci/*", "*.yaml", "NOTICE")
-
-
-def tracked(*patterns: str) -> list[Path]:
-    """Files of the project, by git where it is one, so that what lies about untracked is not judged."""
-    done = subprocess.run(
-        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    if done.returncode:
-        pytest.skip("not a git checkout")
-    return [ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 def test_no_file_names_a_place_of_one_machine() -> None:
@@ -68,25 +55,3 @@ def test_every_command_that_is_named_exists() -> None:
         )
     }
     assert sorted(pair for pair in named if pair[1] not in COMMANDS) == []
-
-
-def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives a page's headings."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
-
-
-def test_links_in_pages_lead_somewhere() -> None:
-    dead = []
-    for page in tracked("*.md"):
-        if {"demo_notes", "golden"} & set(page.parts):  # what the demo and a test read, no pages
-            continue
-        text = re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
-        for target in re.findall(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)", text):
-            if re.match(r"[a-z]+:", target):
-                continue
-            name, _, anchor = target.partition("#")
-            file = (page.parent / name) if name else page
-            if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors(file)):
-                dead.append(f"{page.relative_to(ROOT)}: {target}")
-    assert dead == []

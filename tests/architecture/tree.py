@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import ast
 import gc
+import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "scrubjay"
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Files of the project, by git where it is one, so that what lies about untracked is not judged."""
+    done = subprocess.run(
+        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [ROOT / name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
 
 
 @cache

@@ -183,7 +183,7 @@ CREATE TABLE posting (
     tenant bigint NOT NULL, term integer NOT NULL, first bigint NOT NULL, last bigint NOT NULL, nums bigint[] NOT NULL,
     tfs smallint[] NOT NULL, PRIMARY KEY (tenant, term, first)
 );
--- nums: what the write that left this mark on its tenant has touched (`marks`).
+-- nums: what the write that left this mark on its tenant has touched (tenant_index.py).
 CREATE TABLE change (
     tenant bigint NOT NULL, seq bigint GENERATED ALWAYS AS IDENTITY, mark bigint NOT NULL, nums bigint[] NOT NULL,
     PRIMARY KEY (tenant, seq)

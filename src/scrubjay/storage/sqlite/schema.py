@@ -74,7 +74,7 @@ CREATE TABLE tombstone (tenant INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY
 CREATE TABLE change (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, key TEXT NOT NULL, memory TEXT NOT NULL, op TEXT NOT NULL
 ) STRICT;
--- Words. A segment holds up to MOST memories of one key; a posting is u16 slots, then u8 frequencies.
+-- Words. A segment holds up to MAX_SLOTS memories of one key; a posting is u16 slots, then u8 frequencies.
 CREATE TABLE term (id INTEGER PRIMARY KEY AUTOINCREMENT, tenant INTEGER NOT NULL, text TEXT NOT NULL, UNIQUE (tenant, text)) STRICT;
 CREATE VIRTUAL TABLE term_gram USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='trigram case_sensitive 1');
 CREATE TABLE segment (
@@ -108,7 +108,7 @@ CREATE INDEX memory_project ON memory (tenant, project) WHERE project IS NOT NUL
 -- Removing a memory looked through all tags.
 CREATE INDEX tag_num ON tag (num);
 CREATE INDEX memory_agent ON memory (tenant, agent) WHERE agent IS NOT NULL;
--- The heads of a project, in the order of time; the condition is `chains.HEAD`.
+-- The heads of a project, in the order of time; the condition is `graph.IS_HEAD`.
 CREATE INDEX memory_head ON memory (tenant, project, coalesce(event_start, recorded_at)) WHERE project IS NOT NULL
     AND ((session IS NOT NULL AND turn = 0) OR (session IS NULL AND turn IS NULL AND coalesce(ordinal, 0) = 0));
 -- kind: concept or category. hash: the number of its id, moved as memory.hash is.
@@ -145,7 +145,7 @@ CREATE TABLE maker (
 ) STRICT;
 CREATE INDEX maker_name ON maker (tenant, rule, origin, run);
 DROP TABLE edge;
--- kind is a place in STORED. One edge a source, kind, end and key; the key is a part of the sight.
+-- kind is a place in STORED_EDGE_KINDS. One edge a source, kind, end and key; the key is a part of the sight.
 CREATE TABLE edge (
     tenant INTEGER NOT NULL, src INTEGER NOT NULL, kind INTEGER NOT NULL, dst INTEGER NOT NULL, sight INTEGER NOT NULL,
     weight ANY NOT NULL, at INTEGER NOT NULL, maker INTEGER NOT NULL, PRIMARY KEY (tenant, src, kind, dst, sight)
