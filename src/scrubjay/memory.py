@@ -722,8 +722,8 @@ class Memory:
                 ``pinned`` and ``relevant`` with a query.
             now: Current time; None for this moment.
             history: The conversation so far, oldest first, as in `search`.
-            unprompted: Whether nobody asked for it, as in a hook: then only the few memories are returned that are
-                likely to answer. Else the budget is filled with all that may.
+            unprompted: Whether it is injected automatically, as in a hook: then only the few memories are returned that
+                are likely to answer. Else the budget is filled with all that may.
 
         Raises:
             InputError: An option has an invalid value.

@@ -492,7 +492,7 @@ def test_a_search_in_a_read_only_folder_answers_and_says_what_it_could_not_read_
                 found = opened.search("Bornholm")
                 assert len(found.results) == 1
                 assert found.partial == (
-                    "Files changed, but the store is read-only: the answer is from before.",
+                    "Files changed, but the store is read-only: results may be out of date.",
                 )
                 with pytest.raises(StoreReadOnlyError, match="Nothing was written"):
                     opened.add("the kayak leaks")

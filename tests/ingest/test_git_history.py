@@ -173,7 +173,7 @@ def test_a_history_that_was_left_out_stays_out_until_it_is_asked_for(
 
 def test_a_choice_about_a_history_is_made_of_a_repository(memory: Memory, notes: Notes) -> None:
     notes.write("a.md", "alpha\n")
-    with pytest.raises(InputError, match="none was named"):
+    with pytest.raises(InputError, match="none was given"):
         memory.sync(git=False)
     with pytest.raises(InputError, match="no git repository"):
         memory.sync(notes.root, git=True)

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
     from scrubjay.search.browse import ShortReference
 
 
+RECORD_FIELDS: Final = (
+    "id", "tier", "title", "content", "path", "line_start", "line_end", "citation", "date", "session", "role", "turn",
+    "project", "agent", "tags", "status", "origin", "pinned", "confidence", "marked_wrong", "valid_from", "valid_until",
+    "recorded_at",
+)  # fmt: skip
+"""Fields shown of a memory, in HTTP, too."""
 EVIDENCE_FIELDS: Final = ("id", "tier", "content", "date", "session", "role", "turn", "status")
 """Fields shown of a piece of evidence."""
 OPTIONAL_RESULT_FIELDS: Final = (
@@ -123,32 +129,16 @@ def parse_answer(plain: Mapping[str, Any]) -> Answer | None:
 
 
 def record_fields(record: Record, path: str | None) -> dict[str, Any]:
-    lines = line_range(record.place)
-    return {
-        "id": record.id,
-        "tier": record.tier,
-        "title": record.title,
-        "content": record.content,
+    first, last = line_range(record.place) or (None, None)
+    shown = {
         "path": path,
-        "line_start": lines[0] if lines else None,
-        "line_end": lines[1] if lines else None,
+        "line_start": first,
+        "line_end": last,
         "citation": record_citation(record, path),
         "date": record_date(record),
-        "session": record.session,
-        "role": record.role,
-        "turn": record.turn,
-        "project": record.project,
-        "agent": record.agent,
-        "tags": list(record.tags),
-        "status": record.status,
-        "origin": record.origin,
-        "pinned": record.pinned,
-        "confidence": record.confidence,
-        "marked_wrong": record.marked_wrong,
-        "valid_from": _iso_time(record.valid_from),
-        "valid_until": _iso_time(record.valid_until),
-        "recorded_at": _iso_time(record.recorded_at),
+        **{name: _iso_time(getattr(record, name)) for name in ("valid_from", "valid_until", "recorded_at")},
     }
+    return {name: shown[name] if name in shown else to_plain(getattr(record, name)) for name in RECORD_FIELDS}
 
 
 def fetched_fields(report: FetchReport) -> dict[str, Any]:

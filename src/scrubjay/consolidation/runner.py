@@ -67,7 +67,7 @@ from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.text.display import estimate_tokens
 
 PROMOTION_BATCH: Final = 64
-"""Promoted memories of one transaction."""
+"""Promoted, or archived, memories of one transaction."""
 STALE_BATCH: Final = 16
 """Digests withdrawn together."""
 GROUP_BATCH: Final = 64
@@ -128,7 +128,7 @@ def consolidate_key(ctx: RunContext) -> ConsolidationTally:
         coverage = run.coverage()
     run.archive_digested(coverage.digested)
     groups = group_records(coverage.new, entities_of(ctx, coverage.new))
-    del coverage
+    del coverage  # it holds all old observations
     digested = 0
     for batch in in_batches(groups, GROUP_BATCH):
         run.write_digests(batch)
@@ -387,7 +387,7 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
     removable = [memory for memory in written if memory in records and records[memory].origin == "derived"]
     restored = _undo_fact_changes(store, scope, run, events, frozenset(removable))
     archived: dict[str, list[str]] = {memory: [] for memory in removable}
-    others: list[str] = []  # of digests that are forgotten, withdrawn or a person's by now
+    others: list[str] = []  # of digests that are forgotten, withdrawn or since taken over by a person
     for event in events:
         if event.op == "archived":
             archived.get(event.other or "", others).append(event.memory)

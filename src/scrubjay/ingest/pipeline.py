@@ -1,9 +1,9 @@
 """Sync pipeline: scan a source, compare it with the store, read and write what changed.
 
 What it writes can be found at once, by words and the base model, and is marked for enrichment (`enrichment.py`). What
-no longer holds goes in the same transaction as the text it was of.
+no longer holds is deleted in the same transaction as its text.
 
-An interrupted sync leaves its source without a time of its last sync; the next one then looks at all of its folders.
+An interrupted sync leaves its source with `synced_at` unset; the next one then looks at all of its folders.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from scrubjay.ingest.scanner import (
     ScanResult,
     compare_with_stored,
     exclude_hidden,
-    is_due,
+    has_enough_new_lines,
     list_file,
     list_files,
     select_inline,
@@ -109,14 +109,14 @@ def sync_source(
             changes += trust_changes
     changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
     if max_bytes is not None:
-        changed = [state for state in changed if is_due(source, known.get(state.path))]
+        changed = [state for state in changed if has_enough_new_lines(source, known.get(state.path))]
         with run.store.reader(run.scope) as reader:
             changed, gone, _ = exclude_hidden(reader, source, changed, gone, known)
         changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
     if only is not None:
         gone = []
     elif max_bytes is None:
-        changed += _refused_again(run, source, found, known, changed)
+        changed += _recheck_refused(run, source, found, known, changed)
     if not _report_scan(run, source, found, known, whole=only is None):
         run.write(changes)
         return
@@ -148,7 +148,7 @@ def sync_source(
     write_in_batches(run.write, [*changes, PutSource(replace(registered, synced_at=synced_at))])
 
 
-def _refused_again(
+def _recheck_refused(
     run: SyncRun,
     source: Source,
     found: ScanResult,

@@ -330,7 +330,7 @@ def scan_files(
 ) -> ScanResult:
     """List the files of a folder, or one file, without opening any but ignore files.
 
-    ``exclude`` overrules every ignore file; ``until`` is a time of ``time.monotonic`` at which to give up; ``watch``
+    ``exclude`` overrules every ignore file; ``until`` is a monotonic deadline; ``watch``
     gets each folder before it is listed.
 
     Raises:
@@ -811,7 +811,7 @@ class Freshness:
     partial: tuple[str, ...]
 
 
-def is_due(source: Source, document: Document | None) -> bool:
+def has_enough_new_lines(source: Source, document: Document | None) -> bool:
     """Return whether more of a changed file can be read: the next turn of a log may not be complete."""
     if document is None or not document.cursor:
         return True
@@ -856,7 +856,7 @@ def check_freshness(
         known = reader.documents(source.id)
         stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
         gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
-        stale = [file for file in stale if is_due(source, known.get(file.path))]
+        stale = [file for file in stale if has_enough_new_lines(source, known.get(file.path))]
         if not (stale or gone):
             if cache is not None:
                 cache.mark_unchanged(source, found, reader.state)

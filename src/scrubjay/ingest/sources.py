@@ -95,7 +95,7 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
         if full.name == ".git":
             raise InputError(
                 f"{full} is where git keeps a repository. Nothing was synced.",
-                hint=f"scrubjay sync {full.parent} takes its history in",
+                hint=f"scrubjay sync {full.parent} ingests its history",
             )
         single = full.is_file()
         if single and may_be_transcript(full.name) and not _is_transcript(str(full.parent), full.name):

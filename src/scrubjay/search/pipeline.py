@@ -91,7 +91,7 @@ class Selection:
     """The candidates of one search, best first; each step fills its part.
 
     Attributes:
-        unsure: How many were left out for low confidence.
+        low_confidence_count: How many were left out for low confidence.
         paths: Memory to the hit and the name that the graph reached it by.
         collapsed: Turn to the facts that it represents.
         rerank_parts: Memory to its reranker part; None before the reranker has run.
@@ -110,7 +110,7 @@ class Selection:
     """
 
     candidates: list[Candidate] = field(default_factory=list)
-    unsure: int = 0
+    low_confidence_count: int = 0
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     collapsed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     rerank_parts: Mapping[str, Contribution] | None = None
@@ -133,7 +133,7 @@ def run_search(
     request: SearchRequest,
     reranker: RerankOptions | None = None,
 ) -> Answer:
-    """Answer one query from one consistent view, without its quotes where no memory contains them."""
+    """Answer one query from one consistent view, retrying without quotes if no memory contains them."""
     found = _search_archive_too(reader, embedders, request, reranker)
     plain = "" if found.results or found.nearest else without_quotes(request.query)
     if not plain:
@@ -160,7 +160,7 @@ def _search_archive_too(
     if not reader.latest(request.where, 1):
         return found
     archive = retrieve(reader, embedders, request)
-    once = None if found.results else reranker  # a second look takes as long again
+    once = None if found.results else reranker  # reranking twice doubles the time
     archived = answer(replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at)), once)
     best = max((one.relevance or 0.0 for one in found.results), default=0.0)
     likelier = [one for one in archived.results if one.relevance is None or one.relevance > best]
@@ -170,7 +170,7 @@ def _search_archive_too(
         archived,
         results=(*likelier, *found.results)[: state.plan.limit],
         partial=tuple(dict.fromkeys((*found.partial, *archived.partial))),
-        notes=(*archived.notes, "archived memories are likelier to answer"),
+        notes=(*archived.notes, "Archived memories are likelier to answer."),
         displaced=found.displaced,
     )
 
@@ -212,9 +212,9 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
     )
     counts_age = request.by == "memory" and not selection.abstained
     notes = plan.notes + state.channels.notes
-    if selection.unsure and plan.tier_options is not None:
+    if selection.low_confidence_count and plan.tier_options is not None:
         floor = f"{plan.tier_options.floor:g}"
-        notes += (f"{selection.unsure:,} found with a confidence below {floor} were left out.",)
+        notes += (f"{selection.low_confidence_count:,} found with a confidence below {floor} were left out.",)
     built = results.build_results(
         leads, records, reader.sources(), plan, terms, selection.features, request, details
     )
@@ -305,7 +305,7 @@ def _score(selection: Selection, state: RetrievalState) -> None:
             rows, heads, selection.paths = expand_by_graph(reader, plan, state.channels, rows, heads, score)
         else:
             rows = fusion.best_first(rows)
-        rows, selection.unsure = fusion.pool_tiers(rows, heads, plan.tier_options, most)
+        rows, selection.low_confidence_count = fusion.pool_tiers(rows, heads, plan.tier_options, most)
         selection.candidates = fusion.to_candidates(rows)
         annotate({"scrubjay.candidates": len(selection.candidates)})
         return
@@ -313,7 +313,9 @@ def _score(selection: Selection, state: RetrievalState) -> None:
         rankings, selection.paths = (*rankings, graph), graph.paths
         ids, most = fusion.candidate_ids(rankings), max(most, len(graph.hits))
     fused, heads = _fuse_by_weights(reader, plan, rankings, ids)
-    selection.candidates, selection.unsure = fusion.pool_tiers(fused, heads, plan.tier_options, most)
+    selection.candidates, selection.low_confidence_count = fusion.pool_tiers(
+        fused, heads, plan.tier_options, most
+    )
 
 
 @traced("scrubjay.search.expand")

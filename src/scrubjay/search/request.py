@@ -504,6 +504,7 @@ def _least_relevance(min_relevance: float | str, filters: Filters) -> float | No
     """Return ``SearchRequest.min_relevance``: None for ``auto``, but 0 where the caller names a part to search.
 
     The usual threshold was fitted on whole stores; whoever names a file, a tag or a time asks for the best of it.
+    Projects and agents are whole stores in small: a project is often named for the caller, not by a person.
     """
     if min_relevance == AUTO:
         within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)

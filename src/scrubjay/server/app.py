@@ -49,7 +49,7 @@ BODY_LIMITS: Final = {
     **http.MCP_LIMITS,
     **proxy.PROXY_LIMITS,
 }
-"""Body limits of paths that take more, or less, than a small body."""
+"""Body limits that differ from the default, by path."""
 
 
 def create_app(session: Session, tokens: TokenStore, *, tokenless: TokenlessAccess | None) -> ASGIApp:

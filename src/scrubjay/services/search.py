@@ -44,11 +44,11 @@ if TYPE_CHECKING:
     from scrubjay.storage.interface import Reader
 
 STALE_QUOTA = Notice(
-    "Files changed, but there is no room ([quota]): the answer is from before; "
+    "Files changed, but there is no room ([quota]): results may be out of date; "
     "`scrubjay sync` takes what fits."
 )
-STALE_READ_ONLY = Notice("Files changed, but the store is read-only: the answer is from before.")
-STALE_BUSY = Notice("Files changed, but another process is writing: the answer is from before.")
+STALE_READ_ONLY = Notice("Files changed, but the store is read-only: results may be out of date.")
+STALE_BUSY = Notice("Files changed, but another process is writing: results may be out of date.")
 SHARED_CHANGED = Notice(
     "Files that others share have changed: their passages are left out until their owner runs `scrubjay sync`."
 )
@@ -265,7 +265,8 @@ def _lacks_folder(workspace: Workspace, reader: Reader) -> bool:
 def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
     """Ingest and embed the few files that changed since the last sync, and open the store.
 
-    One view serves both, since each costs a server three requests; it is reopened after a write or a slow model load.
+    One view serves both, since opening one costs a server three round trips; it is reopened after a write or a slow
+    model load.
     """
     with ExitStack() as stack:
         reader = stack.enter_context(workspace.reader())
@@ -300,13 +301,12 @@ def search_request(
     default_fusion = recall.fusion if options.preset is None else "auto"
     default_weights = recall.weights if options.preset is None and not options.fusion else None
     fusion, weights = options.fusion or default_fusion, options.weights or default_weights
-    expands = fusion == "auto" and weights is None and options.preset is None
     filters, expansion, clock = options.filters, options.expansion, options.clock
+    options = replace(options, fusion=fusion, weights=weights)
+    expands = uses_default_fusion(options)
     options = replace(
         options,
         filters=replace(filters, projects=resolve_projects(workspace, filters.projects)),
-        fusion=fusion,
-        weights=weights,
         expansion=replace(
             expansion,
             links=(recall.links if expands else 0) if expansion.links is None else expansion.links,
@@ -422,7 +422,7 @@ def thread_question(workspace: Workspace, query: str) -> str:
     return _OPERATORS.sub(" ", found[0].content[:MAX_THREAD_QUESTION]) if found else query
 
 
-def uses_default_fusion(request: SearchRequest) -> bool:
+def uses_default_fusion(request: SearchRequest | SearchOptions) -> bool:
     """Return whether expansion and reranking may be used: any other fusion is only a weighted sum."""
     return request.fusion == "auto" and request.weights is None and request.preset is None
 

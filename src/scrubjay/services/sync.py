@@ -129,7 +129,7 @@ def enrich(
     progress: ProgressCallback | None = None,
     proceed: Callable[[], bool] = lambda: True,
 ) -> EnrichReport:
-    """Work off the queue of enrichment, unless another process or thread does."""
+    """Process the enrichment queue, unless another process or thread does."""
     started = time.monotonic()
     store, scope, base = workspace.store, workspace.scope, workspace.models.writer()
     linked = learned = 0
@@ -197,12 +197,12 @@ def embed_pending(
     return done
 
 
-MAX_PROMPT_EMBEDDINGS: Final = 16
+MAX_INLINE_EMBEDDINGS: Final = 16
 """Pending memories that a sync or a search embeds at once: half a second of the bundled models on one processor."""
 
 
 def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None) -> EmbedReport:
-    """Embed the few memories that a bundled model lacks.
+    """Embed missing vectors of bundled models, if only a few are missing.
 
     What was just edited then ranks by its own vectors, not by predicted ones. A model that has embedded nothing yet,
     as at a first sync, or lacks many is left to the background.
@@ -215,7 +215,7 @@ def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None
         models = [each for each in models if each.model.fingerprint in fingerprints]
     with workspace.reader() as reader:
         coverage = [(each, reader.coverage(each.model.fingerprint)) for each in models]
-    few = [each for each, has in coverage if has.covered and 0 < has.waiting <= MAX_PROMPT_EMBEDDINGS]
+    few = [each for each, has in coverage if has.covered and 0 < has.waiting <= MAX_INLINE_EMBEDDINGS]
     overlap = workspace.settings.chunk.overlap
     done = backfill_vectors(workspace.store, workspace.scope, few, overlap=overlap)
     return replace(done, waiting=pending_embeddings(workspace))
@@ -373,12 +373,12 @@ def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> N
             )
         if rules.choice != NO_CHOICE:
             raise InputError(
-                "Trust and sharing are said of one folder, and none was named. Nothing was synced.",
+                "Trust and sharing apply to one folder; none was given. Nothing was synced.",
                 hint="scrubjay sync DIR --trusted, --untrusted, --share or --no-share",
             )
         if rules.git is not None:
             raise InputError(
-                "Whether to take a history in is said of one folder, and none was named. Nothing was synced.",
+                "--git and --no-git apply to one folder; none was given. Nothing was synced.",
                 hint="scrubjay sync DIR --git or --no-git",
             )
         return
@@ -389,8 +389,8 @@ def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> N
     container = containing_source(_registered_sources(workspace), full) if rules.choice != NO_CHOICE else None
     if container is not None and (where := source_location(container)) != str(full):
         raise InputError(
-            f"{full} lies in the source {where}, and trust and sharing are said of a whole source. Nothing was synced.",
-            hint=f"say it of {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
+            f"{full} lies in the source {where}, and trust and sharing apply to a whole source. Nothing was synced.",
+            hint=f"give {where}; or scrubjay sources remove {where}, sync {full} first and then {where}",
         )
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 K1: Final = 1.2
 """Saturation of a term's repetition, at the usual value (Robertson and Zaragoza, 2009)."""
 B: Final = 0.75
-"""Penalty of long memories, at the usual value."""
+"""Length normalisation, at the usual value."""
 MAX_TERM_COUNT: Final = 255
 """Most times that a term counts: one byte, and at 255 a word earns .995 of its limit."""
 EXACT_SHARE: Final = 0.25

@@ -329,7 +329,7 @@ def sibling_names(root: Path, folder: str) -> tuple[str, ...]:
 
 
 DUE_BYTES = 100 * 1024
-"""Growth at which a log is read on, as in OpenClaw."""
+"""Bytes of growth before a log is re-read, as in OpenClaw."""
 
 DUE_LINES = 50
 """The same in messages."""

@@ -128,7 +128,7 @@ SKIPPED_RECALLED: Final = SkippedItem("recalled memories")
 
 
 def format_of_file(root: str, path: str) -> TranscriptFormat | None:
-    """Return which tool wrote a file, None for a file that is no transcript or cannot be read."""
+    """Return a file's format, None for a file that is no transcript or cannot be read."""
     try:
         return _detect_format(root, path)
     except (OSError, SourceError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 from fastapi import Path, Query
@@ -164,8 +165,7 @@ _EVIDENCE: Final = object_model(
 )  # fmt: skip
 _MEMORY: Final = model_of(
     Record, "StoredMemory",
-    without=("content_hash", "heading_path", "key", "owner", "place", "strength", "event", "updated_at", "last_used",
-             "due"),
+    without=tuple(item.name for item in fields(Record) if item.name not in serializers.RECORD_FIELDS),
     optional=("evidence",),
     plus=(
         ("marked_wrong", bool),
