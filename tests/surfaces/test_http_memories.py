@@ -109,7 +109,7 @@ def test_memories_are_archived_restored_judged_and_forgotten(client: TestClient)
     one, other = added(client, "The kayak leaks."), added(client, "The sauna is warm.")
     assert good(client.post(f"/v1/memories/{one}/archive"))["ids"] == [one]
     assert good(client.post("/v1/archive", json={"ids": [one, other, "obs_x"]})) == {
-        "ids": [other], "unchanged": [one], "unknown": ["obs_x"],
+        "ids": [other], "also": [], "unchanged": [one], "unknown": ["obs_x"],
     }  # fmt: skip
     assert good(client.get("/v1/memories"))["memories"] == []
     assert good(client.post("/v1/restore", json={"ids": [other]}))["ids"] == [other]

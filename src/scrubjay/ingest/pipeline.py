@@ -289,15 +289,15 @@ def _write_changed(
     # Conversations stay when their log is deleted; notes do not.
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)
-    moved = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
-    movable = set(moved.values())
+    unclaimed = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
+    movable = set(unclaimed.values())
     meter = ProgressMeter(run.progress, changed, known)
-    documents = meter.read(prepare_documents(run, source, known, changed, moved, logs))
+    documents = meter.read(prepare_documents(run, source, known, changed, unclaimed, logs))
     written = _write_documents(run, source, documents, meter)
     meter.finish()
-    renamed = movable - set(moved.values())
+    renamed = movable - set(unclaimed.values())  # reading a renamed note claims its earlier path
     dropped = sorted(notes - renamed)
-    keys = set().union(*written.values()) | _drop_documents(run, source, dropped)
+    keys = _drop_documents(run, source, dropped).union(*written.values())
     run.tally.changed += [str(Path(source.root) / path) for path in sorted(written.keys() | set(dropped))]
     return (written.keys() | set(dropped) | renamed) & note_documents(known).keys(), keys
 

@@ -1,9 +1,11 @@
 """Search pipeline: retrieve, score, expand, order, select, abstain, build results.
 
-`retrieve` plans the query and runs the channels. `answer` scores the candidates (`_score`), expands them by graph,
-categories and links (`_expand`), orders them (`_order`: turns among passages, reranking), selects (`_select`: validity,
-duplicates, diversity), decides whether to abstain (`_abstain`), places newer memories first (`_answer_by_successor`,
-`_choose_newer`, `_place_newer`) and builds the results. The stages in their order, as in docs/ranking.md:
+`retrieve` plans the query and runs the channels. `select_answers` scores the candidates (`_score`), expands them by
+graph, categories and links (`_expand`), orders them (`_order`: turns among passages, reranking), selects (`_select`:
+validity, duplicates, diversity), decides whether to abstain (`_abstain`) and places newer memories first
+(`_answer_by_successor`, `_choose_newer`, `_place_newer`: stage ``recency``, as is a part of `newest_first`). `answer`
+calls both and builds the results. Limit, stages and tier options are read from the plan, which may replace those of the
+request. The stages in their order, as in docs/ranking.md:
 
 plan > prune > fallback > channels > weigh > fuse > evidence > session > neighbours > decay > dated > tiers > graph
 > hierarchy > links > fold > match > rerank > valid > verify > deduplicate > mmr > caps > abstain > recency

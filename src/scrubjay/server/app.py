@@ -13,9 +13,13 @@ from starlette.routing import Route
 
 from scrubjay.api.oauth import oauth_verifier
 from scrubjay.server.auth import AuthMiddleware, LoginStore
-from scrubjay.server.http import embeddings, graph, memories, metrics, search, store
+from scrubjay.server.http import embeddings, metrics
+from scrubjay.server.http import graph as graph_routes
+from scrubjay.server.http import memories as memory_routes
+from scrubjay.server.http import search as search_routes
+from scrubjay.server.http import store as store_routes
 from scrubjay.server.http.schemas import openapi_builder
-from scrubjay.server.mcp import http
+from scrubjay.server.mcp import http as mcp_http
 from scrubjay.server.mcp.http import MCP_PATH, MCPEndpoint, metadata_paths, metadata_routes, session_manager
 from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyLimit, BodyLimitMiddleware
 from scrubjay.server.proxy import app as proxy
@@ -37,7 +41,9 @@ DESCRIPTION: Final = (
 )
 PUBLIC_PATHS: Final = ("/healthz", "/readyz")
 
-ROUTERS: Final = tuple(part.router for part in (search, memories, graph, store, embeddings, metrics))
+ROUTERS: Final = tuple(
+    part.router for part in (search_routes, memory_routes, graph_routes, store_routes, embeddings, metrics)
+)
 """The HTTP API, in the order of its documentation."""
 TOKEN_FORM_LIMIT: Final = BodyLimit(4 * 1024)
 BODY_LIMITS: Final = {
@@ -46,7 +52,7 @@ BODY_LIMITS: Final = {
         ("/v1/memories", "/v1/memories/", "/v1/concepts/batch", embeddings.EMBEDDINGS_PATH, "/memories/"),
         BodyLimit(MAX_MESSAGE_BYTES),
     ),
-    **http.MCP_LIMITS,
+    **mcp_http.MCP_LIMITS,
     **proxy.PROXY_LIMITS,
 }
 """Body limits that differ from the default, by path."""
@@ -92,8 +98,7 @@ def create_api(session: Session) -> FastAPI:
     )
     app.state.session = session
     app.state.tokenless = None
-    app.state.audits = OrderedDict()
-    app.state.checks = None
+    app.state.audits, app.state.checks = OrderedDict(), None  # what the viewer keeps between requests
     app.state.proxy = forwarder
     add_error_handlers(app)
     # `include_router` would build each route again, at the first request.
@@ -103,7 +108,7 @@ def create_api(session: Session) -> FastAPI:
     app.router.routes.append(Route(MCP_PATH, MCPEndpoint(manager)))
     app.add_middleware(forwarder.wrap)
     server = session.settings.server
-    imports = {store.IMPORT_PATH: BodyLimit(server.import_mb * 1_000_000, streamed=True)}
+    imports = {store_routes.IMPORT_PATH: BodyLimit(server.import_mb * 1_000_000, streamed=True)}
     app.add_middleware(
         BodyLimitMiddleware,
         timeout=server.patience_seconds,
