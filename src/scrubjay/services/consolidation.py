@@ -27,9 +27,10 @@ from scrubjay.consolidation.context import (
 from scrubjay.consolidation.facts import is_spoken, is_usable
 from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.patterns import MAX_REQUEST_TEXT
-from scrubjay.consolidation.runner import consolidate_key, restore_all, undo_run
+from scrubjay.consolidation.runner import consolidate_key
 from scrubjay.consolidation.shell_commands import CommandStep, command_steps, extract_steps
 from scrubjay.consolidation.skills import Request, Skill, WorkSession, find_skills, shell_calls
+from scrubjay.consolidation.undo import restore_all, undo_run
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.llm.client import LanguageModel

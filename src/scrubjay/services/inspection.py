@@ -183,7 +183,7 @@ def store_status(workspace: Workspace) -> StoreStatus:
 
 def _archived_by_runs(reader: Reader) -> tuple[ArchivedByRun, ...]:
     from scrubjay.consolidation.context import UNREQUESTED_ARCHIVE_RULES
-    from scrubjay.consolidation.runner import archiving_runs
+    from scrubjay.consolidation.undo import archiving_runs
 
     found: dict[str, ArchivedByRun] = {}
     for run, events in archiving_runs(reader):  # one for each visibility key
