@@ -222,9 +222,13 @@ def test_a_session_of_talk_alone_has_no_digest_and_the_report_says_so(memory: Me
     assert memory.consolidate(now="2026-01-06T12:00:00Z").undigested == {"recent": 3}
 
 
-def test_a_session_start_shows_no_request_of_which_nothing_came(memory: Memory) -> None:
-    add_session(memory, "run the tests", "Gern.", project="shop")
-    assert memory.context(project="shop").text == ""
+@pytest.mark.parametrize(
+    "said", ["heron is dead, use egret", "Anna left the team", "Budget is 40k", "Die Miete zahlt jetzt Jonas"]
+)
+@pytest.mark.parametrize("reply", ["Ok", "Great!", "Gern."])
+def test_a_session_start_shows_a_short_turn_whatever_the_reply(memory: Memory, said: str, reply: str) -> None:
+    add_session(memory, said, reply, project="shop")
+    assert said in memory.context(project="shop").text
 
 
 @pytest.mark.parametrize(

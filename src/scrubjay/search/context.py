@@ -17,16 +17,7 @@ from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
 from scrubjay.models.dates import SECOND, record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
-from scrubjay.models.records import (
-    JOINT,
-    MARKED_WRONG,
-    NEVER_INJECT,
-    PERSON_ROLES,
-    UNTRUSTED,
-    Record,
-    RecordFilter,
-    Source,
-)
+from scrubjay.models.records import JOINT, MARKED_WRONG, NEVER_INJECT, UNTRUSTED, Record, RecordFilter, Source
 from scrubjay.models.results import (
     ANSWERING_PARTS,
     BLOCK_CLOSE,
@@ -40,7 +31,7 @@ from scrubjay.models.results import (
     record_citation,
 )
 from scrubjay.models.sources import authorship
-from scrubjay.search.amendments import decides, find_successors, rare_terms
+from scrubjay.search.amendments import find_successors
 from scrubjay.search.dedup import DIGEST_TIERS, deduplicate_items, is_duplicate
 from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, all_weak, confident_only, possible_only
@@ -67,8 +58,6 @@ MAX_LATEST: Final = 300
 """Memories that are searched for the last sessions, and for later decisions."""
 LAST_TURNS: Final = 4
 """Last turns of a session that are read: the last question and its answer."""
-MIN_REQUEST: Final = 5
-"""Informative words of a request that decides nothing, but is shown though its reply says nothing, either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +128,11 @@ def _last_turns(reader: Reader, session: str) -> list[Record]:
     last = reader.last_turn(session)
     if last is None:
         return []
-    stated = [
+    turns = [
         one
         for one in reader.turns(session, last - LAST_TURNS + 1, last)
-        if one.status == "active" and not one.marked_wrong
+        if one.status == "active" and not one.marked_wrong and not is_small_talk(one.content)
     ]
-    turns = [one for one in stated if not is_small_talk(one.content)]
-    answered = any(one.role not in PERSON_ROLES for one in stated)
-    if answered and not any(
-        one.role not in PERSON_ROLES or decides(one) or len(rare_terms(one)) >= MIN_REQUEST for one in turns
-    ):
-        return []
     by_role = {one.role: one for one in turns}
     return [one for one in turns if by_role[one.role] is one]
 
