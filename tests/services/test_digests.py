@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -246,3 +247,23 @@ def test_a_digest_holds_nothing_that_a_person_asks_not_to_remember(
     text = digest_of(memory)
     assert "71k" not in text
     assert "22 s" in text
+
+
+def test_a_verdict_changes_no_digest_of_others_without_the_right_to_curate(memory: Memory) -> None:
+    ann, bob = (memory.seen_by(name, groups=["crew"]) for name in ("ann", "bob"))
+    claim = ""
+    for turn, text in enumerate(SESSION):
+        shared = NewMemory(text, session="flags", turn=turn, role="user", visibility="group", group="crew")
+        by = bob if text == CLAIM else ann
+        (added,) = by.add_many([replace(shared, date=f"2026-01-05T10:0{turn}:00Z")])
+        claim = added.id if by is bob else claim
+    (made,) = ann.consolidate(now=NOW).made
+    before = ann.history(made.id)
+    assert "LaunchDarkly" in made.content
+    assert bob.feedback(claim, "wrong").also == ()
+    assert ann.history(made.id) == before
+    bob.feedback(claim, "not-wrong")
+    curator = memory.seen_by("cur", groups=["crew"], curate=True)
+    assert curator.feedback(claim, "wrong").also == (made.id,)
+    (event,) = [one for one in ann.history(made.id).events if one.op == "wrong"]
+    assert (event.actor, event.other) == ("cur", claim)

@@ -421,7 +421,7 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
         ]
         judged = {memory: replace(records[memory], **changed_fields(life)) for memory, life in lives.items()}
         turned = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
-        derived, more = judge_derived(reader, judged, turned, at)
+        derived, more = judge_derived(workspace, reader, judged, turned, at)
     lives |= derived
     if lives:
         changes: list[Change] = [PutLifecycle(lives), PutEvents((*events, *more))]
@@ -488,12 +488,13 @@ def feedback_strength(useful: int, wrong: int) -> float:
 
 
 def judge_derived(
-    reader: Reader, judged: Mapping[str, Record], turned: Set[str], at: int
+    workspace: Workspace, reader: Reader, judged: Mapping[str, Record], turned: Set[str], at: int
 ) -> tuple[dict[str, LifecycleChange], list[Event]]:
     """Return the changes and events of other memories that follow from verdicts.
 
     A digest is wrong while a source that it quotes is; any other derived memory while all of its sources are. Of the
-    judged memories ``turned`` are those that are marked wrong since, or no longer.
+    judged memories ``turned`` are those that are marked wrong since, or no longer. Memories that the caller may not
+    change stay as they are.
     """
     known = dict(judged)
     lives: dict[str, LifecycleChange] = {}
@@ -502,7 +503,11 @@ def judge_derived(
     while waiting:
         inward = reader.edges(waiting, ["derived_from"], inward=True)
         found = reader.get(sorted({edge.src for edge in inward} - known.keys()))
-        derived = {memory: record for memory, record in found.items() if record.origin == "derived"}
+        derived = {
+            memory: record
+            for memory, record in found.items()
+            if record.origin == "derived" and may_change(workspace, record)
+        }
         edges = reader.edges(sorted(derived), ["derived_from"])
         sources = {**reader.get(sorted({edge.dst for edge in edges})), **known}
         earlier = reader.events(sorted(derived), limit=deletion.ALL_EVENTS)
@@ -522,7 +527,10 @@ def judge_derived(
             else:
                 causes, cleared = set(), before
             verdicts = [("wrong", one) for one in causes - before] + [("not-wrong", one) for one in cleared]
-            new = [Event(memory, op, at, record.key, other=cause) for op, cause in sorted(verdicts)]
+            new = [
+                Event(memory, op, at, record.key, other=cause, actor=workspace.scope.user)
+                for op, cause in sorted(verdicts)
+            ]
             events += new
             known[memory] = replace(record, strength=strength_after([*new, *history]))
             if known[memory].strength != record.strength:
