@@ -267,3 +267,16 @@ def test_a_verdict_changes_no_digest_of_others_without_the_right_to_curate(memor
     assert curator.feedback(claim, "wrong").also == (made.id,)
     (event,) = [one for one in ann.history(made.id).events if one.op == "wrong"]
     assert (event.actor, event.other) == ("cur", claim)
+
+
+def test_an_insight_is_wrong_once_its_sources_are_though_one_follows_from_the_other(memory: Memory) -> None:
+    source = memory.add("The keel is of lead, says the yard.").id
+    fact = memory.add("The keel is of lead.", tier="semantic", origin="derived").id
+    insight = memory.add("All keels of the yard are heavy.", tier="insight", origin="derived").id
+    for src, dst in ((fact, source), (insight, source), (insight, fact)):
+        memory.link(src, dst, "derived_from")
+    both = tuple(sorted((fact, insight)))
+    assert memory.feedback(source, "wrong").also == both
+    assert memory.look(insight).memory.marked_wrong
+    assert memory.feedback(source, "not-wrong").also == both
+    assert memory.look(insight).memory.strength == 1

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -498,7 +499,7 @@ def judge_derived(
     """
     known = dict(judged)
     lives: dict[str, LifecycleChange] = {}
-    events: list[Event] = []
+    events: dict[str, list[Event]] = {}
     waiting = sorted(turned)
     while waiting:
         inward = reader.edges(waiting, ["derived_from"], inward=True)
@@ -531,13 +532,16 @@ def judge_derived(
                 Event(memory, op, at, record.key, other=cause, actor=workspace.scope.user)
                 for op, cause in sorted(verdicts)
             ]
-            events += new
-            known[memory] = replace(record, strength=strength_after([*new, *history]))
-            if known[memory].strength != record.strength:
-                lives[memory] = LifecycleChange(strength=known[memory].strength)
-            if known[memory].marked_wrong != record.marked_wrong:
+            # Another of its sources may turn later: then it is judged again, from the stored state.
+            events[memory] = new
+            after = replace(record, strength=strength_after([*new, *history]))
+            lives.pop(memory, None)
+            if after.strength != record.strength:
+                lives[memory] = LifecycleChange(strength=after.strength)
+            if after.marked_wrong != record.marked_wrong:
+                known[memory] = after
                 waiting.append(memory)
-    return lives, events
+    return lives, list(chain.from_iterable(events.values()))
 
 
 def _inherited_verdicts(history: Sequence[Event]) -> set[str]:
