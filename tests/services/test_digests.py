@@ -135,6 +135,18 @@ def test_a_digest_comes_behind_its_sources_and_what_is_as_relevant(
     assert (found[0].citation.endswith("stack.md:1-3"), found[0].marked_wrong) == (True, False)
 
 
+def test_an_insight_keeps_its_place_before_its_sources(memory: Memory) -> None:
+    one = memory.add("The export of Marlow timed out twice in May.").id
+    other = memory.add("Marlow asked for a larger batch of rows.").id
+    insight = memory.add(
+        "The export of Marlow outgrows each timeout within a year.", tier="insight", origin="derived"
+    ).id
+    for source in (one, other):
+        memory.link(insight, source, "derived_from")
+    found = memory.search("which export outgrows each timeout within a year?", min_relevance=0).results
+    assert found[0].id == insight
+
+
 MAIL = """here's a mail from Marina Laboe:
 > Hello Ines, we no longer use your API since October and moved to HarborSoft.
 > Please delete our token by 30 November."""

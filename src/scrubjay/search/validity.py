@@ -20,7 +20,7 @@ from scrubjay.models.records import PERSON_ROLES, Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.amendments import rare_terms
 from scrubjay.search.candidates import TermRanking
-from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate, is_digest
+from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import ParsedQuery
 from scrubjay.search.relevance import RelevanceFeatures, term_weights, terms_held
@@ -400,18 +400,24 @@ def place_digests_behind(
     reader: Reader,
 ) -> list[ResultGroup]:
     """Return groups in their order, but each digest behind what it quotes and what is at least as likely to answer."""
-    leads = [group.lead.id for group in groups]
-    digests = [one for one in leads if is_digest(records[one])]
-    edges = reader.edges(digests, ["derived_from"]) if digests else []
-    quoted = {(edge.src, edge.dst) for edge in edges if edge.weight}
-    likely = {one: features[one].comparable for one in leads if one in features}
-    last: dict[str, int] = {}
-    for digest in digests:
-        better = [one for one in likely if one not in digests and likely[one] >= likely.get(digest, 1.0)]
-        behind = [one for one in leads if (digest, one) in quoted or one in better]
-        last[digest] = max(map(leads.index, (digest, *behind)))
-    order = sorted(range(len(leads)), key=lambda at: (last.get(leads[at], at), leads[at] in last, at))
-    return [groups[at] for at in order]
+    places = {group.lead.id: place for place, group in enumerate(groups)}
+    last = {
+        one: place
+        for one, place in places.items()
+        if records[one].tier == "crystal" and records[one].origin == "derived"
+    }
+    for edge in reader.edges(list(last), ["derived_from"]) if last else ():
+        if edge.weight and edge.dst in places:
+            last[edge.src] = max(last[edge.src], places[edge.dst])
+    likely = {one: features[one].comparable if one in features else 1.0 for one in places}
+    furthest = 0
+    for one in sorted(places, key=lambda one: (-likely[one], one in last)):
+        if one in last:
+            last[one] = max(last[one], furthest)
+        elif one in features:
+            furthest = max(furthest, places[one])
+    order = sorted(places, key=lambda one: (last.get(one, places[one]), one in last, places[one]))
+    return [groups[places[one]] for one in order]
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")
