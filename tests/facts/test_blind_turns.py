@@ -19,13 +19,14 @@ LEFT = [
     "Don't note this down: my sister Ana is pregnant and nobody knows.",
     "Speicher das bitte nicht ab, ich wohne gerade wieder bei meinen Eltern.",
 ]
+UNREAD = pytest.mark.xfail(reason="this statement is not learned even without its limit", strict=True)
 LIMITED = [
     ("We moved the standup to 11, but only until Christmas.", "only until Christmas"),
     ("I live in Aarhus now. Just for this semester though.", "for this semester"),
-    ("Wir nutzen jetzt Miro. Allerdings nur für diesen Workshop.", "nur für diesen Workshop"),
+    pytest.param("Wir nutzen jetzt Miro. Allerdings nur für diesen Workshop.", "nur für diesen Workshop", marks=UNREAD),
     ("our office is on the 4th floor, at least this month", "at least this month"),
-    ("I switched to the night shift - only for the next two weeks.", "only for the next two weeks"),
-]
+    pytest.param("I switched to the night shift - only for the next two weeks.", "only for the next two weeks", marks=UNREAD),
+]  # fmt: skip
 MISSED = pytest.mark.xfail(reason="always and immer behind this noun are not read as a rule", strict=True)
 LEARNED = [
     ("Remember this from Petra's mail: \"invoices go to accounts@velden.example\".", "\"invoices go to accounts@velden.example\"."),
@@ -53,7 +54,9 @@ def test_others_words_and_what_shall_not_be_remembered_give_nothing(turn: str) -
 
 @pytest.mark.parametrize(("turn", "limit"), LIMITED)
 def test_a_limit_stays_with_its_statement(turn: str, limit: str) -> None:
-    assert all(limit in one.text for one in extract_facts(turn))
+    found = extract_facts(turn)
+    assert found
+    assert all(limit in one.text for one in found)
 
 
 @pytest.mark.parametrize(("turn", "statement"), LEARNED)
