@@ -65,8 +65,9 @@ def test_a_limit_behind_a_statement_stays_with_it_or_nothing_is_learned(say: Add
         "Von: Kristensen <k@laboe.de>\nBetreff: Rechnungen\n\nAb sofort immer an buchhaltung@laboe.de.",
         "AW: Rechnungen\nAb sofort immer an buchhaltung@laboe.de.",
         "tomek [10:32] from now on we use poetry everywhere\n[10:33] and always squash merges",
-        "10:33 tomek: from now on we use poetry everywhere",
+        "10:33 tomek: from now on we use poetry everywhere\n10:34 ann: and always squash merges",
         "[30.11.26, 10:33:12] Tomek: from now on we use poetry everywhere",
+        "tom [10:32]\nfrom now on we use poetry everywhere\nann [10:33]\nalways squash merges",
         "Aylin wrote in slack: from now on always deploy through ArgoCD, never by hand. I ignore that for now",
         "Tom sagt, ab sofort nutzen wir immer Poetry.",
         "the vendor says we must never call the API twice",
@@ -87,6 +88,13 @@ def test_words_of_others_are_not_learned(say: Add, turn: str) -> None:
         ("As I said: from now on we squash merges.", "As I said: from now on we squash merges."),
         ("Tom wrote the parser. Never change it without him.", "Never change it without him."),
         ("Tom wrote: hi.\n\nFrom now on we squash merges.", "From now on we squash merges."),
+        ("09:00 Standup: done\nI moved to Porto last month.", "I moved to Porto last month."),
+        (
+            "09:00 tom: always squash\n09:01 ann: never force\nI moved to Porto last month.",
+            "I moved to Porto last month.",
+        ),
+        ("tom [09:00] always squash\nI moved to Porto last month.", "I moved to Porto last month."),
+        ("9:15 Uhr: Ab sofort immer Poetry nutzen.", "9:15 Uhr: Ab sofort immer Poetry nutzen."),
     ],
 )
 def test_what_a_person_marks_or_says_beside_words_of_others_is_learned(

@@ -48,8 +48,10 @@ _REST = re.compile(
 )
 _CLOCK = r"(?:\d{1,2}[./]\d{1,2}[./]\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[ap]m)?"
 _NAME = r"[^\W\d][\w.'-]{0,20}(?: [\w.'-]{1,20}){0,2}"
-_CHAT_LINE = re.compile(rf"(?:{_NAME} ?)?\[{_CLOCK}\]|{_CLOCK}(?: ?[-|] ?| )<?{_NAME}>?: ?\S")
-_CHAT_HEAD = re.compile(rf"{_NAME},? {{1,4}}{_CLOCK}$")
+_CHAT_LINE = re.compile(rf"(?:{_NAME} ?)?\[{_CLOCK}\]")
+_CLOCK_LINE = re.compile(rf"{_CLOCK}(?: ?[-|] ?| )<?{_NAME}>?: ?\S")
+"""A line of a chat, or of somebody's day: "09:00 Standup: done"."""
+_CHAT_HEAD = re.compile(rf"{_NAME},? {{1,4}}\[?{_CLOCK}\]?$")
 """A line of nothing but a name and a time, as copied from a chat."""
 _SPEAKER = re.compile(
     r"(?:\[?\d\d?:\d\d(?: ?[ap]m)?\]? ?-? ?)?<?([a-z][\w.-]{0,20}(?: [a-z][\w.-]{0,20})?)>?(?:"
@@ -160,7 +162,10 @@ def tells_of_others(sentence: str, end: int) -> bool:
 
 def _foreign(lines: list[str]) -> Iterator[bool]:
     fence, state, rest = "", "", False
-    chat = sum(_CHAT_HEAD.match(line.strip()) is not None for line in lines) >= MIN_SPEAKER_LINES
+    heads, clocks = (
+        sum(kind.match(line.strip()) is not None for line in lines) >= MIN_SPEAKER_LINES
+        for kind in (_CHAT_HEAD, _CLOCK_LINE)
+    )
     letter = _letter(lines)
     for number, line in enumerate(lines):
         bare = line.strip()
@@ -179,8 +184,10 @@ def _foreign(lines: list[str]) -> Iterator[bool]:
         elif _TRACE.match(line):
             state = "trace"
             yield True
-        elif _CHAT_LINE.match(bare) or (chat and _CHAT_HEAD.match(bare)):
+        elif heads and _CHAT_HEAD.match(bare):
             state = "chat"
+            yield True
+        elif _CHAT_LINE.match(bare) or (clocks and _CLOCK_LINE.match(bare)):
             yield True
         elif _REST.match(bare) or (
             _HEADER.match(bare) and number + 1 < len(lines) and _HEADER.match(lines[number + 1])
