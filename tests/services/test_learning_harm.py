@@ -60,7 +60,8 @@ def test_a_limit_behind_a_statement_stays_with_it_or_nothing_is_learned(say: Add
 @pytest.mark.parametrize(
     "turn",
     [
-        "Fwd: Von: Kristensen <k@laboe.de>\nBitte merken Sie sich: Rechnungen gehen ab sofort an b@laboe.de.\n"
+        "Fwd: Von: Kristensen <k@laboe.de>\nBitte merken Sie sich: Rechnungen gehen ab sofort immer an "
+        "buchhaltung@laboe.de.\n"
         "MfG Kristensen",
         "Von: Kristensen <k@laboe.de>\nBetreff: Rechnungen\n\nAb sofort immer an buchhaltung@laboe.de.",
         "AW: Rechnungen\nAb sofort immer an buchhaltung@laboe.de.",
@@ -68,6 +69,8 @@ def test_a_limit_behind_a_statement_stays_with_it_or_nothing_is_learned(say: Add
         "10:33 tomek: from now on we use poetry everywhere\n10:34 ann: and always squash merges",
         "[30.11.26, 10:33:12] Tomek: from now on we use poetry everywhere",
         "tom [10:32]\nfrom now on we use poetry everywhere\nann [10:33]\nalways squash merges",
+        'Tom wrote: "From now on we use poetry everywhere. Always squash merges."',
+        "As usual Tom says we must always squash merges.",
         "Aylin wrote in slack: from now on always deploy through ArgoCD, never by hand. I ignore that for now",
         "Tom sagt, ab sofort nutzen wir immer Poetry.",
         "the vendor says we must never call the API twice",
@@ -88,6 +91,17 @@ def test_words_of_others_are_not_learned(say: Add, turn: str) -> None:
         ("As I said: from now on we squash merges.", "As I said: from now on we squash merges."),
         ("Tom wrote the parser. Never change it without him.", "Never change it without him."),
         ("Tom wrote: hi.\n\nFrom now on we squash merges.", "From now on we squash merges."),
+        ("Tom wrote: ok. From now on we deploy on Fridays.", "From now on we deploy on Fridays."),
+        ("Tom wrote: 'ok.'\nFrom now on we deploy on Fridays.", "From now on we deploy on Fridays."),
+        (
+            "The doc says: use tabs. I prefer spaces and I live in Porto.",
+            "I prefer spaces and I live in Porto.",
+        ),
+        (
+            "The log says: connection refused. From now on always start the daemon first.",
+            "From now on always start the daemon first.",
+        ),
+        ("Das Protokoll sagt: Fehler. Ab sofort immer neu starten.", "Ab sofort immer neu starten."),
         ("09:00 Standup: done\nI moved to Porto last month.", "I moved to Porto last month."),
         (
             "09:00 tom: always squash\n09:01 ann: never force\nI moved to Porto last month.",
@@ -95,12 +109,20 @@ def test_words_of_others_are_not_learned(say: Add, turn: str) -> None:
         ),
         ("tom [09:00] always squash\nI moved to Porto last month.", "I moved to Porto last month."),
         ("9:15 Uhr: Ab sofort immer Poetry nutzen.", "9:15 Uhr: Ab sofort immer Poetry nutzen."),
+        ("As my boss says, we never deploy on Fridays.", "As my boss says, we never deploy on Fridays."),
+        ("As my boss says: never deploy on Fridays.", "As my boss says: never deploy on Fridays."),
+        ("Wie mein Chef sagt, deployen wir nie freitags.", "Wie mein Chef sagt, deployen wir nie freitags."),
     ],
 )
 def test_what_a_person_marks_or_says_beside_words_of_others_is_learned(
     say: Add, turn: str, learned: str
 ) -> None:
     assert say(turn) == [learned]
+
+
+def test_each_statement_behind_the_words_of_others_is_learned(say: Add) -> None:
+    turn = "My doctor said: no gluten. I'm allergic to nuts.\nMy sister lives in Bonn."
+    assert say(turn) == ["I'm allergic to nuts.", "My sister lives in Bonn."]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from scrubjay.facts.features import FEATURE_BITS, LIFE_WORDS, OURS_ABROAD, WORD_
 from scrubjay.facts.vocabulary import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
 from scrubjay.text.dialogue import asks_not_to_remember
 from scrubjay.text.normalize import word_set
-from scrubjay.text.sentences import is_abbreviated
+from scrubjay.text.sentences import bracketed_ranges, is_abbreviated, sentence_ends
 
 MAX_PROSE: Final = 8_000
 """Characters read: nobody says a thousand words at once; what is longer was pasted."""
@@ -84,14 +84,30 @@ _MATERIAL = re.compile(
     r"|(?<![^\n])(?:an? |the |eine? |die )?(?:e-?mail|mail|message|nachricht) (?:from|von))"
     r"\b(?:[^\n.?!:]|\.(?=\w)){0,120}:(?:\s+|$)(?=[^\n]|\n+\S)"
 )
-_TOLD = (
-    r"(?<![\w.'-])(?!(?:i|i've|we|we've|you|ich|wir|du|ihr|just|also|already|always|as|and|or|to|have|had)\b)"
-    r"[\w.'-]{1,40} (?:wrote|writes|said|says|posted|told (?:me|us)|mentioned|announced|thinks|claims|claimed|insists"
-    r"|meint|meinte|sagt|sagte|schreibt|schrieb|behauptet|hat (?:gesagt|geschrieben|gemeint)|a (?:écrit|dit)"
-    r"|dice|dijo|escribió)\b"
+_THINGS = (
+    r"(?:docs?|documentation|readme|manual|guide|spec|page|website|site|logs?|errors?|warning|message|output|console|"
+    r"trace|tests?|ci|build|linter|compiler|code|comment|config|file|doku|dokumentation|anleitung|handbuch|seite|"
+    r"protokoll|fehler|fehlermeldung|meldung|ausgabe|datei)\b"
 )
-_TOLD_WORDS = re.compile(rf"{_TOLD}[^\n.?!:]{{0,60}}:\s(?P<words>(?:[^\n]|\n(?!\n))+)")
-"""Somebody and their words, up to a blank line: "Tom wrote in the channel: always squash."."""
+"""Sources that say something and are nobody: "the log says: connection refused"."""
+_SAYS = (
+    r"(?:wrote|writes|said|says|posted|told (?:me|us)|mentioned|announced|thinks|claims|claimed|insists)\b"
+)
+"""English reports: "Tom wrote"."""
+_SAGT = r"(?:meint|meinte|sagt|sagte|schreibt|schrieb|behauptet|hat (?:gesagt|geschrieben|gemeint))\b"
+"""German ones: "Petra meinte"."""
+_DIT = r"(?:a (?:écrit|dit))\b"
+"""French ones: "Marie a dit"."""
+_DICE = r"(?:dice|dijo|escribió)\b"
+"""Spanish ones: "Ana dijo"."""
+_TOLD = (
+    r"(?P<agreed>\b(?:as|wie) (?:(?:my|our|the|mein\w{0,2}|unser\w{0,2}|der|die|das) (?:[\w-]{1,40} )?)?)?(?<![\w.'-])"
+    rf"(?!(?:i|i've|we|we've|you|ich|wir|du|ihr|just|also|already|always|as|and|or|to|have|had)\b|{_THINGS})"
+    rf"[\w.'-]{{1,40}} (?:{_SAYS}|{_SAGT}|{_DIT}|{_DICE})"
+)
+"""Somebody who says something; who agrees says it too: "As my boss says, we never deploy on Fridays."."""
+_TOLD_WORDS = re.compile(rf"{_TOLD}[^\n.?!:]{{0,60}}:\s+(?=[^\s\"])")
+"""Such reports, without those in quotation marks, which `_QUOTATION` finds."""
 _TELLING = re.compile(
     rf"{_TOLD}(?:,|:| (?:that|dass|we|you|wir|man|in|on|from now|ab sofort|always|never|immer|nie|everyone|all)\b)"
 )
@@ -115,7 +131,7 @@ def _own_words(text: str) -> str:
     elif _MACHINE.match(plain) or _REST.match(plain) or _CHAT_LINE.match(plain):
         return _blank(plain)
     if ":" in plain:
-        plain = _TOLD_WORDS.sub(_told, plain)
+        plain = _without_told(text, plain)
         found = _MATERIAL.search(plain)
         if found:
             plain = plain[: found.end()] + _blank(plain[found.end() :])
@@ -147,17 +163,24 @@ def _without_lines(text: str) -> str:
     return "\n".join(lines_left)
 
 
-def _told(found: re.Match[str]) -> str:
-    return found.string[found.start() : found.start("words")] + _blank(found["words"])
+def _without_told(text: str, plain: str) -> str:
+    end, brackets = 0, bracketed_ranges(text)
+    for found in _TOLD_WORDS.finditer(plain):
+        if found.start() >= end and not found["agreed"]:
+            end = min(next(sentence_ends(text, brackets, found.end())), len(plain))
+            stop = "\n" if plain[end - 1] == "\n" else "."
+            plain = plain[: found.end()] + _blank(plain[found.end() : end - 1]) + stop + plain[end:]
+    return plain
 
 
 def tells_of_others(sentence: str, end: int) -> bool:
     """Return whether a sentence in lower case says before `end` that somebody else says it.
 
-    >>> [tells_of_others(one, 20) for one in ("tom says we always squash", "as i said, never squash")]
+    >>> [tells_of_others(one, 20) for one in ("tom says we always squash", "as tom says, we squash")]
     [True, False]
     """
-    return _TELLING.search(sentence, 0, end) is not None
+    found = _TELLING.search(sentence, 0, end)
+    return found is not None and not found["agreed"]
 
 
 def _foreign(lines: list[str]) -> Iterator[bool]:

@@ -51,7 +51,7 @@ from scrubjay.facts.features import (
 from scrubjay.facts.ownership import introduces_person
 from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE
 from scrubjay.text.normalize import word_set
-from scrubjay.text.sentences import bracketed_ranges, continues_after
+from scrubjay.text.sentences import bracketed_ranges, ends_sentence, sentence_ends
 
 _CORRECTS: Final = word_set("no nope nah wrong actually correction nein non")
 _PREFERS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")
@@ -271,7 +271,6 @@ def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement
         )
 
 
-_END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
 _ASKED: Final = re.compile(
     r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|merk(?:en sie sich|t euch)|notier(?:e)? dir|notieren sie(?: sich)?|nicht vergessen|retiens|retenez|noter?"
     r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
@@ -362,10 +361,6 @@ _PASSES: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|for now|this (?:morning|afternoon|evening|week|time)|heute|morgen|diese woche|diesmal|fürs erste)\b"
 )
 """Limits to a time that has soon passed."""
-_LONGEST: Final = 200
-"""Characters in which the word before a full stop is looked for."""
-_DATE: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
-"""Numbers whose full stop may end no sentence: "am 1. Dezember", "am 24.12."."""
 _WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
 _SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
@@ -386,7 +381,7 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     for one in chain(_marked(text, plain), weighed, _decisions(text, plain)):
         if _apart(one, found):
             whole = _with_limit(text, plain, one, ranges)
-            if whole is not None and _ended(text, whole.end) and _apart(whole, found):
+            if whole is not None and ends_sentence(text, whole.end) and _apart(whole, found):
                 found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -470,20 +465,10 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     start, brackets = 0, bracketed_ranges(text)
-    for found in _END.finditer(text):
-        if found.end() > start and _ended(text, found.end(), brackets):
-            yield start, found.end()
-            start = found.end()
-
-
-def _ended(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()) -> bool:
-    if text[at : at + 1] == ".":
-        at += 1
-    if continues_after(text, at, brackets):
-        return False
-    words = text[max(0, at - _LONGEST) : at].split()
-    word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
-    return text[at - 1 : at] != "." or not _DATE.fullmatch(word) or not text[at:].strip()
+    for end in sentence_ends(text, brackets):
+        if end > start:
+            yield start, end
+            start = end
 
 
 def _stands_alone(sentence: str) -> bool:

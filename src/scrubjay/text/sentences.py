@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from scrubjay.text.normalize import word_set
@@ -30,6 +30,9 @@ _BRACKETED: Final = re.compile(r"\([^()\n]{1,200}\)|\[[^\[\]\n]{1,200}\]")
 _CLOSING: Final = "\"'”’)]*_"
 _LONGEST: Final = 40
 """Characters in which the word before a full stop is looked for."""
+_END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
+_DATE: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
+"""Numbers whose full stop may end no sentence: "am 1. Dezember", "am 24.12."."""
 _NEXT: Final = re.compile(r"\s{0,40}([^\s]{0,40})")
 _OPENING: Final = "\"'“„‘’([*_"
 
@@ -75,3 +78,21 @@ def continues_after(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()
         return False
     words = before[:-1].split()
     return following[0].islower() or (bool(words) and is_abbreviated(words[-1], following))
+
+
+def ends_sentence(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()) -> bool:
+    """Return whether a sentence ends at ``at``, or with a full stop there."""
+    if text[at : at + 1] == ".":
+        at += 1
+    if continues_after(text, at, brackets):
+        return False
+    words = text[max(0, at - _LONGEST) : at].split()
+    word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
+    return text[at - 1 : at] != "." or not _DATE.fullmatch(word) or not text[at:].strip()
+
+
+def sentence_ends(text: str, brackets: Sequence[tuple[int, int]], start: int = 0) -> Iterator[int]:
+    """Yield where the sentences behind ``start`` end; the last one ends with the text."""
+    for found in _END.finditer(text, start):
+        if ends_sentence(text, found.end(), brackets):
+            yield found.end()
