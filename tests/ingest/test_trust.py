@@ -218,7 +218,7 @@ def test_what_a_person_says_of_a_source_is_kept_and_counts_at_once(
 def test_trust_is_said_of_a_whole_source_and_of_no_folder_in_it(memory: Memory, notes: Notes) -> None:
     notes.write("inside/README.md", FRONT)
     memory.sync(notes.root, trust="untrusted")
-    with pytest.raises(InputError, match="said of a whole source"):
+    with pytest.raises(InputError, match="apply to a whole source"):
         memory.sync(notes.root / "inside", trust="trusted")
     assert (the_source(memory).trust, origins(memory)) == ("untrusted", {FRONT.split("\n")[-2]: "untrusted"})
     memory.remove_source(str(notes.root))

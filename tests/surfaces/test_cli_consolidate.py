@@ -184,12 +184,10 @@ def test_a_heartbeat_does_nothing_before_it_is_due(cli, talked) -> None:
 
 def test_how_old_is_old_is_a_setting_and_an_option(cli, talked) -> None:
     talked()
-    assert cli("consolidate", "--after-days", "36500").out == (
-        "Nothing to consolidate.\n"
-        "1 conversation without a digest: last turn too recent ([consolidation] after_days).\n"
-    )
+    recent = "1 conversation without a digest: last turn too recent ([consolidation] after_days)."
+    assert cli("consolidate", "--after-days", "36500").out == f"Nothing to consolidate.\n{recent}\n"
     cli.patch.setenv("SCRUBJAY_CONSOLIDATION_AFTER_DAYS", "36000")
-    assert cli("consolidate").out == "Nothing to consolidate.\n"
+    assert cli("consolidate").out == f"Nothing to consolidate.\n{recent}\n"
     assert cli("consolidate", "--after-days", "1").out.startswith("1 digest")
 
 
