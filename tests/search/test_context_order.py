@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-LATER_HOLDS = "Where two differ, the later one holds."
+LATER_HOLDS = "Where two differ, the one with the later date holds."
 
 
 def test_of_two_that_differ_the_later_comes_first_and_the_last_line_says_that_it_holds(
