@@ -155,7 +155,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
             i: RankingMetadata(
                 m.record.title,
                 m.terms.length,
-                m.record.turn is not None,
+                m.record.is_turn,
                 m.record.role,
                 m.record.event.start if m.record.event is not None else m.record.recorded_at,
                 m.record.last_used,

@@ -271,9 +271,19 @@ class Record:
     due: int = 0
 
     @property
+    def is_turn(self) -> bool:
+        """Whether it is a turn of a conversation, numbered or not."""
+        return is_turn(self.tier, self.session, self.role, self.turn)
+
+    @property
     def marked_wrong(self) -> bool:
         """Whether feedback calls it wrong."""
         return self.strength <= WRONG_STRENGTH
+
+
+def is_turn(tier: str, session: str | None, role: str | None, turn: int | None) -> bool:
+    """Return whether an observation is a turn: programs that add turns as they come need not number them."""
+    return turn is not None or (tier == "observation" and None not in (session, role))
 
 
 DUE_LINKS: Final = 1

@@ -474,7 +474,7 @@ def says_something(record: Record, prompt: Record) -> bool:
 
     Passages of notes say something: their questions are open ends.
     """
-    if record.turn is None:
+    if not record.is_turn:
         return record.place is not None or not only_asks(record.content)
     return not only_asks(record.content) and not is_duplicate(record, prompt)
 

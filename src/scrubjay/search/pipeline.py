@@ -392,7 +392,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     first = [group.lead for group in groups]
     by_session = state.request.by == "session"
     compared = [one for group in groups for one in (group.lead, *group.others)] if by_session else first
-    turns = {one.id: selection.records[one.id].turn is not None for one in compared}
+    turns = {one.id: selection.records[one.id].is_turn for one in compared}
     evidence = relevance.graph_evidence(turns, selection.candidates, selection.paths)
     others = sorted({memory for referrers in evidence.values() for memory in referrers} - turns.keys())
     turns |= {
@@ -530,7 +530,7 @@ def _place_newer(selection: Selection, state: RetrievalState, newer: Mapping[str
 def _features(
     state: RetrievalState, candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> dict[str, relevance.RelevanceFeatures]:
-    turns = {one.id: records[one.id].turn is not None for one in candidates}
+    turns = {one.id: records[one.id].is_turn for one in candidates}
     return relevance.relevance_features(state.plan, state.channels.terms, state.channels.rankings, turns)
 
 

@@ -131,7 +131,7 @@ def answering_shares(
         own = (word for word in others if not any(map(is_uninformative, word)))
         return next(islice(own, MAX_OWN_WORDS, None), None) is None
 
-    ids = [memory for memory, record in records.items() if record.turn is not None]
+    ids = [memory for memory, record in records.items() if record.is_turn]
     found = {}
     for memory, words in zip(ids, terms_held(channels.terms, ids), strict=True):
         text = records[memory].content

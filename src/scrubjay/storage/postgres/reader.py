@@ -19,7 +19,7 @@ import numpy as np
 
 from scrubjay.models.ids import parse_id
 from scrubjay.models.lifecycle import Event
-from scrubjay.models.records import Record, RecordFilter, Scope
+from scrubjay.models.records import Record, RecordFilter, Scope, is_turn
 from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.connection import unescape_text
@@ -375,8 +375,10 @@ class PostgresReader(PostgresVectors):
             *self._scope_keys, memory_hashes(ids),
         )  # fmt: skip
         return {
-            id_from_hash(tier, number): RankingMetadata(title, words, turn is not None, role, *life)
-            for tier, number, title, words, turn, role, *life in found
+            id_from_hash(tier, number): RankingMetadata(
+                title, words, is_turn(tier, rest[-2], role, turn), role, *rest
+            )
+            for tier, number, title, words, turn, role, *rest in found
         }
 
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrubjay.models.ids import parse_id
-from scrubjay.models.records import NO_FILTER, RecordFilter, Scope
+from scrubjay.models.records import NO_FILTER, RecordFilter, Scope, is_turn
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.reader import NO_TENANT, TIME, SQLReader
@@ -272,7 +272,7 @@ class SQLiteReader(SQLiteGraph, SQLiteHistory):
             if memory in places:
                 words = int(table.lengths[places[memory]])
                 found[memory] = RankingMetadata(
-                    title, words, turn is not None, role, at, used, bool(pinned), *rest
+                    title, words, is_turn(tier, rest[-2], role, turn), role, at, used, bool(pinned), *rest
                 )
         return found
 
