@@ -79,3 +79,31 @@ def test_without_the_stage_nothing_is_kept_from_other_times(memory: Memory) -> N
 
     stages = [stage for stage in STAGES if stage != "dated"]
     assert len(said(memory, "yesterday", stages=stages, min_relevance=0, limit=20)) > 2
+
+
+COMING = [
+    ("My dentist appointment is on December 3 at 14:15.", "What do I have on December 3?"),
+    ("My dentist appointment is on December 3 at 14:15.", "Am I free on December 3?"),
+    ("The company party is on December 18 in the harbour.", "Is anything planned on December 18?"),
+    ("From January 1 I'll be Head of Design at Hansekontor.", "Where will I work from January?"),
+]
+
+
+@pytest.mark.parametrize(("text", "query"), COMING)
+def test_a_coming_day_is_found_by_the_words_that_name_it(text: str, query: str) -> None:
+    with Memory.open("memory://", user="ann") as memory:
+        memory.add(text, date="2026-11-20")
+        memory.add("The mill was mended.", date="2025-12-10")
+        assert text in {each.snippet for each in memory.search(query, now=NOW).results}
+
+
+def test_a_question_about_the_present_names_the_next_such_day_and_one_about_the_past_the_last() -> None:
+    with Memory.open("memory://", user="ann") as memory:
+        memory.add("The dentist at 14:15.", date="2026-12-03")
+        memory.add("The vet at 9:30.", date="2025-12-03")
+        assert {each.snippet for each in memory.search("What do I have on December 3?", now=NOW).results} == {
+            "The dentist at 14:15."
+        }
+        assert {each.snippet for each in memory.search("What did I do on December 3?", now=NOW).results} == {
+            "The vet at 9:30."
+        }

@@ -165,12 +165,16 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         where = replace(where, tiers=request.tier_options.tiers)
     # Words name nothing of such a time: what lies in it is found by the models.
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
-    if question.time_only and by_time and where.since is None and where.until is None:
-        since, until = question.window
-        where = replace(where, since=since, until=until)
-        notes.append("It names a time and nothing else: what happened then is looked for.")
-    else:
-        question = replace(question, time_only=False)
+    time_only = question.time_only and by_time and where.since is None and where.until is None
+    if time_only:
+        within = replace(where, since=question.window[0], until=question.window[1])
+        time_only = not question.names_date or bool(reader.latest(within, 1))
+        if time_only:
+            where = within
+            notes.append("It names a time and nothing else: what happened then is looked for.")
+        else:
+            notes.append("Nothing stored happened then: memories that name the date are looked for.")
+    question = replace(question, time_only=time_only)
     if as_of is not None and where.statuses == DEFAULT_STATUSES:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
     groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())

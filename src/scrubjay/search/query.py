@@ -23,7 +23,7 @@ from scrubjay.text.display import escape_markup
 from scrubjay.text.language import is_general, is_uninformative
 from scrubjay.text.normalize import fold, word_set
 from scrubjay.text.snippets import best_snippet
-from scrubjay.text.temporal import TimeExpression, find_times
+from scrubjay.text.temporal import TimeExpression, find_times, names_date
 from scrubjay.text.tokenizer import query_groups, split_words
 
 MAX_QUERY_LENGTH: Final = 4_000
@@ -147,6 +147,7 @@ class QueryTime:
         relation: As of a `TimeExpression`.
         shown: The time in words.
         anchor: The memory that dates the event that time is counted from; else empty.
+        coming: Whether it begins after the question was asked.
     """
 
     words: str
@@ -156,6 +157,7 @@ class QueryTime:
     relation: str
     shown: str
     anchor: str = ""
+    coming: bool = False
 
 
 @frozen
@@ -169,6 +171,11 @@ class QueryMeaning:
     as_of: int | None = None
     notes: tuple[str, ...] = ()
     time_only: bool = False
+
+    @property
+    def names_date(self) -> bool:
+        """Whether one of its times is a month, a weekday or a date, which texts name too."""
+        return any(names_date(one.words) for one in self.times)
 
     @property
     def window(self) -> tuple[int | None, int | None]:
@@ -191,7 +198,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
     for span in find_times(query.text, to_local(now, zone)):
         read = resolve_time(span, query.text[span.first : span.last], zone)
         if read is not None and all(span.last <= first or last <= span.first for first, last in places):
-            found.append(read)
+            found.append(replace(read, coming=read.start is not None and read.start > now))
     as_of = [one for one in found if one.relation == "as_of"]
     time_only = bool(found) and not (as_of or query.phrases or query.preferred or query.excluded)
     return QueryMeaning(

@@ -40,7 +40,8 @@ RARE_SHARE: Final = 0.5
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
     """Return the weight of each informative word: its share of the greatest idf, doubled for names.
 
-    Words that only name a time have none where others do: a memory need not hold "last week" to be of it.
+    Words that only name a time have none where others do: a memory need not hold "last week" to be of it. A coming day
+    keeps its words, since what happens then was said before.
     """
     if terms is None:
         return {}
@@ -52,7 +53,7 @@ def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]
         for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
         if not is_uninformative(group.word)
     }
-    times = [one for one in plan.question.times if not one.anchor]
+    times = [one for one in plan.question.times if not one.anchor and not one.coming]
     if not times:
         return weights
     of_times = {word.text for one in times for word in split_words(one.words)}

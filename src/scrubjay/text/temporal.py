@@ -462,21 +462,67 @@ class _TimeAtom:
     stretch: DateRange
 
 
+_PAST: Final = re.compile(
+    r"\b(?:was|were|did|had|has|wasn't|weren't|didn't|happened|went|made|got|took|came|said|wrote|met|bought|ago|before"
+    r"|since|last|(?!(?:plann|schedul|book|expect|suppos|need|invit)ed\b)\w{2,}ed|war|waren|hatten?|wurden?|ging|gab"
+    r"|habe[nt]? .{0,60}\bge\w+|hat .{0,60}\bge\w+)\b",
+    re.IGNORECASE,
+)
+_PRESENT: Final = re.compile(
+    r"\b(?:will|shall|won't|going to|am i|i'm|is|are|isn't|aren't|happens?|what's|do|does|have|can|i'll|we'll"
+    r"|planned|scheduled|booked|upcoming|coming|ist|sind|bin|habe|haben|hat|wird|werden|werde|kann|können|steht"
+    r"|stehen|kommt|findet|finden)\b",
+    re.IGNORECASE,
+)
+_HALF_YEAR: Final = timedelta(days=183)
+_AHEAD: Final = {
+    **dict.fromkeys(("day", "lone_month", "lone_quarter", "lone_season"), _HALF_YEAR),
+    **dict.fromkeys(("lone_weekday", "lone_weekend"), timedelta(days=6)),
+}
+"""How far ahead each rule looks in a question about the present or the future."""
+
+
+def looks_ahead(text: str) -> bool:
+    """Return whether a question is about the present or the future.
+
+    >>> [looks_ahead(text) for text in ("What do I have on Friday?", "What did I do on Friday?", "invoices in March")]
+    [True, False, False]
+    """
+    return _PRESENT.search(text) is not None and _PAST.search(text) is None
+
+
+def names_date(text: str) -> bool:
+    """Return whether a text names a month, a weekday or a date, as others do, not only a distance from today.
+
+    >>> names_date("on December 3"), names_date("last week")
+    (True, False)
+    """
+    named = {"month", "weekday", "date"}
+    return any(
+        not named.isdisjoint(_token_classes(token, vocabulary))
+        for vocabulary in TIME_VOCABULARIES
+        for token in _tokens(text)
+    )
+
+
 def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     """Return the times that a question names, in order, without overlap; `now` is local time without a zone.
 
-    A month, weekday or season without a year is the latest that began by ``now``. "Two weeks ago" is the week around
-    that day, "two months ago" the month around it.
+    A month, weekday or season without a year is the latest that began by ``now``; in a question about the present or
+    the future, the next if it begins within half a year. "Two weeks ago" is the week around that day, "two months ago"
+    the month around it.
 
     >>> [(s.start.date().isoformat(), s.precision) for s in find_times("what broke last week?", datetime(2026, 11, 22))]
     [('2026-11-09', 'week')]
+    >>> [s.start.date().isoformat() for s in find_times("what do I have on 3 December?", datetime(2026, 11, 22))]
+    ['2026-12-03']
     >>> find_times("we may march on 12/4 with v2.10.3", datetime(2026, 11, 22))
     ()
     """
     tokens = _tokens(_HYPHEN.sub(r"\1 ", text))
     found: list[TimeExpression] = []
     for vocabulary in TIME_VOCABULARIES:
-        found += _Scan(tokens, vocabulary, now).expressions()
+        found += _Scan(tokens, vocabulary, now, ahead=looks_ahead(text)).expressions()
     found.sort(key=lambda span: (span.first - span.last, span.first))
     expressions: list[TimeExpression] = []
     covered = bytearray(len(text) + 1)
@@ -519,8 +565,10 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Scan:
-    def __init__(self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime) -> None:
-        self._tokens, self._vocabulary, self._now = tokens, vocabulary, now
+    def __init__(
+        self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime, *, ahead: bool
+    ) -> None:
+        self._tokens, self._vocabulary, self._now, self._ahead = tokens, vocabulary, now, ahead
         self._classes = [_token_classes(token, vocabulary) for token in tokens]
 
     def expressions(self) -> list[TimeExpression]:
@@ -560,7 +608,8 @@ class _Scan:
                 if self._is_doubtful(place, order, rule) or not self._is_introduced(place, rule):
                     continue
                 values = {name: classes[place + at][name] for at, name in enumerate(order)}
-                stretch = resolve_rule(rule, values, tokens[place].word, self._now)
+                latest = self._now + _AHEAD.get(rule, timedelta()) if self._ahead else self._now
+                stretch = resolve_rule(rule, values, tokens[place].word, latest)
                 if stretch is not None:
                     best = _TimeAtom(place, end, rule, values, stretch)
         return best
