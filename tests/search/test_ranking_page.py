@@ -11,8 +11,11 @@ from scrubjay import Memory
 from scrubjay.cli.sync import DEMO_NOTES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "ranking.md").read_text("utf-8")
-CLOSE = 0.02
-"""What a model's arithmetic may differ by on another processor."""
+EXACT = 0.001
+"""The page has three decimals."""
+CLOSE = 0.1
+"""What an int8 model's scores may differ by: a processor without VNNI gives late interaction 2.691 for 2.637."""
+ONNX = ("vector:bge-small-en-v1.5", "late:answerai-colbert-small-v1")
 
 
 def number(text: str) -> float:
@@ -34,15 +37,15 @@ def test_every_part_of_the_worked_example_is_what_the_search_computes(tmp_path: 
         parts = {part.channel: part for part in result.explanation.contributions}
         assert set(parts) == {row[0] for row in rows[:-1]}
         for row in rows[:-1]:
-            part = parts[row[0]]
+            part, least = parts[row[0]], CLOSE if row[0] in ONNX else EXACT
             weight, value, product = re.split(r" [×=] ", row[place])
-            assert abs(number(weight)) == pytest.approx(part.weight, abs=CLOSE)
-            assert number(value) == pytest.approx(abs(part.value), abs=CLOSE)
-            assert number(product) == pytest.approx(part.weight * part.value, abs=CLOSE)
-        assert number(rows[-1][place].strip("*")) == pytest.approx(result.score, abs=3 * CLOSE)
+            assert abs(number(weight)) == pytest.approx(part.weight, abs=EXACT)
+            assert number(value) == pytest.approx(abs(part.value), abs=least)
+            assert number(product) == pytest.approx(part.weight * part.value, abs=least)
+        assert number(rows[-1][place].strip("*")) == pytest.approx(result.score, abs=len(ONNX) * CLOSE)
         assert result.relevance is not None
     told = re.search(r"`relevance`: (0\.\d+) for the first, (0\.\d+) for the second", PAGE)
     assert told is not None
     assert [result.relevance for result in answer.results] == pytest.approx(
-        [*map(float, told.groups())], abs=CLOSE
+        [*map(float, told.groups())], abs=0.03
     )
