@@ -185,54 +185,14 @@ def test_a_digest_leaves_out_mail_that_the_assistant_quotes(memory: Memory) -> N
     assert "900" not in digest_of(memory)
 
 
-@pytest.mark.parametrize(
-    ("turns", "quoted", "dropped"),
-    [
-        (
-            ("Guten Morgen! Kannst du das Makefile anpassen?", "Guten Morgen! Ich passe das Makefile an.",
-             "Am 12. November ziehen wir von AWS zu Hetzner um, weil das die Hälfte kostet.",
-             "Das Makefile baut jetzt für arm64. Ich schaue mir danach die Tests an."),
-            ("Hetzner", "arm64"), ("Guten Morgen", "Ich passe", "Ich schaue"),
-        ),
-        (
-            ("tidy up the http client please", "I'll start with the client package.",
-             "In this repo always format with gofumpt. And line length is nobody's business.",
-             "Understood. Let me run the linter now. The client gives up after 30 s, as the gateway does."),
-            ("gofumpt", "30 s"), ("nobody's business", "Let me", "I'll start"),
-        ),
-        (
-            ("hi there. the invoices are off by a cent", "Good evening! Now I'll check the rounding.",
-             "No floats in anything that handles money", "It rounded each line; it rounds the sum now, 41 tests pass."),
-            ("floats", "41 tests"), ("hi there", "Good evening", "I'll check"),
-        ),
-    ],
-)  # fmt: skip
-def test_decisions_and_outcomes_win_against_talk(
-    memory: Memory, turns: tuple[str, ...], quoted: tuple[str, ...], dropped: tuple[str, ...]
-) -> None:
-    add_session(memory, *turns)
-    text = digest_of(memory)
-    assert [words for words in quoted if words not in text] == []
-    assert [words for words in dropped if words in text] == []
-
-
-TALK = (
-    "evening! new project, booking system for our kilns at the co-op, where would you begin?",
-    "Nice project! Alternatives: free start and end, or fixed slots. Shall I sketch both?",
-    "let me sleep on it, lovely ideas though",
-    "Of course. Enjoy the evening, and happy glazing!",
-)
-
-
-def test_a_session_of_talk_alone_has_no_digest_and_the_report_says_so(memory: Memory) -> None:
-    add_session(memory, *TALK)
+def test_a_session_with_too_little_to_quote_has_no_digest_and_the_report_says_so(memory: Memory) -> None:
     add_session(memory, *SESSION, session="export")
     add_session(memory, "run the tests", "Gern.", session="short")
     done = memory.consolidate(now=NOW)
     assert [memory.look(made.id).memory.session for made in done.made] == ["export"]
-    assert done.undigested == {"talk": 2}
-    assert memory.consolidate(now=NOW).undigested == {"talk": 2}
-    assert memory.consolidate(now="2026-01-06T12:00:00Z").undigested == {"recent": 3}
+    assert done.undigested == {"short": 1}
+    assert memory.consolidate(now=NOW).undigested == {"short": 1}
+    assert memory.consolidate(now="2026-01-06T12:00:00Z").undigested == {"recent": 2}
 
 
 @pytest.mark.parametrize(

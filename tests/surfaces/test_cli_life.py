@@ -94,7 +94,7 @@ def test_feedback_names_the_digests_that_it_marks_and_consolidation_what_has_non
     )
     cli("add", "hey, lovely weather today", "--session", "talk", "--date", "2025-01-05", "--role", "user")
     done = cli("consolidate").out
-    assert "1 conversation without a digest: no decision, reason, value or outcome was recognised.\n" in done
+    assert "1 conversation without a digest: too little was said to quote.\n" in done
     first, second, *_ = cli("feedback", "wrong", added).out.split("\n")
     assert first == "1 memory marked wrong."
     digest = second.removeprefix("Also marked wrong: ").rstrip(".")

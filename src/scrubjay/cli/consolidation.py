@@ -37,7 +37,7 @@ SKIP_REASONS = {
 """Why nothing was looked at, as a person reads it."""
 UNDIGESTED = {
     "recent": "last turn too recent ([consolidation] after_days)",
-    "talk": "no decision, reason, value or outcome was recognised",
+    "short": "too little was said to quote",
 }
 """Why a conversation got no digest, as a person reads it."""
 SOURCE_NOUNS = {"turn": "turn", "note": "note", "tool": "tool result"}

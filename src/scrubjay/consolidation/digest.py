@@ -54,10 +54,9 @@ from scrubjay.models.records import (
     Record,
     RecordFilter,
 )
-from scrubjay.search.amendments import DECIDES
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader, in_batches
-from scrubjay.text.dialogue import asks_not_to_remember, is_small_talk
+from scrubjay.text.dialogue import asks_not_to_remember
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
@@ -90,42 +89,13 @@ MIN_NEW_SHARE: Final = 0.1
 .2: .950, .950, .944 (bench/LOG.md)."""
 MAX_SHARE: Final = 0.7
 """Most tokens of a digest for each token of its sources."""
-MAX_DIGEST_TOKENS: Final = 480
+MAX_DIGEST_TOKENS: Final = 512
 MIN_DIGEST_TOKENS: Final = 12
 PERSON_WEIGHT: Final = 0.7
 """Weight of a person's sentence, anyone else's 1: with 1 and 8 digests answer less (`bench digests`)."""
-TELLING_WEIGHT: Final = 1.5
-"""Factor for a sentence that decides, gives a reason or a value, or tells what came of it. With 1 digests of the blind
-sessions hold .78 of the answers, with 1.5 .92, with 2 .90 (`bench digests`)."""
-RULE_WEIGHT: Final = 1.3
-"""Further factor for such a sentence of a person."""
-MIN_RARE_TERMS: Final = 4
-"""Words of at least `MEANINGFUL_RANK` in any other sentence but those of the first request; fewer are mostly talk."""
+QUESTION_WEIGHT: Final = 0.5
+"""Weight of an assistant's question: what it asks or offers is seldom what came of it."""
 _QUOTE_LINES: Final = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
-_GREETING: Final = re.compile(
-    r"\A(?:hi|hello|hey|(?:good )?(?:morning|evening)|good afternoon|hallo|moin|servus|guten (?:morgen|tag|abend))"
-    r"(?: \w+)?[,.!]+(?:\s+(?=\w)|$)",
-    re.IGNORECASE,
-)
-_ANNOUNCES: Final = re.compile(
-    r"(?:(?:ok|okay|sure|good|great|first|now|next|then|gut|klar|gern|jetzt|zuerst|dann|als nächstes)\b[,.:! ]*)*"
-    r"(?:I['’]ll|I will|I['’]m (?:going to|now)|I am (?:going to|now)|let me|let['’]s (?:look|see|start|check)"
-    r"|(?:reading|looking|checking|running|searching|starting)\b"
-    r"|ich (?:werde|schaue?|sehe|prüfe|lese|passe|mache|schreibe|teste|starte|beginne|fange|suche|gehe|kümmere|lege)\b"
-    r"|(?:schaue?|sehe|prüfe|lese|passe|mache|schreibe|teste|starte|suche) ich\b)",
-    re.IGNORECASE,
-)
-"""How an assistant says what it will do."""
-_TELLS: Final = re.compile(
-    r"\b(?:works?|worked|fixes|fixed(?= (?:it|this|that|the|by|in|with|now)\b|[.,:;!]|$)|solved|resolved|green"
-    r"|pass(?:es|ed)?|fail(?:s|ed)?|caus(?:e|ed|es)|culprit"
-    r"|turn(?:s|ed) out|problem (?:is|was)|done|merged|deployed|released|committed|tagged|moved?|changed"
-    r"|added|kept|choose|chose|chosen|prefer|instead of|don['’]t|do not|please use|we use|need(?:s|ed)?|note that"
-    r"|funktioniert|läuft|gelöst|behoben|ursache|lag an|liegt an|erledigt|umgestellt|geändert|ergänzt|ziehen|umgezogen"
-    r"|brauch(?:en|t)|hinweis|nicht|finish(?:es|ed))\b|\A(?:no|nein|kein\w*)\b|改成|换成|定[：:了]|固定|原因|解决|完成",
-    re.IGNORECASE,
-)
-"""Words of an outcome, a cause, a choice or a wish."""
 REQUEST_SHARE: Final = 0.1
 """Share of a digest reserved for what the person asked for first."""
 MAX_CODE: Final = 400
@@ -323,8 +293,6 @@ def distil_digest(
     if room < MIN_DIGEST_TOKENS:
         return None
     units, containing = _coverage_units(records)
-    if not any(map(_tells, units)):
-        return None
     labels = _labels(records)
     selected = cover_sentences(
         units, [quarter_tokens(label) for label in labels], 4 * room, _first_request(records, units, room)
@@ -387,17 +355,17 @@ def _coverage_units(records: Sequence[Record]) -> tuple[list[CoverageUnit], dict
     containing: dict[str, list[int]] = {}
     units: list[CoverageUnit] = []
     common = function_words(detect_language("\n".join(record.content for record in records)))
-    request = next((index for index, one in enumerate(records) if one.role in PERSON_ROLES), None)
     for index, record in enumerate(records):
-        for sentence in verbatim_sentences(own_words(record), MAX_CODE):
-            text = _GREETING.sub("", sentence, count=1)
+        for text in verbatim_sentences(own_words(record), MAX_CODE):
             if text not in containing:
                 terms = frozenset(index_terms(text, "").counts) - common  # unstemmed
-                weight = _sentence_weight(text, terms, record)
-                least = 1 if weight > 1.0 else 2 if index == request else MIN_RARE_TERMS
-                if not weight or not _is_informative(terms, least):
+                if not _is_informative(terms):
                     continue
                 containing[text] = [index]
+                if record.role in PERSON_ROLES:
+                    weight = PERSON_WEIGHT
+                else:
+                    weight = QUESTION_WEIGHT if text.rstrip("*_ ").endswith(("?", "？")) else 1.0
                 size = quarter_tokens(text if _ENDED.search(text) else f"{text};")
                 units.append(CoverageUnit(index, text, terms, size, weight))
             elif containing[text][-1] != index:
@@ -405,25 +373,9 @@ def _coverage_units(records: Sequence[Record]) -> tuple[list[CoverageUnit], dict
     return units, containing
 
 
-def _sentence_weight(text: str, terms: frozenset[str], record: Record) -> float:
-    """Return above 1 for what decides, gives a reason or a value, or tells what came of it; 0 for talk."""
-    person = record.role in PERSON_ROLES
-    asks = text.rstrip("*_ ").endswith(("?", "？"))
-    if is_small_talk(text) or (not person and (asks or _ANNOUNCES.match(text))):
-        return 0.0
-    weight = PERSON_WEIGHT if person else 1.0
-    if DECIDES.search(text) or _TELLS.search(text):
-        return weight * TELLING_WEIGHT * (RULE_WEIGHT if person and not asks else 1.0)
-    return weight * TELLING_WEIGHT if any(any(map(str.isdigit, term)) for term in terms) else weight
-
-
-def _tells(unit: CoverageUnit) -> bool:
-    return unit.weight > 1.0 and not unit.text.rstrip("*_ ").endswith(("?", "？"))
-
-
-def _is_informative(terms: frozenset[str], least: int) -> bool:
+def _is_informative(terms: frozenset[str]) -> bool:
     """Tell whether a sentence says anything by itself: "ok, great" and "I'll look" do not."""
-    return sum(word_rank(term) > MEANINGFUL_RANK for term in terms) >= least or any(
+    return sum(word_rank(term) > MEANINGFUL_RANK for term in terms) >= 2 or any(
         any(map(str.isdigit, term)) for term in terms
     )
 

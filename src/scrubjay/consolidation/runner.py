@@ -75,7 +75,7 @@ class ConsolidationTally:
     tokens: int = 0
     kept: int = 0
     recent: set[tuple[str, str]] = field(default_factory=set)
-    talk: set[tuple[str, str]] = field(default_factory=set)
+    short: set[tuple[str, str]] = field(default_factory=set)
     archived: int = 0
     files: Counter[str] = field(default_factory=Counter)
     renewed: int = 0
@@ -205,7 +205,9 @@ class _KeyRun:
                 digest = distil_digest(records, withheld=withheld)
                 if digest is not None:
                     found.append(digest_memory(ctx, self._secret, records, digest, at))
-                self.tally.talk |= {(one.key, one.session) for one in group if digest is None and one.session}
+                self.tally.short |= {
+                    (one.key, one.session) for one in group if digest is None and one.session
+                }
             found = self._without_forgotten(reader, found)
         if ctx.digest_model is not None and not ctx.dry_run:
             found = self._rephrased(ctx.digest_model, found, at)
@@ -289,7 +291,7 @@ class _KeyRun:
     def _count_digests(self, found: Sequence[WrittenDigest]) -> None:
         tally = self.tally
         for one in found:
-            tally.talk -= {(source.key, source.session or "") for source in one.records}
+            tally.short -= {(source.key, source.session or "") for source in one.records}
             tally.made.append(_created(one.memory.record, tuple(source.id for source in one.records)))
             tally.kinds.update(map(_kind, one.records))
             tally.tokens += sum(estimate_tokens(source.content) for source in one.records)

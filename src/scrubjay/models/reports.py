@@ -652,7 +652,7 @@ class ConsolidationReport:
         tokens: Tokens of those memories.
         kept: Tokens of their digests.
         undigested: Conversations without a digest by the reason: ``recent`` (the last turn is not old enough) or
-            ``talk`` (no decision, reason, value or outcome was found in them).
+            ``short`` (too little was said in them to quote).
         archived: Archived memories: none, unless asked for.
         files: Notes with archived passages, and how many of each.
         renewed: Digests removed because their sources changed or are gone; the rest is digested again.

@@ -109,7 +109,7 @@ def run_consolidation(
         kinds=dict(sorted(sum((one.kinds for one in tallies), Counter()).items())),
         undigested={
             reason: count
-            for reason in ("recent", "talk")
+            for reason in ("recent", "short")
             if (count := sum(len(getattr(one, reason)) for one in tallies))
         },
         files=dict(sorted(sum((one.files for one in tallies), Counter()).items())),
