@@ -129,6 +129,25 @@ def test_a_large_body_over_a_slow_line_has_a_second_more_for_each_128_kb(
 
 
 @pytest.mark.parametrize(
+    ("path", "credential", "status"),
+    [("/v1/sync", "Bearer wrong", b"401"), ("/v1/import?format=nonsense", "", b"422")],
+)
+def test_who_sends_a_small_body_after_a_refusal_reads_all_of_it(
+    environ: dict[str, str], path: str, credential: str, status: bytes
+) -> None:
+    """As nginx does, which asks for the connection to be closed: one closed with bytes unread is reset."""
+    shown = {"authorization": credential} if credential else {}
+    with serving(environ) as url, connected(url) as wire:
+        wire.sendall(head(url, path, 20_000, connection="close", **shown))
+        said = wire.recv(65_536)
+        wire.sendall(b" " * 20_000)
+        while piece := wire.recv(65_536):  # raises if the connection was reset
+            said += piece
+    assert said.startswith(b"HTTP/1.1 " + status), said
+    assert said.endswith(b"}")
+
+
+@pytest.mark.parametrize(
     ("path", "most"),
     [
         ("/login", 4_096),

@@ -1,4 +1,4 @@
-"""ASGI middleware: root path, size and time limits of request bodies, timeout of request heads.
+"""ASGI middleware: root path, size and time limits of request bodies, unread bodies, timeout of request heads.
 
 The size limit of a body depends on its path. Its time limit is `[server] patience_seconds`, plus one second per
 `BYTES_PER_EXTRA_SECOND` bytes received: a large body over a slow line passes, one that drips does not. All bodies share
@@ -84,6 +84,40 @@ def method_label(method: str) -> str:
     return method if method in METHODS else "other"
 
 
+class UnreadBodyMiddleware:
+    """Reads what the application left unread of a small body before the connection may be closed.
+
+    A connection that is closed with bytes unread is reset, and a client that still sends, as reverse proxies do, loses
+    the response.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        length = _declared_length(scope) if scope["type"] == "http" else 0
+        if length == 0 or length > MAX_UNREAD_BYTES:
+            await self._app(scope, receive, send)
+            return
+        more_body = True
+
+        async def note_end(message: Message) -> None:
+            if message["type"] != "http.response.body" or message.get("more_body", False) or not more_body:
+                await send(message)
+                return
+            await send({**message, "more_body": True})
+            await _discard(receive, MAX_UNREAD_BYTES, UNREAD_SECONDS)
+            await send({"type": "http.response.body"})
+
+        async def note_body() -> Message:
+            nonlocal more_body
+            message = await receive()
+            more_body = message.get("more_body", False)
+            return message
+
+        await self._app(scope, note_body, note_end)
+
+
 class TracingMiddleware:
     """Makes each request a span, in the trace that its client names."""
 
@@ -160,6 +194,10 @@ CLOSE_HEADERS: Final = {"connection": "close"}
 """For responses to bodies that were not read completely."""
 MAX_DISCARDED_BYTES: Final = 128 * 1024 * 1024
 """Bytes read and dropped after a refusal: closing the connection earlier would lose the response."""
+MAX_UNREAD_BYTES: Final = 64 * 1024
+"""Bytes of a body that the application left unread, such as that of a request without a token."""
+UNREAD_SECONDS: Final = 2.0
+"""Seconds in which they must arrive."""
 
 ErrorFormat = Callable[[int, str], Mapping[str, Any]]
 """Builds the JSON of an error, from its status and its message with hint, in another API's form."""
@@ -266,9 +304,8 @@ class BodyLimitMiddleware:
         if isinstance(error, StoreBusyError):
             status, headers = 503, {**CLOSE_HEADERS, "retry-after": "1"}
         await send_error(status, error, scope, receive, _keep_open(send), headers, formats)
-        with suppress(TimeoutError):
-            async with asyncio.timeout(self._timeout):
-                await _discard(receive, more_body)
+        if more_body:
+            await _discard(receive, MAX_DISCARDED_BYTES, self._timeout)
         await send({"type": "http.response.body"})
 
     # --- shared by all bodies of the server --------------------------------------------------------------------
@@ -445,13 +482,15 @@ def _keep_open(send: Send) -> Send:
     return sending
 
 
-async def _discard(receive: Receive, more_body: bool) -> None:
+async def _discard(receive: Receive, most: int, seconds: float) -> None:
     """Read and drop the rest of a body: most clients read the response only after sending it all."""
-    size = 0
-    while more_body and size < MAX_DISCARDED_BYTES:
-        message = await receive()
-        size += len(message.get("body", b""))
-        more_body = message.get("more_body", False)
+    size, more_body = 0, True
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            while more_body and size < most:
+                message = await receive()
+                size += len(message.get("body", b""))
+                more_body = message.get("more_body", False)
 
 
 async def send_error(

@@ -20,6 +20,7 @@ from scrubjay.errors import InputError, StoreError
 from scrubjay.server.middleware import (
     RootPathMiddleware,
     TracingMiddleware,
+    UnreadBodyMiddleware,
     head_timeout_protocol,
     normalize_root_path,
 )
@@ -185,7 +186,7 @@ def run_server(
         Session(settings, workers=WorkerPool(settings, readers) if readers else None) as session,
         keep_embedded(settings, session.log, lambda: session.embeddable(env, open_=True)),
     ):
-        app: ASGIApp = RootPathMiddleware(application(session), root_path)
+        app: ASGIApp = UnreadBodyMiddleware(RootPathMiddleware(application(session), root_path))
         config = uvicorn.Config(
             TracingMiddleware(app) if settings.telemetry.traces else app,
             http=head_timeout_protocol(settings.server.patience_seconds),
