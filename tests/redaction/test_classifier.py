@@ -1,14 +1,10 @@
 """The tagger: what its networks see of tokens, where they look at all, and how their weights are kept."""
 
-import re
-
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.tagger.train import pack_weights
-from scrubjay.redaction import classifier
 from scrubjay.redaction.classifier import (
     BUCKETS,
     CONVOLUTION_REACH,
@@ -92,14 +88,6 @@ def test_words_that_share_their_beginning_share_buckets() -> None:
     shared = set(token_buckets("Passwort")) & set(token_buckets("passwords"))
     assert len(shared) > 5
     assert not shared & set(token_buckets("herring"))
-
-
-@given(st.from_regex(r"[a-z]{1,40}", fullmatch=True))
-def test_the_fast_path_for_lower_case_gives_the_same_form(word: str) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        shortly = token_form(word)
-        patch.setattr(classifier, "_LETTERS", re.compile("(?!)"))
-        assert token_form(word) == shortly
 
 
 @given(

@@ -53,8 +53,6 @@ LEAST_TOGETHER: Final = 16
 """Plain words from which on features are computed by arrays."""
 _VOWELS: Final = frozenset("aeiouyäöüáéíóúàèìòùâêîôûåøæãõаеёиоуыэюяієї")
 _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]+")
-_LETTERS: Final = re.compile(r"[a-z]+")
-_NO_VOWELS: Final = dict.fromkeys(map(ord, _VOWELS))
 _HEX: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
 _AGAIN: Final = re.compile(r"(.)\1+")
 _YEARS: Final = ("19", "20")
@@ -83,8 +81,6 @@ def token_buckets(token: str) -> list[int]:
 def token_form(token: str) -> list[float]:
     """Return ``FORM`` numbers, about 0 to 2, that describe a token's characters."""
     low, size = token.lower(), len(token)
-    if _LETTERS.fullmatch(token):
-        return _of_letters(token, size)
     lower = sum(map(str.islower, token))
     upper = sum(map(str.isupper, token))
     digits = sum(map(str.isdigit, token))
@@ -113,26 +109,6 @@ def token_form(token: str) -> list[float]:
         float(size >= 16),
         float(size >= 32),
         float("_" in token),
-        len(set(token)) / size,
-    ]
-
-
-def _of_letters(token: str, size: int) -> list[float]:
-    vowels = size - len(token.translate(_NO_VOWELS))
-    run = max((len(run) for run in _CONSONANTS.findall(token)), default=0)
-    is_hex = float(size >= 6 and _HEX.fullmatch(token) is not None)
-    first = [math.log1p(size) / 3, 1.0, 0.0, 0.0, 0.0, 0.0, vowels / size, min(run, 8) / 4, is_hex]
-    return [
-        *first,
-        0.0,
-        0.0,
-        0.0,
-        1.0,
-        0.0,
-        0.0,
-        float(size >= 16),
-        float(size >= 32),
-        0.0,
         len(set(token)) / size,
     ]
 
@@ -225,20 +201,26 @@ def token_positions(spans: TokenSpans, windows: Windows | None = None) -> NDArra
     return out
 
 
+class _ShapeSigns(dict[int, str]):
+    """Sign of a character in a shape, by its code: letters and digits have one for all of their kind."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        kinds = (
+            ("a", letter.islower()),
+            ("A", letter.isupper()),
+            ("9", letter.isdigit()),
+            ("k", letter.isalpha()),
+        )
+        self[code] = sign = next((kind for kind, fits in kinds if fits), letter)
+        return sign
+
+
+_SHAPE_SIGNS: Final = _ShapeSigns()
+
+
 def _shape(token: str) -> str:
-    shape = "".join(
-        "a"
-        if letter.islower()
-        else "A"
-        if letter.isupper()
-        else "9"
-        if letter.isdigit()
-        else "k"
-        if letter.isalpha()
-        else letter
-        for letter in token[:40]
-    )
-    return _AGAIN.sub(r"\1", shape)[:10]
+    return _AGAIN.sub(r"\1", token[:40].translate(_SHAPE_SIGNS))[:10]
 
 
 def _bucket(name: str) -> int:
@@ -528,7 +510,7 @@ def word_buckets(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.int
     numbers = np.concatenate(
         [np.repeat(np.arange(len(lows)), list(map(len, wholes))), owners, np.arange(len(lows))]
     )
-    shapes = [_shape_bucket(_word_shape(word)) for word in words]
+    shapes = [_shape_bucket(_shape(word)) for word in words]
     buckets = np.concatenate([[*chain.from_iterable(wholes)], (crc ^ start) % BUCKETS, shapes]).astype(
         np.intp
     )
@@ -593,17 +575,6 @@ def _character_kinds() -> NDArray[np.uint8]:
             | (_HEX.match(one) is not None) * _HEX_DIGIT
         )
     return kinds
-
-
-def _word_shape(word: str) -> str:
-    if word.isalpha():
-        if word.islower():
-            return "a"
-        if word.isupper():
-            return "A"
-        if word[1:].islower():
-            return "Aa"
-    return _shape(word)
 
 
 @lru_cache(maxsize=MAX_CACHED_FEATURES)
