@@ -190,8 +190,6 @@ L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
 CHARACTERS: Final = 12
 """Most characters a token of room: English has six, with the space; a blob or a data URL finds no place."""
-SHORTEST: Final = 2
-"""Least characters a word and the space behind it have."""
 FEW: Final = 7
 """Characters a token: of a content with fewer for all of the room, words are counted before sentences are read."""
 READ: Final = 8_000
@@ -233,15 +231,10 @@ def overview_of(title: str, content: str, heading_path: Sequence[str] = ()) -> s
 
 
 def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -> str | None:
-    if content.isascii() and len(content) < room * SHORTEST:
-        return None
-    counted = len(content) < room * FEW
-    if counted and _count(content) <= room:
+    if len(content) < room * FEW and _count(content) <= room:
         return None
     units, read, places = _read(content, {name.casefold() for name in (title, *heading_path)}, room)
-    if (
-        read <= room and not counted and _count(content) <= room
-    ):  # all was read; what was passed over counts too
+    if read <= room and _count(content) <= room:  # all was read; what was passed over counts too
         return None
     return _joined(_chosen(units, room), places) or None
 
