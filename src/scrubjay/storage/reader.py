@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import ModelMismatchError, NotFoundError
-from scrubjay.models.ids import FORGOTTEN_PREFIX
+from scrubjay.models.ids import FORGOTTEN_PREFIX, parse_id
 from scrubjay.models.records import Document, Record, StageVersions
 from scrubjay.storage.interface import Counts, DueMemory, ModelState
 from scrubjay.storage.rows import (
@@ -24,6 +24,7 @@ from scrubjay.storage.rows import (
     ScopeKeys,
     counts_from_rows,
     document_from_row,
+    event_from_row,
     id_from_hash,
     id_ranges,
     memory_hashes,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun
+    from scrubjay.models.lifecycle import CachedExtraction, ConsolidationRun, Event
     from scrubjay.models.records import RecordFilter, Source
     from scrubjay.storage.changes import PutProject
     from scrubjay.storage.interface import RankingMetadata
@@ -51,6 +52,9 @@ if TYPE_CHECKING:
 NO_TENANT: Final = -1
 """Number of a tenant before its first write."""
 TIME: Final = "coalesce(m.event_start, m.recorded_at)"
+TIER_OF: Final = f"(SELECT m.tier FROM memory m WHERE {VISIBLE} AND m.hash = e.{{0}})"
+"""The tier of a visible memory that an event knows by its number; none of any other. As a join PostgreSQL would plan
+it by what it has learned of the tables' sizes."""
 
 
 class SQLReader:
@@ -62,6 +66,8 @@ class SQLReader:
     """Read a list as the store holds it."""
     _reading: str
     """The condition that ``reading r`` is of ``memory m``."""
+    _events_of_memories: str
+    """``event e`` where events are read by their memories."""
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
     _read_metadata: Callable[[Sequence[str]], dict[str, RankingMetadata]]
@@ -268,6 +274,27 @@ class SQLReader:
             *self._scope_keys, level,
         )  # fmt: skip
         return [DueMemory(id_from_hash(tier, number), *row) for tier, number, *row in found]
+
+    def events(
+        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
+    ) -> list[Event]:
+        source, condition, among, values = "event e", "", "", list[object]()
+        if run is not None:
+            condition, values = " AND e.run = ?", [run]
+        if ids is not None:
+            # Compare the tier, too: an id of another tier may have the number of a memory.
+            parsed = [pair for one in ids if (pair := parse_id(one)) is not None]
+            source = self._events_of_memories
+            condition, among = f"{condition} AND e.memory IN ?", " AND tier || memory IN ?"
+            values += [memory_hashes(ids), [f"{tier}{number - SIGN}" for tier, number in parsed]]
+        found = self._all(
+            "SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM "
+            f"(SELECT e.*, {TIER_OF.format('memory')} AS tier, {TIER_OF.format('other')} AS other_tier FROM {source} "
+            f"WHERE e.tenant = ? AND e.key IN ?{condition}) seen WHERE tier IS NOT NULL{among} "
+            "ORDER BY at DESC, seq DESC LIMIT ?",
+            *self._scope_keys, *self._scope_keys, self._tenant, self._keys, *values, limit,
+        )  # fmt: skip
+        return [event_from_row(row) for row in found]
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         return self._extractions(ids, self._keys)

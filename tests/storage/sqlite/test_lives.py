@@ -15,7 +15,7 @@ from scrubjay.models.lifecycle import Event, LifecycleChange
 from scrubjay.models.records import RecordFilter, Scope
 from scrubjay.storage.changes import Forget, PutEvents, PutLifecycle, PutMemory, PutModel
 from scrubjay.storage.snapshot import Snapshot
-from scrubjay.storage.sqlite.reader import SQLiteHistory
+from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.store import SQLiteStore
 from store_contract.samples import (
     SMALL_MODEL,
@@ -139,7 +139,7 @@ def test_the_newest_events_are_read_without_a_look_at_all(
     with closing(apsw.Connection(str(path))) as db:
         statements: list[str] = []
         db.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: statements.append(event["sql"]))
-        reader = SQLiteHistory((1, 1, [MINE, "public"]), Snapshot())
+        reader = SQLiteGraph((1, 1, [MINE, "public"]), Snapshot())
         reader._db = cast("Database", db)
         reader.events(**asked)
         db.trace_v2(0, None)

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from scrubjay.models.ids import parse_id
-from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import Record, RecordFilter, Scope, is_turn
 from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
@@ -28,10 +26,8 @@ from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLi
 from scrubjay.storage.postgres.vectors import PostgresVectors
 from scrubjay.storage.reader import NO_TENANT, TIME
 from scrubjay.storage.rows import (
-    SIGN,
     VISIBLE,
     ScopeKeys,
-    event_from_row,
     id_from_hash,
     memory_hashes,
     paths_by_group,
@@ -190,23 +186,6 @@ class PostingReader:
         }
 
 
-TIER_OF: Final = (
-    "(SELECT m.tier FROM memory m WHERE m.tenant = e.tenant AND m.generation = %(generation)s "
-    "AND m.hash = e.{0} AND m.key = ANY(%(keys)s))"
-)
-"""The tier of a visible memory that an event knows by its number; none of any other. Looked up as
-`VISIBLE_EDGES` does."""
-SELECT_EVENTS: Final = f"""
-SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM (
-    SELECT e.*, {TIER_OF.format("memory")} AS tier, {TIER_OF.format("other")} AS other_tier FROM event e
-    WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s)
-) seen WHERE tier IS NOT NULL {{condition}} ORDER BY at DESC, seq DESC LIMIT %(limit)s
-"""
-AMONG_MEMORIES: Final = (
-    "AND (memory, tier) IN (SELECT * FROM unnest(%(numbers)s::bigint[], %(tiers)s::text[])) "
-)
-
-
 MAX_SCOPES: Final = 256
 """Most snapshots."""
 MAX_BYTES: Final = 128 << 20
@@ -266,6 +245,7 @@ class PostgresReader(PostgresVectors):
     """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
     _reading = "r.tenant = m.tenant AND r.memory = m.num"
+    _events_of_memories = "event e"
 
     def __init__(
         self,
@@ -340,22 +320,6 @@ class PostgresReader(PostgresVectors):
             mask &= np.isin(table.columns["num"], np.array([num for (num,) in found], np.int64))
         mask.flags.writeable = False
         return mask
-
-    def events(
-        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
-    ) -> list[Event]:
-        parsed = [pair for one in ids or () if (pair := parse_id(one)) is not None]
-        condition = (AMONG_MEMORIES if ids is not None else "") + (
-            "AND run = %(run)s" if run is not None else ""
-        )
-        found = self._bound(
-            SELECT_EVENTS.format(condition=condition),
-            numbers=[number - SIGN for _, number in parsed],
-            tiers=[tier for tier, _ in parsed],
-            run=run,
-            limit=limit,
-        )
-        return [event_from_row(row) for row in found]
 
     def hidden_groups(self, source: str) -> dict[str, set[str]]:
         found = self._all(

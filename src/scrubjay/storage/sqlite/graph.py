@@ -165,6 +165,8 @@ EDGE_RANK_SQL = (
 
 class SQLiteGraph(Statements, SQLReader):
     _decode = staticmethod(decode_strings)
+    _reading = "r.num = m.num"
+    _events_of_memories = "event e INDEXED BY event_memory"
 
     def _visibilities(self) -> list[EdgeVisibility]:
         return self._snapshot.cached(

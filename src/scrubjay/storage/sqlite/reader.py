@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from scrubjay.models.ids import parse_id
 from scrubjay.models.records import NO_FILTER, RecordFilter, Scope, is_turn
 from scrubjay.models.results import Hit
 from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
-from scrubjay.storage.reader import NO_TENANT, TIME, SQLReader
+from scrubjay.storage.reader import NO_TENANT, TIME
 from scrubjay.storage.rows import (
-    SIGN,
     VISIBLE,
     RegisteredModel,
-    event_from_row,
     id_from_hash,
     memory_hashes,
     paths_by_group,
@@ -30,7 +27,7 @@ from scrubjay.storage.scoring import ArrayScores, GroupScores, NominatedScores
 from scrubjay.storage.snapshot import MAX_METADATA, MAX_SCORE_BYTES, Snapshot
 from scrubjay.storage.sqlite import postings
 from scrubjay.storage.sqlite.blobs import VectorLayout
-from scrubjay.storage.sqlite.connection import Statements, select
+from scrubjay.storage.sqlite.connection import select
 from scrubjay.storage.sqlite.graph import SQLiteGraph
 from scrubjay.storage.sqlite.rows import find_tenant, registered_models
 from scrubjay.storage.sqlite.vectors import ModelVectors, VectorCache, decode_cached_text
@@ -39,7 +36,6 @@ from scrubjay.storage.table import COLUMNS, MemoryTable, TablePart
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from scrubjay.models.lifecycle import Event
     from scrubjay.storage.changes import QuantizedVectors
     from scrubjay.storage.sqlite.connection import Database
     from scrubjay.text.tokenizer import TermGroup
@@ -158,33 +154,7 @@ def _is_among(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.
 PENDING: Final = f"FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND {VISIBLE}"
 
 
-class SQLiteHistory(Statements, SQLReader):
-    _reading = "r.num = m.num"
-
-    def events(
-        self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
-    ) -> list[Event]:
-        source, condition, values = "event e", "", list[object]()
-        if run is not None:
-            condition, values = " AND e.run = ?", [run]
-        if ids is not None:
-            parsed = [pair for one in ids if (pair := parse_id(one)) is not None]
-            # Compare the tier, too: an id of another tier may have the number of a memory.
-            source = "event e INDEXED BY event_memory"
-            condition += " AND e.memory IN ? AND m.tier || e.memory IN ?"
-            values += [memory_hashes(ids), [f"{tier}{number - SIGN}" for tier, number in parsed]]
-        # CROSS JOIN: scan the events, newest first, and look up each memory; never scan all memories.
-        found = self._all(
-            "SELECT m.tier, e.memory, e.op, e.at, e.key, e.run, o.tier, o.hash, e.count, e.before, e.actor "
-            f"FROM {source} CROSS JOIN memory m ON m.tenant = e.tenant AND m.hash = e.memory AND {VISIBLE} "
-            f"LEFT JOIN memory o ON o.hash = e.other AND {VISIBLE.replace('m.', 'o.')} "
-            f"WHERE e.tenant = ? AND e.key IN ?{condition} ORDER BY e.at DESC, e.seq DESC LIMIT ?",
-            *self._scope_keys, *self._scope_keys, self._tenant, self._keys, *values, limit,
-        )  # fmt: skip
-        return [event_from_row(row) for row in found]
-
-
-class SQLiteReader(SQLiteGraph, SQLiteHistory):
+class SQLiteReader(SQLiteGraph):
     def __init__(
         self, db: Database, scope: Scope, tables: TableCache, cache: VectorCache, snapshot: Snapshot
     ) -> None:
