@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.errors import ModelMismatchError, NotFoundError
 from scrubjay.models.ids import FORGOTTEN_PREFIX, parse_id
 from scrubjay.models.records import Document, Record, StageVersions
-from scrubjay.storage.interface import Counts, DueMemory, ModelState
+from scrubjay.storage.interface import Counts, Coverage, DueMemory, ModelState, PendingMemory
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     FROM_MEMORY,
+    OF_DOCUMENT,
     SELECTED_COLUMNS,
     SIGN,
     SOURCE_COLUMNS,
@@ -68,6 +69,11 @@ class SQLReader:
     """The condition that ``reading r`` is of ``memory m``."""
     _events_of_memories: str
     """``event e`` where events are read by their memories."""
+    _pending: str
+    """``FROM`` and ``WHERE`` of the memories without a model's vectors; values: its number, and those of `VISIBLE`."""
+    _pending_hash: str
+    """Column by which they are read in the order of their hashes."""
+    _count_visible: Callable[[], int]
     _table: Callable[[], MemoryTable]
     _mask: Callable[[RecordFilter], NDArray[np.bool_]]
     _read_metadata: Callable[[Sequence[str]], dict[str, RankingMetadata]]
@@ -144,8 +150,7 @@ class SQLReader:
 
     def passages(self, source: str, path: str) -> list[Record]:
         return self._records(
-            "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
-            "ORDER BY m.ordinal, m.tier COLLATE BINARY, m.hash",
+            f"{OF_DOCUMENT} ORDER BY m.ordinal, m.tier COLLATE BINARY, m.hash",
             self._tenant, source, self._generation, path,
         )  # fmt: skip
 
@@ -266,6 +271,46 @@ class SQLReader:
 
     def windows(self, fingerprint: str) -> int:
         return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))
+
+    def coverage(self, fingerprint: str) -> Coverage:
+        memories, registered = self._count_visible(), self._registered().get(fingerprint)
+        if registered is None:
+            return Coverage(0, memories)
+        ((pending,),) = self._all(f"SELECT count(*) {self._pending}", registered.number, *self._scope_keys)
+        return Coverage(memories - pending, pending)
+
+    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
+        registered = self._registered().get(fingerprint)
+        if registered is not None:
+            source, order, values = self._pending, self._pending_hash, [registered.number]
+        else:
+            source, order, values = f"FROM memory m WHERE {VISIBLE}", "m.hash", []
+        latest = "coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, " if newest else ""
+        found = self._all(
+            f"SELECT m.tier, m.hash {source} ORDER BY {latest}{order} LIMIT ?",
+            *values, *self._scope_keys, limit,
+        )  # fmt: skip
+        ids = [id_from_hash(tier, number) for tier, number in found]
+        records = self._read_records(ids)
+        return [PendingMemory(records[memory], self._text_before(records[memory])) for memory in ids]
+
+    def oldest_pending(self, fingerprint: str) -> int | None:
+        registered = self._registered().get(fingerprint)
+        if registered is None:
+            return None
+        statement = f"SELECT min(m.updated_at) {self._pending}"
+        ((oldest,),) = self._all(statement, registered.number, *self._scope_keys)
+        return None if oldest is None else int(oldest)
+
+    def _text_before(self, record: Record) -> str:
+        place = record.place
+        if place is None:
+            return ""
+        found = self._records(
+            f"{OF_DOCUMENT} AND m.ordinal = ? AND m.key = ? ORDER BY m.tier COLLATE BINARY, m.hash",
+            self._tenant, place.source, self._generation, place.path, place.ordinal - 1, record.key,
+        )  # fmt: skip
+        return next((one.content for one in found if one.heading_path == record.heading_path), "")
 
     def due(self, level: int) -> list[DueMemory]:
         found = self._all(

@@ -63,6 +63,10 @@ ScopeKeys: TypeAlias = "tuple[int, int, list[str]]"
 """Tenant, generation and visibility keys: the values of `VISIBLE`."""
 VISIBLE: Final = "m.tenant = ? AND m.generation = ? AND m.key IN ?"
 """The condition of every statement about memories; ``IN ?`` takes a list."""
+OF_DOCUMENT: Final = (
+    "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?)"
+)
+"""The condition that a memory is a passage of a document."""
 
 SOURCE_COLUMNS: Final = tuple(field.name for field in fields(Source))
 STAGE_COLUMNS: Final = tuple(field.name for field in fields(StageVersions))

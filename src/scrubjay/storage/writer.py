@@ -25,6 +25,7 @@ from scrubjay.storage.quota import USER_KEY_PREFIX
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     EVENT_COLUMNS,
+    OF_DOCUMENT,
     RUN_COLUMNS,
     SIGN,
     SOURCE_COLUMNS,
@@ -403,8 +404,7 @@ class SQLRebuild(ABC):
 
     def passages(self, document: Document) -> list[c.PreparedMemory]:
         return self._prepared(
-            "m.document = (SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?) "
-            "ORDER BY m.ordinal, m.tier COLLATE BINARY, m.hash",
+            f"{OF_DOCUMENT} ORDER BY m.ordinal, m.tier COLLATE BINARY, m.hash",
             self._old.number, document.source, self._old.generation, document.path,
         )  # fmt: skip
 

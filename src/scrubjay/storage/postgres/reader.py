@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from scrubjay.models.records import Record, RecordFilter, Scope, is_turn
-from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
+from scrubjay.models.records import RecordFilter, Scope, is_turn
+from scrubjay.storage.interface import RankingMetadata
 from scrubjay.storage.postgres import rows, tenant_index
 from scrubjay.storage.postgres.connection import unescape_text
 from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
@@ -246,6 +246,11 @@ class PostgresReader(PostgresVectors):
 
     _reading = "r.tenant = m.tenant AND r.memory = m.num"
     _events_of_memories = "event e"
+    _pending = (
+        "FROM memory m WHERE NOT EXISTS "
+        f"(SELECT FROM vector v WHERE v.tenant = m.tenant AND v.memory = m.num AND v.model = ?) AND {VISIBLE}"
+    )
+    _pending_hash = "m.hash"
 
     def __init__(
         self,
@@ -277,6 +282,10 @@ class PostgresReader(PostgresVectors):
 
     def _table(self) -> MemoryTable:
         return self._all_rows().table
+
+    def _count_visible(self) -> int:
+        ((found,),) = self._all(f"SELECT count(*) FROM memory m WHERE {VISIBLE}", *self._scope_keys)
+        return int(found)
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         if where not in self._masks:
@@ -375,49 +384,6 @@ class PostgresReader(PostgresVectors):
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
         return similar_words(self._postings().vocabulary(), word, limit)
-
-    def _pending_condition(self, fingerprint: str) -> tuple[str, tuple[int, int]]:
-        known = self._registered()
-        number = known[fingerprint].number if fingerprint in known else -1
-        mine = "v.tenant = %s AND v.memory = m.num AND v.model = %s"
-        return f"NOT EXISTS (SELECT FROM vector v WHERE {mine})", (self._tenant, number)
-
-    def coverage(self, fingerprint: str) -> Coverage:
-        condition, values = self._pending_condition(fingerprint)
-        ((count, pending),) = self._all(
-            f"SELECT count(*), count(*) FILTER (WHERE {condition}) FROM memory m WHERE {VISIBLE}",
-            *values,
-            *self._scope_keys,
-        )
-        return Coverage(count - pending, pending)
-
-    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
-        condition, values = self._pending_condition(fingerprint)
-        order = "coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, m.hash" if newest else "m.hash"
-        records = self._records(f"{condition} ORDER BY {order} LIMIT %s", *values, limit)
-        return [PendingMemory(record, self._text_before(record)) for record in records]
-
-    def oldest_pending(self, fingerprint: str) -> int | None:
-        if fingerprint not in self._registered():
-            return None
-        condition, values = self._pending_condition(fingerprint)
-        ((oldest,),) = self._all(
-            f"SELECT min(m.updated_at) FROM memory m WHERE {condition} AND {VISIBLE}",
-            *values,
-            *self._scope_keys,
-        )
-        return None if oldest is None else int(oldest)
-
-    def _text_before(self, record: Record) -> str:
-        place = record.place
-        if place is None:
-            return ""
-        found = self._records(
-            "d.source = %s AND d.path = %s AND m.ordinal = %s AND m.heading_path = %s::text[] "
-            'AND m.key = %s ORDER BY m.tier COLLATE "C", m.hash LIMIT 1',
-            place.source, place.path, place.ordinal - 1, list(record.heading_path), record.key,
-        )  # fmt: skip
-        return found[0].content if found else ""
 
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         found = self._all(

@@ -14,7 +14,7 @@ import numpy as np
 
 from scrubjay.models.records import NO_FILTER, RecordFilter, Scope, is_turn
 from scrubjay.models.results import Hit
-from scrubjay.storage.interface import Coverage, PendingMemory, RankingMetadata
+from scrubjay.storage.interface import RankingMetadata
 from scrubjay.storage.reader import NO_TENANT, TIME
 from scrubjay.storage.rows import (
     VISIBLE,
@@ -151,10 +151,10 @@ def _is_among(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.
     return found
 
 
-PENDING: Final = f"FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND {VISIBLE}"
-
-
 class SQLiteReader(SQLiteGraph):
+    _pending = f"FROM pending p CROSS JOIN memory m ON m.num = p.num WHERE p.model = ? AND {VISIBLE}"
+    _pending_hash = "p.hash"
+
     def __init__(
         self, db: Database, scope: Scope, tables: TableCache, cache: VectorCache, snapshot: Snapshot
     ) -> None:
@@ -172,6 +172,9 @@ class SQLiteReader(SQLiteGraph):
                 "table", lambda: self._tables.table(self._db, *self._scope_keys)
             )
         return self._loaded_table
+
+    def _count_visible(self) -> int:
+        return self._table().memories
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         found: NDArray[np.bool_] = self._snapshot.masks.get([where], self._read_masks)[where]
@@ -294,13 +297,6 @@ class SQLiteReader(SQLiteGraph):
                 found.append((term, similarity))
         return found
 
-    def coverage(self, fingerprint: str) -> Coverage:
-        memories, registered = self._table().memories, self._registered().get(fingerprint)
-        if registered is None:
-            return Coverage(0, memories)
-        ((pending,),) = self._all(f"SELECT count(*) {PENDING}", registered.number, *self._scope_keys)
-        return Coverage(memories - pending, pending)
-
     def _count_windows(self, fingerprint: str) -> int:
         ((found,),) = self._all(
             "SELECT total(v.rows) FROM segment s JOIN vector v ON v.segment = s.id JOIN model m ON m.id = v.model "
@@ -308,36 +304,6 @@ class SQLiteReader(SQLiteGraph):
             *self._scope_keys, fingerprint,
         )  # fmt: skip
         return int(found)
-
-    def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
-        registered = self._registered().get(fingerprint)
-        if registered is not None:
-            source, order, values = PENDING, "p.hash, p.num", [registered.number]
-        else:
-            source, order, values = f"FROM memory m WHERE {VISIBLE}", "m.hash", []
-        if newest:
-            order = f"coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, {order}"
-        nums = self._all(f"SELECT m.num {source} ORDER BY {order} LIMIT ?", *values, *self._scope_keys, limit)
-        return [
-            PendingMemory(record, self._text_before(num))
-            for (num,) in nums
-            for record in self._records("m.num = ?", num)
-        ]
-
-    def oldest_pending(self, fingerprint: str) -> int | None:
-        registered = self._registered().get(fingerprint)
-        if registered is None:
-            return None
-        ((oldest,),) = self._all(f"SELECT min(m.updated_at) {PENDING}", registered.number, *self._scope_keys)
-        return None if oldest is None else int(oldest)
-
-    def _text_before(self, num: int) -> str:
-        found = self._all(
-            "SELECT b.content FROM memory m JOIN memory b ON b.document = m.document AND b.ordinal = m.ordinal - 1 "
-            "AND b.heading_path = m.heading_path AND b.key = m.key WHERE m.num = ? ORDER BY b.tier, b.hash LIMIT 1",
-            num,
-        )  # fmt: skip
-        return str(found[0][0]) if found else ""
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
         registered = self._registered().get(fingerprint)
