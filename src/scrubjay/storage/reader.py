@@ -1,7 +1,6 @@
 """Readers: what both SQL stores answer alike, from a snapshot, from the memory table or by the same statement.
 
-Such a statement is written as SQLite reads it; ``IN ?`` takes a list. `sqlite.connection.select` and
-`postgres.connection.select` run it.
+Such a statement is written as SQLite reads it; ``IN ?`` takes a list (`rows.Statements`).
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from scrubjay.storage.rows import (
     SOURCE_COLUMNS,
     VISIBLE,
     ScopeKeys,
+    Statements,
     counts_from_rows,
     document_from_row,
     event_from_row,
@@ -58,11 +58,9 @@ TIER_OF: Final = f"(SELECT m.tier FROM memory m WHERE {VISIBLE} AND m.hash = e.{
 it by what it has learned of the tables' sizes."""
 
 
-class SQLReader:
+class SQLReader(Statements):
     """A view of one scope; a store reads what its tables hold in its own way."""
 
-    _all: Callable[..., list[Any]]
-    """Run a statement with its values, and return the rows."""
     _decode: Callable[[Any], Iterable[str]]
     """Read a list as the store holds it."""
     _reading: str
@@ -306,11 +304,13 @@ class SQLReader:
         place = record.place
         if place is None:
             return ""
-        found = self._records(
-            f"{OF_DOCUMENT} AND m.ordinal = ? AND m.key = ? ORDER BY m.tier COLLATE BINARY, m.hash",
-            self._tenant, place.source, self._generation, place.path, place.ordinal - 1, record.key,
+        found = self._all(
+            f"SELECT m.heading_path, m.content FROM memory m WHERE {VISIBLE} AND {OF_DOCUMENT} "
+            "AND m.ordinal = ? AND m.key = ? ORDER BY m.tier COLLATE BINARY, m.hash",
+            *self._scope_keys, self._tenant, place.source, self._generation, place.path, place.ordinal - 1, record.key,
         )  # fmt: skip
-        return next((one.content for one in found if one.heading_path == record.heading_path), "")
+        headed = (content for path, content in found if tuple(self._decode(path)) == record.heading_path)
+        return next(headed, "")
 
     def due(self, level: int) -> list[DueMemory]:
         found = self._all(

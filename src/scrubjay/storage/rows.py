@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -79,6 +80,18 @@ EVENT_COLUMNS: Final = (
 RUN_COLUMNS: Final = ("tenant", "key", "id", "state", "rules", "started", "ended", "counts")
 USER_TABLES: Final = ("concept", "concept_mark", "category", "project", "run", "event")
 """Tables whose rows under a user's own key are deleted with the user, after the memories and their edges."""
+
+
+class Statements(ABC):
+    """Runs statements of both stores, which are written as SQLite reads them; ``IN ?`` takes a list."""
+
+    @abstractmethod
+    def _all(self, statement: str, *values: object) -> list[Any]:
+        """Run a statement with its values, and return the rows."""
+
+    @abstractmethod
+    def _many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run a statement with each row of values."""
 
 
 def insert_sql(table: str, columns: Sequence[str]) -> str:

@@ -1,12 +1,12 @@
 """Writers: the rules of every change, which both SQL stores check and order the same way, and what they write alike.
 
-A statement of both is written as SQLite reads it (`storage.reader`).
+A statement of both is written as SQLite reads it (`rows.Statements`).
 """
 
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -33,6 +33,7 @@ from scrubjay.storage.rows import (
     VISIBLE,
     RegisteredModel,
     ScopeKeys,
+    Statements,
     Tenant,
     document_from_row,
     document_to_row,
@@ -77,14 +78,12 @@ BATCH_MEMORIES: Final = 5_000
 """Most memories of one insert."""
 
 
-class MemoryWriter(ABC):
+class MemoryWriter(Statements):
     """Applies the changes of sources, documents, memories and models in one transaction.
 
     ``scope`` is None for a rebuild, which sees every key. ``gained`` counts new memories by visibility key.
     """
 
-    _all: Callable[..., list[Any]]
-    _many: Callable[[str, Iterable[Sequence[object]]], None]
     _window_column: str
     """Column of `EmbeddingModel.window`."""
     _encode: Callable[[tuple[str, ...]], object]
@@ -388,10 +387,9 @@ class Holder(NamedTuple):
     visible: bool
 
 
-class SQLRebuild(ABC):
+class SQLRebuild(Statements):
     """Reads the generation that is to be replaced."""
 
-    _all: Callable[..., list[Any]]
     _old: Tenant
 
     def documents(self) -> list[Document]:
@@ -416,10 +414,9 @@ class SQLRebuild(ABC):
         """Return the memories of a condition, without terms."""
 
 
-class GraphWriter(ABC):
+class GraphWriter(Statements):
     """Applies the graph changes of one transaction for one scope."""
 
-    _all: Callable[..., list[Any]]
     _encode: Callable[[tuple[str, ...]], object]
     """Write a list of aliases as the store holds it."""
     _node: str
@@ -540,14 +537,11 @@ class PriorMemory(NamedTuple):
     valid_until: int | None
 
 
-class HistoryWriter(ABC):
+class HistoryWriter(Statements):
     """Applies the history changes of one transaction for one scope; a store reads and writes the rows.
 
     Changes of memories that are gone or not visible are ignored.
     """
-
-    _all: Callable[..., list[Any]]
-    _many: Callable[[str, Iterable[Sequence[object]]], None]
 
     def __init__(self, tenant: Tenant, scope: Scope) -> None:
         self._tenant = tenant.number

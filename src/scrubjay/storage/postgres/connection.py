@@ -23,6 +23,7 @@ from scrubjay.errors import (
     StoreReadOnlyError,
     StoreUnreachableError,
 )
+from scrubjay.storage.rows import Statements
 
 if TYPE_CHECKING:
     import psycopg
@@ -37,9 +38,7 @@ def postgres_sql(statement: str) -> str:
     return statement.replace("IN ?", "= ANY(%s)").replace("?", "%s").replace("COLLATE BINARY", 'COLLATE "C"')
 
 
-class Statements:
-    """Runs statements, also those that both stores share."""
-
+class PostgresStatements(Statements):
     _db: Database
 
     def _all(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:

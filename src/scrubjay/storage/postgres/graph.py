@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
-from scrubjay.storage.postgres.connection import Statements
+from scrubjay.storage.postgres.connection import PostgresStatements
 from scrubjay.storage.postgres.rows import array_literal, make_durable
 from scrubjay.storage.reader import SQLReader
 from scrubjay.storage.rows import (
@@ -130,7 +130,7 @@ class SessionTurns:
         return (*self._ids.get((session, turn - 1), ()), *self._ids.get((session, turn + 1), ()))
 
 
-class ScopedStatements(Statements):
+class ScopedStatements(PostgresStatements):
     _scope_keys: ScopeKeys
 
     def _bound(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from scrubjay.models.records import Scope, SourcePlace
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import Change, PreparedMemory, QuantizedVectors
 from scrubjay.storage.postgres import rows, tenant_index
-from scrubjay.storage.postgres.connection import Statements
+from scrubjay.storage.postgres.connection import PostgresStatements
 from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
 from scrubjay.storage.postgres.rows import touch_tenant
 from scrubjay.storage.postgres.vectors import put_vectors, read_vectors, registered_models
@@ -49,7 +49,7 @@ PUT_TEXT: Final = (
 )
 
 
-class PostgresHistoryWriter(Statements, HistoryWriter):
+class PostgresHistoryWriter(PostgresStatements, HistoryWriter):
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         super().__init__(tenant, scope)
         self._db = db
@@ -66,7 +66,7 @@ class PostgresHistoryWriter(Statements, HistoryWriter):
         self._many(PUT_EXTRACTION, [(self._tenant, *row) for row in rows])
 
 
-class PostgresWriter(Statements, MemoryWriter):
+class PostgresWriter(PostgresStatements, MemoryWriter):
     """One transaction's work for one tenant."""
 
     _window_column = "most_tokens"
@@ -190,7 +190,7 @@ class PostgresWriter(Statements, MemoryWriter):
         )
 
 
-class PostgresRebuild(Statements, SQLRebuild):
+class PostgresRebuild(PostgresStatements, SQLRebuild):
     def __init__(self, db: Database, old: Tenant) -> None:
         self._db = db
         self._old = old

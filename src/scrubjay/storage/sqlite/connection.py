@@ -27,6 +27,7 @@ from scrubjay.errors import (
     StoreReadOnlyError,
 )
 from scrubjay.frozen import frozen
+from scrubjay.storage.rows import Statements
 from scrubjay.storage.sqlite.schema import migrate, schema_version
 
 
@@ -96,9 +97,7 @@ def select(db: Database, statement: str, *values: object) -> list[Any]:
     return db.execute("".join(pieces), bound).fetchall()
 
 
-class Statements:
-    """Runs the statements that both stores share."""
-
+class SQLiteStatements(Statements):
     _db: Database
 
     def _all(self, statement: str, *values: object) -> list[Any]:

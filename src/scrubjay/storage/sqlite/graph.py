@@ -23,7 +23,7 @@ from scrubjay.storage.rows import (
     node_hash,
     node_hashes,
 )
-from scrubjay.storage.sqlite.connection import Statements, select
+from scrubjay.storage.sqlite.connection import SQLiteStatements, select
 from scrubjay.storage.sqlite.rows import decode_strings
 from scrubjay.storage.table import TIER_CODE
 
@@ -163,7 +163,7 @@ EDGE_RANK_SQL = (
 """Of several keys' edges of one source and target the first is shown: given, heaviest, of the smaller key."""
 
 
-class SQLiteGraph(Statements, SQLReader):
+class SQLiteGraph(SQLiteStatements, SQLReader):
     _decode = staticmethod(decode_strings)
     _reading = "r.num = m.num"
     _events_of_memories = "event e INDEXED BY event_memory"

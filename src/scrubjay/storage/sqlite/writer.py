@@ -38,7 +38,7 @@ from scrubjay.storage.rows import (
 )
 from scrubjay.storage.sqlite import graph, maintenance, postings, rows, segments
 from scrubjay.storage.sqlite.blobs import MAX_SLOTS, NEXT_VERSION, VectorLayout, unpack_terms
-from scrubjay.storage.sqlite.connection import Statements, write_transaction
+from scrubjay.storage.sqlite.connection import SQLiteStatements, write_transaction
 from scrubjay.storage.sqlite.graph import BY_TARGET_INDEX, KIND_CODE, EdgeVisibility
 from scrubjay.storage.sqlite.postings import Vocabulary
 from scrubjay.storage.sqlite.vectors import VectorCache, read_token_rows
@@ -123,7 +123,7 @@ class EdgeEnd(NamedTuple):
     tier: int
 
 
-class SQLiteGraphWriter(Statements, GraphWriter):
+class SQLiteGraphWriter(SQLiteStatements, GraphWriter):
     _encode = staticmethod(rows.encode_strings)
     _node = "node"
 
@@ -246,7 +246,7 @@ class SQLiteGraphWriter(Statements, GraphWriter):
         return self._makers[name]
 
 
-class SQLiteHistoryWriter(Statements, HistoryWriter):
+class SQLiteHistoryWriter(SQLiteStatements, HistoryWriter):
     """Writes history into SQLite. A memory whose status changes is in a segment already."""
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
@@ -272,7 +272,7 @@ class SQLiteHistoryWriter(Statements, HistoryWriter):
         self._many("INSERT OR REPLACE INTO reading VALUES (?, ?, ?)", rows)
 
 
-class SQLiteWriter(Statements, MemoryWriter):
+class SQLiteWriter(SQLiteStatements, MemoryWriter):
     """One transaction's work. `finish` must be called before the commit."""
 
     _window_column = "window"
@@ -454,7 +454,7 @@ DROP_BATCH: Final = 2_000
 """Rows of an old generation removed in one transaction, so that no lock is held for long."""
 
 
-class SQLiteRebuild(Statements, SQLRebuild):
+class SQLiteRebuild(SQLiteStatements, SQLRebuild):
     def __init__(self, db: Database, old: Tenant, vocabulary: Vocabulary) -> None:
         self._db = db
         self._old = old
