@@ -44,7 +44,7 @@ def labelled(
 
 
 def records(found: PreparedDocument) -> list[Record]:
-    return [record for record, _ in found.fresh]
+    return [one.record for one in found.fresh]
 
 
 def addition(memory: str = "les_00000000000000aa", **fields: Any) -> Record:
@@ -133,12 +133,12 @@ def test_a_new_file_name_is_indexed_and_a_new_folder_is_not_worth_it() -> None:
     assert len(labelled(drafts("one", path="moved/sea.md"), old).kept) == 1
     renamed = labelled(drafts("one", path="notes/harbour.md"), old)
     assert [record.id for record in records(renamed)] == [old[0].id]
-    assert "harbour" in prepare_memory(*renamed.fresh[0]).terms.counts
+    assert "harbour" in prepare_memory(renamed.fresh[0].record).terms.counts
 
 
 def test_headings_and_file_name_are_words_of_a_passage() -> None:
     (passage,) = labelled(drafts("It turns at six.", heading="Tide tables")).fresh
-    memory = prepare_memory(*passage)
+    memory = prepare_memory(passage.record)
     assert {"turns", "tide", "tables", "sea"} <= set(memory.terms.counts)
 
 

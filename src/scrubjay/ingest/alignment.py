@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import count, pairwise
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.records import NEVER_INJECT, Document, EventTime, Record, SourcePlace
@@ -223,29 +223,35 @@ class IdFactory:
         return None if foreign else found
 
 
+class FreshPassage(NamedTuple):
+    """A passage to write, its language (None: to be detected), and the text before it, which is embedded with it."""
+
+    record: Record
+    language: str | None = None
+    before: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
     """A document ready to be tokenized, embedded and written.
 
     Attributes:
-        fresh: New and changed passages, each with its language, None where that is to be detected. They are tokenized
-            with their batch: terms take ten times the memory of the text.
+        fresh: New and changed passages. They are tokenized with their batch: terms take ten times the memory of the
+            text.
         dropped: Ids of passages that no longer exist.
         moved_from: Its path before a rename.
         grows: The fresh passages are added to the stored ones.
         renewed: Ids of fresh passages that replace an earlier text.
-        preceding: The text before each fresh passage, for the overlap of embeddings.
         keys: Visibility keys that it changes.
     """
 
     document: Document
-    fresh: tuple[tuple[Record, str | None], ...] = ()
+    fresh: tuple[FreshPassage, ...] = ()
     kept: tuple[UnchangedPassage, ...] = ()
     dropped: tuple[str, ...] = ()
     moved_from: str | None = None
     grows: bool = False
     renewed: tuple[str, ...] = ()
-    preceding: Sequence[str] = ()
     keys: frozenset[str] = frozenset()
 
     @property
@@ -292,15 +298,29 @@ def plan_document(
         records.append(record)
     languages = {key: _document_language(records, key) for key in {record.key for record in records}}
     fresh, kept = [], []
-    for draft, record, match in zip(drafts, records, matches, strict=True):
+    for draft, record, match, before in zip(drafts, records, matches, preceding_texts(records), strict=True):
         if match is not None and _same(match, record):
             kept.append(UnchangedPassage(record.id, draft.place))
         else:
-            fresh.append((record, languages[record.key]))
+            fresh.append(FreshPassage(record, languages[record.key], before))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
-    renewed = tuple(record.id for record, _ in fresh if record.id in present)
+    renewed = tuple(one.record.id for one in fresh if one.record.id in present)
     return PreparedDocument(document, tuple(fresh), tuple(kept), dropped, renewed=renewed)
+
+
+def preceding_texts(records: Iterable[Record]) -> list[str]:
+    """Return the text right before each passage of a document, where both have one section and visibility key."""
+    texts = []
+    end = None
+    before = ""
+    for record in records:
+        place = record.place
+        here = None if place is None else (place.ordinal, record.heading_path, record.key)
+        texts.append(before if here is not None and here == end else "")
+        end = None if place is None else (place.ordinal + 1, record.heading_path, record.key)
+        before = record.content
+    return texts
 
 
 def _document_language(records: Sequence[Record], key: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
@@ -83,17 +83,6 @@ def overlap_tail(before: str, overlap: int = OVERLAP_TOKENS) -> str:
     end = before[len(before) - room :]
     space = _WORD.search(end)
     return end[space.end() :] if space else end
-
-
-def preceding_texts(records: Iterable[Record]) -> list[str]:
-    """Return the text before each passage of a document, where both have one section and visibility key."""
-    texts = []
-    before = None
-    for record in records:
-        near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
-        texts.append(before.content if before is not None and near and record.place is not None else "")
-        before = record
-    return texts
 
 
 def embed_memories(

@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import SourceError
 from scrubjay.frozen import frozen
-from scrubjay.ingest.alignment import PASSAGE_TIER, PreparedDocument
+from scrubjay.ingest.alignment import PASSAGE_TIER, FreshPassage, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.deletion import REREAD_HASH, status_changes
 from scrubjay.ingest.files import is_within
@@ -490,7 +490,7 @@ def prepare_commits(
                 for commit, clean in zip(group, cleaned, strict=True)
             ]
         naming += [
-            record.id for document in prepared for record, _ in document.fresh if _names_another(record)
+            one.record.id for document in prepared for one in document.fresh if _names_another(one.record)
         ]
         yield from prepared
 
@@ -558,18 +558,14 @@ def _prepare(
     fresh = [one for one in stays if one.id not in same]
     dropped = tuple(old.keys() - {one.id for one in stays})
     renewed = tuple(one.id for one in fresh if one.id in old)
-    run.tally.added += len(fresh) - len(renewed)
-    run.tally.updated += len(renewed)
-    run.tally.removed += len(dropped)
     return PreparedDocument(
         replace(document, title=subject if stays else path),
-        tuple((one, None) for one in fresh),
+        tuple(map(FreshPassage, fresh)),
         tuple(
             UnchangedPassage(one.id, one.place) for one in stays if one.id in same and one.place is not None
         ),
         dropped,
         renewed=renewed,
-        preceding=[""] * len(fresh),
         keys=frozenset((source.key,)),
     )
 

@@ -49,6 +49,7 @@ from scrubjay.models.records import (
     DUE_PLACE,
     UNCONVERTED,
     Document,
+    Record,
     Source,
     due_mark,
     note_documents,
@@ -352,16 +353,11 @@ def _write_batch(run: SyncRun, source: Source, batch: Sequence[PreparedDocument]
 
     ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
     """
-    fitting = []
-    for document in batch:
-        if document.path in rejected:
-            _uncount(run, document)
-        else:
-            fitting.append(document)
+    fitting = [one for one in batch if one.path not in rejected]
     if not fitting:
         return
     try:
-        run.write(_batch_changes(run, fitting))
+        _write_prepared(run, fitting)
     except QuotaError as error:
         if len(fitting) > 1:
             for document in fitting:
@@ -369,21 +365,21 @@ def _write_batch(run: SyncRun, source: Source, batch: Sequence[PreparedDocument]
             return
         path = fitting[0].path
         rejected.add(path)
-        _uncount(run, fitting[0])
         run.report_problem(source, path, f"{error} What is stored of this file stays as it was.", error.hint)
 
 
-def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Change]:
-    """Return a batch's documents, what no longer holds of their earlier texts, and the marks of enrichment."""
+def _write_prepared(run: SyncRun, batch: Sequence[PreparedDocument]) -> None:
+    """Write documents, what no longer holds of their earlier texts, and the marks of enrichment; count passages."""
     now = now_micros()
+    fresh = [one for document in batch for one in document.fresh]
     embedded = embed_memories(
-        [prepare_memory(*passage) for document in batch for passage in document.fresh],
-        [text for document in batch for text in document.preceding],
+        [prepare_memory(one.record, one.language) for one in fresh],
+        [one.before for one in fresh],
         run.base,
         run.chunks.overlap,
     )
     passages = (_marked(memory, now) for memory in embedded)
-    documents = [
+    changes: list[Change] = [
         PutDocument(
             one.document,
             tuple(islice(passages, len(one.fresh))),
@@ -394,45 +390,35 @@ def _batch_changes(run: SyncRun, batch: Sequence[PreparedDocument]) -> list[Chan
         )
         for one in batch
     ]
-    renewed = tuple(memory for document in batch for memory in document.renewed)
+    renewed = tuple(memory for one in batch for memory in one.renewed)
+    dropped = [memory for one in batch for memory in one.dropped]
     kept = [(one, kept.id) for one in batch for kept in one.kept]
-    replaced = [
-        *renewed,
-        *(memory for one in batch for memory in one.dropped),
-        *(memory for _, memory in kept),
-    ]
-    if not replaced:
-        return [*documents]
-    reworded = [memory.record for memory in embedded if memory.record.id in renewed]
-    with run.store.reader(run.scope) as reader:
-        linking = linking_passages(reader, replaced)
-        before = reader.get(renewed)
-    restored = tuple(
-        Event(one.id, "restored", one.updated_at, one.key, before=before[one.id].status)
-        for one in reworded
-        if one.status == "active" and one.id in before and before[one.id].status != "active"
-    )
-    marks = dict.fromkeys(linking, due_mark(DUE_LINKS, now))
-    # Fresh passages mark their whole document.
-    marks |= {memory: due_mark(DUE_PLACE, now) for one, memory in kept if not one.fresh}
-    return [
-        *documents,
-        PutEdges((), renewed, (*DERIVED_EDGE_KINDS, "links")),
-        PutEdges((), renewed, ("similar",), inward=True),
-        PutDue(marks),
-        *([PutEvents(restored)] if restored else []),
-    ]
+    before: Mapping[str, Record] = {}
+    if replaced := [*renewed, *dropped, *(memory for _, memory in kept)]:
+        with run.store.reader(run.scope) as reader:
+            linking = linking_passages(reader, replaced)
+            before = reader.get(renewed)
+        marks = dict.fromkeys(linking, due_mark(DUE_LINKS, now))
+        # Fresh passages mark their whole document.
+        marks |= {memory: due_mark(DUE_PLACE, now) for one, memory in kept if not one.fresh}
+        restored = tuple(
+            Event(record.id, "restored", record.updated_at, record.key, before=before[record.id].status)
+            for record, _, _ in fresh
+            if record.status == "active" and record.id in before and before[record.id].status != "active"
+        )
+        changes += [
+            PutEdges((), renewed, (*DERIVED_EDGE_KINDS, "links")),
+            PutEdges((), renewed, ("similar",), inward=True),
+            PutDue(marks),
+            *([PutEvents(restored)] if restored else []),
+        ]
+    run.write(changes)
+    updated = sum(record.place is not None for record in before.values())  # an addition is new to its note
+    run.tally.added += len(fresh) - updated
+    run.tally.updated += updated
+    run.tally.removed += len(dropped)
 
 
 def _marked(memory: PreparedMemory, now: int) -> PreparedMemory:
     level = DUE_EDGES if memory.record.turn is None else DUE_FACTS
     return replace(memory, record=replace(memory.record, due=due_mark(level, now)))
-
-
-def _uncount(run: SyncRun, document: PreparedDocument) -> None:
-    fresh = [record.id for record, _ in document.fresh]
-    with run.store.reader(run.scope) as reader:
-        stored = len(reader.get(fresh))
-    run.tally.added -= len(fresh) - stored
-    run.tally.updated -= stored
-    run.tally.removed -= len(document.dropped)

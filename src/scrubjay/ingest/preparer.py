@@ -199,15 +199,11 @@ def _planned(
         if isinstance(one, PreparedDocument):
             yield one
             continue
-        planned = next(following)
         try:
-            yield from _parts(run, planned)
+            yield from _parts(run, next(following))
         except QuotaError as error:
             message = f"{error} What is stored of this file stays as it was."
             run.report_problem(source, one.state.path, message, error.hint)
-            run.tally.added -= len(planned.fresh) - len(planned.renewed)
-            run.tally.updated -= len(planned.renewed)
-            run.tally.removed -= len(planned.dropped)
             yield run.unreadable(source, one.state, one.stored, message)
 
 
@@ -233,7 +229,7 @@ def _parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDocument
         yield planned
         return
     renewed = set(planned.renewed)
-    gained = Counter(record.key for record, _ in fresh if record.id not in renewed)
+    gained = Counter(one.record.key for one in fresh if one.record.id not in renewed)
     check_planned_writes(run.store, run.scope.tenant, gained)
     unfinished = replace(planned.document, content_hash=UNFINISHED, mtime_ns=0)
     for first in range(0, len(fresh), MAX_BATCH_PASSAGES):
@@ -241,8 +237,7 @@ def _parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDocument
         part = replace(
             planned,
             fresh=fresh[first:end],
-            renewed=tuple(record.id for record, _ in fresh[first:end] if record.id in renewed),
-            preceding=planned.preceding[first:end],
+            renewed=tuple(one.record.id for one in fresh[first:end] if one.record.id in renewed),
             grows=True,
         )
         if first:
@@ -291,12 +286,8 @@ def _plan(
         document, drafts, traits, old, ids, withheld_ids(reader, old), archived_by_hand(reader, old)
     )
 
-    stored = {record.id for record in old}
-    updated = sum(record.id in stored for record, _ in planned.fresh)
-    tally.placed.update(record.id for record, _ in planned.fresh if note_marker_id(record.content))
-    tally.added += len(planned.fresh) - updated
-    tally.updated += updated
-    tally.removed += len(planned.dropped)
+    fresh = [one.record for one in planned.fresh]
+    tally.placed.update(record.id for record in fresh if note_marker_id(record.content))
     tally.scrubbed.update(drafted.scrubbed)
     for problem in drafted.metadata.problems:
         run.report_problem(source, document.path, problem)
@@ -304,14 +295,10 @@ def _plan(
     before = file.stored
     same_name = before is not None and before.title == document.title and moved_from is None
     stays = {kept.id for kept in planned.kept} if same_name else set()
-    keys = {record.key for record, _ in planned.fresh} | {
-        record.key for record in old if record.id not in stays
-    }
+    keys = {record.key for record in (*fresh, *old) if record.id not in stays}
     if before is not None and before.content_hash == REREAD_HASH:  # something of it was forgotten since
         keys.add(traits.key)
-    return replace(
-        planned, moved_from=moved_from, preceding=_preceding_texts(planned, old), keys=frozenset(keys)
-    )
+    return replace(planned, moved_from=moved_from, keys=frozenset(keys))
 
 
 def _without_forgotten(
@@ -338,19 +325,6 @@ def _without_forgotten(
             stored[digest] -= 1
         remaining.append(one)
     return remaining
-
-
-def _preceding_texts(planned: PreparedDocument, old: Sequence[Record]) -> list[str]:
-    """Only of the same section and visibility key: a shared addition may stand between private passages."""
-    stored = {record.id: record for record in old}
-    by_ordinal = {record.place.ordinal: record for record, _ in planned.fresh if record.place is not None}
-    by_ordinal |= {kept.place.ordinal: stored[kept.id] for kept in planned.kept}
-    texts = []
-    for record, _ in planned.fresh:
-        before = by_ordinal.get(record.place.ordinal - 1) if record.place is not None else None
-        near = before is not None and (before.heading_path, before.key) == (record.heading_path, record.key)
-        texts.append(before.content if near and before is not None else "")
-    return texts
 
 
 def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTraits:

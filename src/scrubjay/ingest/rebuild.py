@@ -16,11 +16,12 @@ from scrubjay.ingest.alignment import (
     IdFactory,
     note_marker_id,
     plan_document,
+    preceding_texts,
     restore_offsets,
 )
 from scrubjay.ingest.chunker import ChunkSettings
 from scrubjay.ingest.deletion import REREAD_HASH
-from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory, text_to_embed
+from scrubjay.ingest.embedder import embed_memories, prepare_memory, text_to_embed
 from scrubjay.ingest.reader import draft_passages, headings_date, stage_versions
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
@@ -129,7 +130,7 @@ def _rebuilt(
     withheld = {record.id for record in old if NEVER_INJECT in record.tags}
     archived = {record.id for record in old if record.status == "archived"}  # no text was edited
     planned = plan_document(rebuilt, cut, _traits(old), old, ids, withheld, archived)
-    memories = [prepare_memory(*passage) for passage in planned.fresh]
+    memories = [prepare_memory(one.record, one.language) for one in planned.fresh]
     memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in planned.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
     if keep_vectors:

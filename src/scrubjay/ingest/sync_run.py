@@ -184,7 +184,7 @@ class ProgressMeter:
     def _note(self, reached: dict[str, int], document: PreparedDocument) -> None:
         path = document.path
         size = self._sizes.get(path, 0)
-        place = document.fresh[-1][0].place if document.fresh else None
+        place = document.fresh[-1].record.place if document.fresh else None
         unfinished = document.document.content_hash == UNFINISHED
         reached[path] = min(size, place.end) if unfinished and place is not None else size
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.entities.dictionary import normal_form
 from scrubjay.errors import InputError
 from scrubjay.ingest.additions import addition_key
+from scrubjay.ingest.alignment import preceding_texts
 from scrubjay.ingest.deletion import STATUS_EVENTS, last_status_events
-from scrubjay.ingest.embedder import embed_memories, preceding_texts, prepare_memory
+from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import format_event, now_micros
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash, tombstone_hashes

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final
 
 from scrubjay.errors import SourceError
 from scrubjay.ingest.additions import private_tags
-from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.alignment import FreshPassage, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.files import open_file
 from scrubjay.ingest.reader import stage_versions
@@ -255,9 +255,8 @@ class _TranscriptImport:
                     end,
                 )
                 fresh = self._new_memories(turns, resumed=cursor > 0)
-                passages = tuple((one, None) for one in fresh)
                 return PreparedDocument(
-                    document, passages, moved_from=moved_from, grows=True, preceding=[""] * len(fresh)
+                    document, tuple(map(FreshPassage, fresh)), moved_from=moved_from, grows=True
                 )
 
             for step in follow_log(file, self.form, root, path, cursor):
@@ -399,5 +398,4 @@ class _TranscriptImport:
             for one in new:  # in every turn, the title of the conversation would rank them all
                 title = "" if number else one.title
                 fresh[one.id] = replace(one, turn=number, title=title)
-        self.run.tally.added += len(fresh)
         return list(fresh.values())
