@@ -376,30 +376,30 @@ class Turn:
         role: ``user``, ``assistant`` or the speaker's name in the log.
         text: Text without tool noise; never blank.
         session: Conversation, as the tool names it. A sidechain or an abandoned branch has its own.
-        line: Line in the file, from 1; for a format without lines, the message's number.
-        start: First byte of its record in the file.
-        end: First byte after it.
         at: UTC microseconds, or None.
         cwd: Working directory according to the log, or None.
         remote: URL of the repository, or None.
         agent: Agent program: ``claude-code``, ``codex``, …
         origin: One of `ORIGINS`: ``owner`` for a person's words, ``agent`` for the model's.
         title: Title of the conversation, or an empty string.
+        line: Line in the file, from 1; for a format without lines, the message's number.
+        start: First byte of its record in the file.
+        end: First byte after it.
     """
 
     key: str
     role: str
     text: str
     session: str
-    line: int
-    start: int
-    end: int
     at: int | None = None
     cwd: str | None = None
     remote: str | None = None
     agent: str = ""
     origin: str = "owner"
     title: str = ""
+    line: int = 0
+    start: int = 0
+    end: int = 0
 
 
 VISIBILITIES = ("user", "group", "public")

@@ -61,8 +61,9 @@ def test_a_turn_keeps_its_id_time_directory_title_and_place(read, fixtures) -> N
     assert moment is not None
     found = read(OPENCLAW, file).turns
     assert found[4] == Turn(
-        "b0000001", "user", "Keep it, and back it up at night.", f"{TALK}~b0000001", 12, start,
-        start + len(lines[11]), moment.start, "/home/ann/claw", agent="openclaw", title="Database talk",
+        "b0000001", "user", "Keep it, and back it up at night.", f"{TALK}~b0000001", moment.start,
+        "/home/ann/claw", agent="openclaw", title="Database talk", line=12, start=start,
+        end=start + len(lines[11]),
     )  # fmt: skip
     assert found[5].at is None, "the year 2999 is no time"
 

@@ -75,7 +75,8 @@ ReaderItem: TypeAlias = Turn | SkippedItem
 """A row holds any number of them."""
 
 TranscriptReader: TypeAlias = Callable[[LogRow], Iterable[ReaderItem]]
-"""One reading of one file: called with its rows in order. ``Turn.line``, ``start`` and ``end`` are the row's."""
+"""One reading of one file: called with its rows in order. A turn's bytes, and its line and agent where it names none,
+are set by `importer.follow_log`."""
 
 
 @frozen
@@ -83,7 +84,7 @@ class TranscriptFormat:
     """How one tool writes its logs.
 
     Attributes:
-        name: The tool, and the ``agent`` of its turns.
+        name: The tool, and the ``agent`` of turns that name none.
         version: Stamped on documents; raised when the same file would give other turns.
         lines: The file grows by whole lines and is read on from a cursor; else it is read whole each time.
         recognise: Takes a POSIX path and the first `HEAD_BYTES` bytes; in doubt it says no.

@@ -80,8 +80,8 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
                 seconds = message.get("create_time")
                 timed = isinstance(seconds, int | float) and seconds < MOST_SECONDS
                 yield Turn(
-                    own, role, found, session, lines[key], row.start, row.end, as_micros(seconds) if timed else None,
-                    agent=NAME, origin=_ORIGINS[role], title=title,
+                    own, role, found, session, as_micros(seconds) if timed else None,
+                    origin=_ORIGINS[role], title=title, line=lines[key],
                 )  # fmt: skip
 
 

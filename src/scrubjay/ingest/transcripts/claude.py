@@ -121,12 +121,8 @@ class _ClaudeCodeLog:
             role=role,
             text=text,
             session=session,
-            line=row.line,
-            start=row.start,
-            end=row.end,
             at=as_micros(record.get("timestamp")),
             cwd=as_string(record.get("cwd")) or None,
-            agent=CLAUDE_CODE.name,
             origin="owner" if role == "user" and not side else "agent",
             title=self._title,
         )
@@ -198,8 +194,6 @@ CLAUDE_CODE = TranscriptFormat(
 )
 
 
-CLAUDE_EXPORT_NAME = "claude"
-
 _SPEAKERS = {"human": ("user", "owner"), "assistant": ("assistant", "agent")}
 _NOISE = frozenset(
     {"flag", "image", "redacted_thinking", "thinking", "token_budget", "tool_result", "tool_use"}
@@ -239,13 +233,11 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
                 yield skip_kind(sender, (), "sender")
                 continue
             role, origin = _SPEAKERS[sender]
-            words: list[str] = []
-            yield from _message_words(message, words)
-            if text := joined_text(words):
-                yield Turn(
-                    key, role, text, session, line, row.start, row.end, as_micros(message.get("created_at")),
-                    agent=CLAUDE_EXPORT_NAME, origin=origin, title=title,
-                )  # fmt: skip
+            text, skipped = _message_words(message)
+            yield from skipped
+            if text:
+                at = as_micros(message.get("created_at"))
+                yield Turn(key, role, text, session, at, origin=origin, title=title, line=line)
 
 
 def _parents(messages: dict[str, tuple[int, dict[str, Any]]]) -> dict[str, str]:
@@ -255,28 +247,26 @@ def _parents(messages: dict[str, tuple[int, dict[str, Any]]]) -> dict[str, str]:
     return dict(zip(messages, ["", *messages], strict=False))
 
 
-def _message_words(message: dict[str, Any], words: list[str]) -> Iterator[SkippedItem]:
+def _message_words(message: dict[str, Any]) -> tuple[str, list[SkippedItem]]:
+    words: list[str] = []
+    skipped: list[SkippedItem] = []
     blocks = [block for block in map(as_object, as_array(message.get("content"))) if block]
     for block in blocks:
         kind = as_string(block.get("type"))
         if kind == "text":
             words.append(strip_tags(as_string(block.get("text")), _WRAPPED))
         else:
-            yield skip_kind(kind, _NOISE, "content")
+            skipped.append(skip_kind(kind, _NOISE, "content"))
     if not blocks:
         words.append(strip_tags(as_string(message.get("text")), _WRAPPED))
     for attachment in map(as_object, as_array(message.get("attachments"))):
         if as_string(attachment.get("file_name")):
-            yield SkippedItem("attachment")
+            skipped.append(SkippedItem("attachment"))
         else:
             words.append(as_string(attachment.get("extracted_content")))
+    return joined_text(words), skipped
 
 
 CLAUDE_EXPORT = TranscriptFormat(
-    CLAUDE_EXPORT_NAME,
-    f"{CLAUDE_EXPORT_NAME} 1",
-    False,
-    _is_claude_export,
-    read_elements,
-    _claude_export_reader,
+    "claude", "claude 1", False, _is_claude_export, read_elements, _claude_export_reader
 )

@@ -157,13 +157,9 @@ class _Log:
             role=role,
             text=text,
             session=branch_session(session, self._branch) if self._branch else session,
-            line=row.line,
-            start=row.start,
-            end=row.end,
             at=as_micros(row.value.get("timestamp")),
             cwd=self._cwd or None,
             remote=self._remote or None,
-            agent=CODEX.name,
             origin="owner" if role == "user" and not self._agent else "agent",
             title=self._title,
         )

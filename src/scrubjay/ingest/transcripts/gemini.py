@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -55,30 +56,28 @@ _COMMAND = re.compile(r"\s*[/?][\w:.-]*(?:\s.*)?\Z", re.DOTALL)
 _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
-def message_words(content: object, user: bool, skipped: list[SkippedItem]) -> str:
-    """Return a message's text; ``skipped`` collects what was left out.
+def _message_words(content: object, *, user: bool) -> tuple[str, list[SkippedItem]]:
+    """Return a message's text, and what was left out.
 
-    >>> skipped = []
-    >>> message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], False, skipped), skipped
+    >>> _message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], user=False)
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
     """
-    text = joined_text(_parts(content, skipped))
+    text, skipped = _parts(content)
     if not user or not text:
-        return text
+        return text, skipped
     if text.startswith(_OPENING):
-        skipped.append(SkippedItem("session_context"))
-        return ""
+        return "", [*skipped, SkippedItem("session_context")]
     words = strip_tags(text, _GIVEN)
     if words != text:
         skipped.append(SkippedItem("context"))
     if _COMMAND.match(words):
-        skipped.append(SkippedItem("command"))
-        return ""
-    return words.strip("\n")
+        return "", [*skipped, SkippedItem("command")]
+    return words.strip("\n"), skipped
 
 
-def _parts(content: object, skipped: list[SkippedItem]) -> list[str]:
-    texts = []
+def _parts(content: object) -> tuple[str, list[SkippedItem]]:
+    texts: list[str] = []
+    skipped: list[SkippedItem] = []
     for part in content if isinstance(content, list) else [content]:
         if isinstance(part, str):
             texts.append(part)
@@ -91,7 +90,7 @@ def _parts(content: object, skipped: list[SkippedItem]) -> list[str]:
             texts.append(as_string(fields["text"]))
         elif fields:
             skipped.append(skip_kind(next(iter(fields)), (), "part"))
-    return texts
+    return joined_text(texts), skipped
 
 
 NAME = "gemini-cli"
@@ -142,26 +141,26 @@ class ConversationReading:
             self.fork = ""
             yield SkippedItem("$rewindTo")
         elif isinstance(record.get("id"), str) or "type" in record:
-            yield from self.message(row, record, row.line)
+            yield from self.message(record, row.line)
         elif "$set" in record or "sessionId" in record:
             changed = as_object(record.get("$set")) if "$set" in record else record
             self.describe(changed)
-            for message in as_array(changed.get("messages")):
-                yield from self.message(row, as_object(message), row.line)
+            for message in map(as_object, as_array(changed.get("messages"))):
+                yield from self.message(message, row.line)
         else:
             yield skip_kind(next(iter(record), ""), (), "record")
 
     def whole(self, row: LogRow) -> Iterator[ReaderItem]:
         self.describe(row.value)
-        for line, message in enumerate(as_array(row.value.get("messages")), 1):
-            yield from self.message(row, as_object(message), line)
+        for line, message in enumerate(map(as_object, as_array(row.value.get("messages"))), 1):
+            yield from self.message(message, line)
 
     def describe(self, metadata: dict[str, Any]) -> None:
         self.session = as_string(metadata.get("sessionId")) or self.session
         self.title = as_string(metadata.get("summary")) or self.title
         self.spawned = self.spawned or metadata.get("kind") == "subagent"
 
-    def message(self, row: LogRow, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
+    def message(self, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
         kind, key = as_string(message.get("type")), as_string(message.get("id")) or f"{self.session}:{line}"
         if key in self.seen:
             yield SkippedItem("message written again")
@@ -169,11 +168,8 @@ class ConversationReading:
         if kind not in SPEAKERS:
             yield skip_kind(kind, _NOTICES, "message")
             return
-        skipped: list[SkippedItem] = []
-        shown = message.get("displayContent")
-        text = message_words(
-            shown if kind == "user" and shown else message.get("content"), kind == "user", skipped
-        )
+        shown = message.get("displayContent") if kind == "user" else None
+        text, skipped = _message_words(shown or message.get("content"), user=kind == "user")
         yield from skipped
         if text.isspace() or not text:
             return
@@ -183,9 +179,9 @@ class ConversationReading:
         role, origin = SPEAKERS[kind]
         session = f"{self.parent}/{self.session}" if self.parent else self.session
         yield Turn(
-            key, role, text, branch_session(session, self.fork) if self.fork else session, line, row.start, row.end,
+            key, role, text, branch_session(session, self.fork) if self.fork else session,
             as_micros(message.get("timestamp")), self.cwd,
-            agent=NAME, origin="agent" if self.spawned else origin, title=self.title,
+            origin="agent" if self.spawned else origin, title=self.title, line=line,
         )  # fmt: skip
 
 
@@ -210,81 +206,61 @@ def _is_whole_file(path: str, head: bytes) -> bool:
 def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
     name = path.rpartition("/")[2]
     if name == "logs.json":
-        return _Logs(root, path).row
+        return _prompts_reader(root, path)
     if name.startswith("checkpoint"):
-        return _Checkpoint(root, path).row
+        return _checkpoint_reader(root, path)
     return ConversationReading(root, path).whole
 
 
-@dataclass(slots=True)
-class _Logs:
-    root: Path
-    path: str
-    cwd: str | None = None
-    recorded: frozenset[str] = frozenset()
-    seen: set[str] = field(default_factory=set)
+def _prompts_reader(root: Path, path: str) -> TranscriptReader:
+    cwd = project_root(root, path)
+    chats = sibling_names(root, f"{path.rpartition('/')[0]}/chats".lstrip("/"))
+    recorded = {found[1] for name in chats if (found := _SESSION_FILE.fullmatch(name))}
+    seen: set[str] = set()
 
-    def __post_init__(self) -> None:
-        self.cwd = project_root(self.root, self.path)
-        chats = sibling_names(self.root, f"{self.path.rpartition('/')[0]}/chats".lstrip("/"))
-        self.recorded = frozenset(found[1] for name in chats if (found := _SESSION_FILE.fullmatch(name)))
-
-    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+    def read_row(row: LogRow) -> Iterator[ReaderItem]:
         entry = row.value
         session, number = as_string(entry.get("sessionId")), entry.get("messageId")
         key = f"{session}:{number}"
         if entry.get("type") != "user":
             yield skip_kind(as_string(entry.get("type")), (), "message")
-        elif session[:_SHORT_ID] in self.recorded:
+        elif session[:_SHORT_ID] in recorded:
             yield SkippedItem("prompt that is in chats")
-        elif not session or not isinstance(number, int) or key in self.seen:
+        elif not session or not isinstance(number, int) or key in seen:
             yield SkippedItem("prompt without a place of its own")
         else:
-            skipped: list[SkippedItem] = []
-            text = message_words(as_string(entry.get("message")), True, skipped)
+            text, skipped = _message_words(as_string(entry.get("message")), user=True)
             yield from skipped
             if text:
-                self.seen.add(key)
+                seen.add(key)
+                yield Turn(key, "user", text, session, as_micros(entry.get("timestamp")), cwd)
+
+    return read_row
+
+
+def _checkpoint_reader(root: Path, path: str) -> TranscriptReader:
+    folders = [root.name, *path.split("/")]
+    session = "/".join(folders[-2:]).removesuffix(".json")
+    cwd = project_root(root, path)
+    lines = count(1)
+
+    def read_row(row: LogRow) -> Iterator[ReaderItem]:
+        contents = as_array(row.value.get("history")) if "history" in row.value else [row.value]
+        for content, line in zip(map(as_object, contents), lines, strict=False):
+            speaker = as_string(content.get("role"))
+            if speaker not in SPEAKERS:
+                yield skip_kind(speaker, (), "role")
+                continue
+            text, skipped = _message_words(content.get("parts"), user=speaker == "user")
+            yield from skipped
+            if text:
+                role, origin = SPEAKERS[speaker]
                 yield Turn(
-                    key, "user", text, session, row.line, row.start, row.end,
-                    as_micros(entry.get("timestamp")), self.cwd,
-                    agent=NAME,
+                    f"{session}:{line}", role, text, session, cwd=cwd, origin=origin,
+                    title=session.rpartition("/")[2], line=line,
                 )  # fmt: skip
 
-
-@dataclass(slots=True)
-class _Checkpoint:
-    root: Path
-    path: str
-    session: str = ""
-    cwd: str | None = None
-    line: int = 0
-
-    def __post_init__(self) -> None:
-        folders = [self.root.name, *self.path.split("/")]
-        self.session = "/".join(folders[-2:]).removesuffix(".json")
-        self.cwd = project_root(self.root, self.path)
-
-    def row(self, row: LogRow) -> Iterator[ReaderItem]:
-        contents = as_array(row.value.get("history")) if "history" in row.value else [row.value]
-        for content in map(as_object, contents):
-            self.line += 1
-            yield from self._content(row, content)
-
-    def _content(self, row: LogRow, content: dict[str, Any]) -> Iterator[ReaderItem]:
-        speaker = as_string(content.get("role"))
-        if speaker not in SPEAKERS:
-            yield skip_kind(speaker, (), "role")
-            return
-        skipped: list[SkippedItem] = []
-        text = message_words(content.get("parts"), speaker == "user", skipped)
-        yield from skipped
-        if text:
-            role, origin = SPEAKERS[speaker]
-            yield Turn(
-                f"{self.session}:{self.line}", role, text, self.session, self.line, row.start, row.end,
-                cwd=self.cwd, agent=NAME, origin=origin, title=self.session.rpartition("/")[2],
-            )  # fmt: skip
+    return read_row
 
 
 GEMINI_FILE = TranscriptFormat(NAME, f"{NAME} 1", False, _is_whole_file, read_elements, _whole_file_reader)

@@ -26,6 +26,7 @@ from scrubjay.ingest.transcripts import chatgpt, claude, codex, gemini, generic,
 from scrubjay.ingest.transcripts.base import (
     HEAD_BYTES,
     BrokenRow,
+    LogRow,
     SkippedItem,
     TranscriptFormat,
     is_cursor_valid,
@@ -97,19 +98,22 @@ def follow_log(
     for row in form.rows(file, cursor):
         found = (row,) if isinstance(row, BrokenRow) else tuple(reader(row))
         if row.start >= cursor:
-            yield LogStep(row.end, tuple(map(_storable_turn, found)))
+            yield LogStep(row.end, tuple(_storable(one, row, form) for one in found))
 
 
-def _storable_turn(one: Turn | SkippedItem | BrokenRow) -> Turn | SkippedItem | BrokenRow:
+def _storable(
+    one: Turn | SkippedItem | BrokenRow, row: LogRow | BrokenRow, form: TranscriptFormat
+) -> Turn | SkippedItem | BrokenRow:
     """Return what a store accepts: no blank turn, no unstorable character, no endless title or kind."""
     if isinstance(one, Turn):
         if not one.text or one.text.isspace():
             return SkippedItem("blank")
-        one = replace(one, title=one.title[:MAX_TITLE_CHARACTERS])
         texts: dict[str, Any] = {
             name: storable_text(text) for name in TURN_TEXTS if (text := getattr(one, name))
         }
-        return replace(one, **texts)
+        texts["title"] = texts.get("title", "")[:MAX_TITLE_CHARACTERS]
+        texts.setdefault("agent", form.name)
+        return replace(one, **texts, line=one.line or row.line, start=row.start, end=row.end)
     if isinstance(one, SkippedItem) and not (len(one.kind) <= MAX_KIND_CHARACTERS and one.kind.isprintable()):
         shown = "".join(char if char.isprintable() else "\ufffd" for char in one.kind[:MAX_KIND_CHARACTERS])
         return replace(one, kind=shown)

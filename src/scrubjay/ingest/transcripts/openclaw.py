@@ -214,7 +214,7 @@ class _Reading:
         elif spoken:
             yield Turn(
                 key or f"{self.session}:{row.line}", role, spoken[0],
-                branch_session(self.session, fork) if fork else self.session, row.line, row.start, row.end,
+                branch_session(self.session, fork) if fork else self.session,
                 as_micros(entry.get("timestamp")) or micros_from_millis(message.get("timestamp")),
                 self.cwd, agent=self.agent, origin=spoken[1], title=self.title,
             )  # fmt: skip

@@ -74,9 +74,9 @@ def _session_file_reader(root: Path, path: str) -> TranscriptReader:
             messages = map(as_object, as_array(row.value["messages"]))
             for line, message in enumerate(messages, 1):
                 parts = list(map(as_object, as_array(message.get("parts"))))
-                yield from session.message(row, line, as_object(message.get("info")), parts)
+                yield from session.message(line, as_object(message.get("info")), parts)
         else:
-            yield from _stored_turns(root, path, row)
+            yield from _stored_turns(root, path, row.value)
 
     return read_row
 
@@ -106,9 +106,7 @@ class OpenCodeSession:
             f"{reverted}\uffff" if reverted and revert.get("partID") else reverted,
         )
 
-    def message(
-        self, row: LogRow, line: int, info: dict[str, Any], parts: list[dict[str, Any]]
-    ) -> Iterator[ReaderItem]:
+    def message(self, line: int, info: dict[str, Any], parts: list[dict[str, Any]]) -> Iterator[ReaderItem]:
         role, key = as_string(info.get("role")), as_string(info.get("id")) or f"{self.name}:{line}"
         if role not in _ORIGINS:
             yield skip_kind(role, (), "role")
@@ -129,25 +127,25 @@ class OpenCodeSession:
             taken_back = bool(self.reverted) and key >= self.reverted
             cwd = as_string(as_object(info.get("path")).get("cwd")) or self.cwd
             yield Turn(
-                key, role, text, branch_session(self.name, self.reverted) if taken_back else self.name, line,
-                row.start, row.end, micros_from_millis(as_object(info.get("time")).get("created")), cwd,
-                agent=NAME, origin="agent" if self.spawned else _ORIGINS[role], title=self.title,
+                key, role, text, branch_session(self.name, self.reverted) if taken_back else self.name,
+                micros_from_millis(as_object(info.get("time")).get("created")), cwd,
+                origin="agent" if self.spawned else _ORIGINS[role], title=self.title, line=line,
             )  # fmt: skip
 
 
-def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
+def _stored_turns(root: Path, path: str, info: dict[str, Any]) -> Iterator[ReaderItem]:
     *above, folder, _, name = ["", "", *path.split("/")]
     if folder != "session":
-        message = (
-            f"{path} is a session of OpenCode, but its messages lie outside the source. It was not read."
+        raise SourceError(
+            f"{path} is a session of OpenCode, but its messages lie outside the source. It was not read.",
+            hint="make OpenCode's folder `storage` the source",
         )
-        raise SourceError(message, hint="make OpenCode's folder `storage` the source")
     base = "/".join(filter(None, above))
     # Named by its file, as in OpenCode: moved sessions keep their old contents.
     session_id = name.removesuffix(".json")
-    session = OpenCodeSession.of({**row.value, "id": session_id}, session_id)
-    for line, (key, info) in enumerate(_objects(root, f"{base}/message/{session_id}".lstrip("/")), 1):
-        if info is None:
+    session = OpenCodeSession.of({**info, "id": session_id}, session_id)
+    for line, (key, message) in enumerate(_objects(root, f"{base}/message/{session_id}".lstrip("/")), 1):
+        if message is None:
             yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
             continue
         parts = list(_objects(root, f"{base}/part/{key}".lstrip("/")))
@@ -157,7 +155,7 @@ def _stored_turns(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
             if part_data is None
         )
         readable = [part for _, part in parts if part is not None]
-        yield from session.message(row, line, {**info, "id": key}, readable)
+        yield from session.message(line, {**message, "id": key}, readable)
 
 
 def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
@@ -197,7 +195,7 @@ def _read(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
 
     try:
         with closing(_opened(root, path)) as database:
-            yield from _sessions(database, path, row)
+            yield from _sessions(database, path)
     except sqlite3.Error as error:
         message = f"{path} cannot be read as OpenCode's database: {error}. What was stored of it is kept."
         raise SourceError(message, hint="opencode export SESSION > session.json, and sync that") from error
@@ -217,7 +215,7 @@ def _opened(root: Path, path: str) -> sqlite3.Connection:
     return database
 
 
-def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[ReaderItem]:
+def _sessions(database: sqlite3.Connection, path: str) -> Iterator[ReaderItem]:
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("BEGIN")
     # Tables only: a view could be an endless computation.
@@ -245,7 +243,7 @@ def _sessions(database: sqlite3.Connection, path: str, row: LogRow) -> Iterator[
                 yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
                 continue
             parts = [_object(part) for (part,) in database.execute(_PARTS, (key,))]
-            yield from session.message(row, line, {**spoken, "id": key}, [as_object(part) for part in parts])
+            yield from session.message(line, {**spoken, "id": key}, [as_object(part) for part in parts])
 
 
 def _object(data: object) -> dict[str, Any] | None:
