@@ -9,14 +9,15 @@ memories and categories that quote them go as well; pinned memories and those in
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Final, TypeVar
 
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import EDITED_RULE, Category, Edge, category_path
-from scrubjay.models.ids import forgotten_prefix
+from scrubjay.models.ids import forgotten_prefix, tombstone_hashes
 from scrubjay.models.lifecycle import (
     INJECTION_VERDICTS,
     Event,
@@ -51,6 +52,8 @@ from scrubjay.storage.changes import (
 from scrubjay.storage.interface import Reader, Store, all_records, in_batches
 from scrubjay.text.tokenizer import query_groups
 
+T = TypeVar("T")
+
 STATUS_EVENTS: Final = frozenset(("archived", "restored", "superseded"))
 ALL_EVENTS: Final = 2**31
 """More events than any memories have."""
@@ -74,6 +77,25 @@ def archived_by_hand(reader: Reader, records: Iterable[Record]) -> set[str]:
     archived = [record.id for record in records if record.status == "archived"]
     last = last_status_events(reader, archived)
     return {memory for memory in archived if memory not in last or last[memory].run is None}
+
+
+def find_forgotten(
+    reader: Reader,
+    secret: bytes,
+    items: Sequence[T],
+    texts_of: Callable[[T], Iterable[str]],
+    keys: Sequence[str],
+) -> list[bool]:
+    """Return, for each item, whether one of its texts was forgotten under one of the visibility keys.
+
+    Tombstone hashes cost as much as the rest of an ingest: a store that has forgotten nothing computes none.
+    """
+
+    def hashes(item: T) -> set[str]:
+        return {one for text in texts_of(item) for one in tombstone_hashes(secret, text, keys)}
+
+    forgotten = reader.forgotten_hashes(chain.from_iterable(map(hashes, items)))
+    return [bool(forgotten) and not forgotten.isdisjoint(hashes(item)) for item in items]
 
 
 def last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:

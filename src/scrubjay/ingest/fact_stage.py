@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.deletion import last_status_events
+from scrubjay.ingest.deletion import find_forgotten, last_status_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import now_micros
-from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import PERSON_ROLES, Record, Scope
 from scrubjay.storage.changes import Change, PreparedMemory, PutEvents
@@ -89,7 +89,7 @@ class FactStage:
         for key in sorted({one.record.key for one in memories}):
             own = [one for one in memories if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                statements = self._statements(reader, own, at) if "statements" in self._stages else []
+                statements = self._statements(reader, key, own, at) if "statements" in self._stages else []
                 facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)
                 evidence = {one.record.id: (turn,) for (one, turn) in statements}
                 known = [
@@ -115,7 +115,7 @@ class FactStage:
         return batch
 
     def _statements(
-        self, reader: Reader, own: Sequence[PreparedMemory], at: int
+        self, reader: Reader, key: str, own: Sequence[PreparedMemory], at: int
     ) -> list[tuple[PreparedMemory, Record]]:
         from scrubjay.facts.extractor import extract_facts
 
@@ -126,15 +126,12 @@ class FactStage:
                 record = fact_record(self._secret, one.record, statement, at)
                 found[record.id] = (record, one)
         self._match_known(reader, found, at)
-        tombstones = {
-            memory: tombstone_hashes(self._secret, record.content, [record.key])
-            for memory, (record, _) in found.items()
-        }
-        forgotten = reader.forgotten_hashes([one for some in tombstones.values() for one in some])
+        facts = list(found.values())
+        forgotten = find_forgotten(reader, self._secret, facts, lambda one: (one[0].content,), [key])
         return [
             (prepare_memory(record, turn.language), turn.record)
-            for memory, (record, turn) in found.items()
-            if forgotten.isdisjoint(tombstones[memory])
+            for (record, turn), gone in zip(facts, forgotten, strict=True)
+            if not gone
         ]
 
     @staticmethod

@@ -26,14 +26,14 @@ from scrubjay.errors import SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.alignment import PASSAGE_TIER, FreshPassage, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
-from scrubjay.ingest.deletion import REREAD_HASH, status_changes
+from scrubjay.ingest.deletion import REREAD_HASH, find_forgotten, status_changes
 from scrubjay.ingest.files import is_within
 from scrubjay.ingest.reader import redact_documents, stage_versions
 from scrubjay.ingest.scanner import head_log, log_stamp
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, SyncRun, SyncTally
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.records import (
     COMMIT,
@@ -546,9 +546,8 @@ def _prepare(
                 event=EventTime(at, at, "second", "UTC") if at is not None else None,
             )
         )
-    hashes = {one.id: tombstone_hashes(run.secret, one.content, run.scope.keys) for one in records}
-    forgotten = reader.forgotten_hashes(one for own in hashes.values() for one in own)
-    stays = [one for one in records if forgotten.isdisjoint(hashes[one.id])]
+    forgotten = find_forgotten(reader, run.secret, records, lambda one: (one.content,), run.scope.keys)
+    stays = [one for one, gone in zip(records, forgotten, strict=True) if not gone]
     run.tally.forgotten += len(records) - len(stays)
     same = {
         one.id

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,13 +24,19 @@ from scrubjay.ingest.alignment import (
     note_marker_id,
     plan_document,
 )
-from scrubjay.ingest.deletion import REREAD_HASH, archived_by_hand, remaining_title, withheld_ids
+from scrubjay.ingest.deletion import (
+    REREAD_HASH,
+    archived_by_hand,
+    find_forgotten,
+    remaining_title,
+    withheld_ids,
+)
 from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError, file_text, read_bytes
 from scrubjay.ingest.reader import DraftDocument, draft_document, redact_documents
 from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.models.dates import now_micros, parse_when
-from scrubjay.models.ids import text_hash, tombstone_hashes
+from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
     FORGOTTEN_PREFIX,
     KEPT_PRIVATE_PREFIX,
@@ -305,20 +310,13 @@ def _without_forgotten(
     reader: Reader, secret: bytes, drafts: Sequence[DraftPassage], old: Sequence[Record], keys: Sequence[str]
 ) -> list[DraftPassage]:
     """Leave out passages whose text was forgotten, except stored copies: their viewers must not learn when it was."""
-
-    def tombstones(texts: Iterable[str]) -> set[str]:
-        return {one for text in texts for one in tombstone_hashes(secret, text, keys)}
-
     added = addition_texts([(one.heading_path, one.content) for one in drafts])
     texts = [{one.content, text} for one, text in zip(drafts, added, strict=True)]
-    # Tombstone hashes cost as much as the rest of a passage's plan: none are made where nothing was forgotten.
-    forgotten = reader.forgotten_hashes(chain.from_iterable(map(tombstones, texts)))
-    if not forgotten:
-        return list(drafts)
+    forgotten = find_forgotten(reader, secret, texts, lambda pair: pair, keys)
     stored = Counter(record.content_hash for record in old)
     remaining = []
-    for one, pair in zip(drafts, texts, strict=True):
-        if not forgotten.isdisjoint(tombstones(pair)):
+    for one, gone in zip(drafts, forgotten, strict=True):
+        if gone:
             digest = text_hash(one.content)
             if not stored[digest]:
                 continue

@@ -20,12 +20,12 @@ from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
 from scrubjay.ingest import additions
 from scrubjay.ingest.additions import ValidatedMemory, separate_speakers, validate_memory
+from scrubjay.ingest.deletion import find_forgotten
 from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.scanner import scan_files
 from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
-from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import LifecycleChange
 from scrubjay.models.reports import (
     ImportReport,
@@ -395,19 +395,17 @@ class _BatchImporter:
             apart = separate_speakers(reader, [one for _, one in memories], self._secret)
             memories = [(item, one) for (item, _), one in zip(memories, apart, strict=True)]
             stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.exact)])
-            marks = [
-                tombstone_hashes(self._secret, one.record.content, self._workspace.scope.keys)
-                for _, one in memories
-            ]
-            forgotten = reader.forgotten_hashes([mark for own in marks for mark in own])
+            forgotten = find_forgotten(
+                reader, self._secret, apart, lambda one: (one.record.content,), scope.keys
+            )
         if secrets and not self._dry:
             redact_stored_turns(store, scope, self._base, secrets)
         new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
-        for (item, one), own in zip(memories, marks, strict=True):
+        for (item, one), gone in zip(memories, forgotten, strict=True):
             memory = _stored_id(one, stored)
             if memory in stored or memory in new:
                 self.counts["existed"] += 1
-            elif not (self._include_forgotten or forgotten.isdisjoint(own)):
+            elif gone and not self._include_forgotten:
                 self.counts["forgotten"] += 1
                 continue
             else:

@@ -18,11 +18,11 @@ from scrubjay.entities.dictionary import normal_form
 from scrubjay.errors import InputError
 from scrubjay.ingest.additions import addition_key
 from scrubjay.ingest.alignment import preceding_texts
-from scrubjay.ingest.deletion import STATUS_EVENTS, last_status_events
+from scrubjay.ingest.deletion import STATUS_EVENTS, find_forgotten, last_status_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import format_event, now_micros
 from scrubjay.models.graph import Edge, Entity
-from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
 from scrubjay.models.records import ENTITY_PREFIX, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ImportSample, Progress, ProgressCallback
@@ -330,12 +330,14 @@ class _ExistingRows:
         self._same_id = reader.get([record.id for record, _ in records])
         self._candidates = {record.id: self._candidate_ids(record, keep=keep) for record, keep in records}
         self._here = reader.get([one for ids in self._candidates.values() for one in ids])
-        self._tombstones = {
-            record.id: tombstone_hashes(into.secret, record.content, into.scope.keys) for record, _ in records
-        }
-        self._forgotten = reader.forgotten_hashes([one for some in self._tombstones.values() for one in some])
+        self._forgotten = self._forgotten_ids([record for record, _ in records])
         self.matched: dict[str, Record] = {}
         self._exported = {record.id: record for record, _ in records}
+
+    def _forgotten_ids(self, records: Sequence[Record]) -> set[str]:
+        into = self._into
+        gone = find_forgotten(self._reader, into.secret, records, lambda one: (one.content,), into.scope.keys)
+        return {record.id for record, forgotten in zip(records, gone, strict=True) if forgotten}
 
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""
@@ -381,7 +383,7 @@ class _ExistingRows:
             if passage is not None:
                 self.matched[record.id] = passage
             return None
-        if not (into.include_forgotten or self._forgotten.isdisjoint(self._tombstones[record.id])):
+        if record.id in self._forgotten and not into.include_forgotten:
             into.names.put(record.id, None)
             into.counts["forgotten"] += 1
             return None

@@ -10,7 +10,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -18,6 +17,7 @@ from scrubjay.errors import SourceError
 from scrubjay.ingest.additions import private_tags
 from scrubjay.ingest.alignment import FreshPassage, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
+from scrubjay.ingest.deletion import find_forgotten
 from scrubjay.ingest.files import open_file
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.scanner import FileState, is_automatic
@@ -40,7 +40,7 @@ from scrubjay.ingest.turns import (
     strip_injected,
 )
 from scrubjay.models.dates import now_micros
-from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
+from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.records import (
     NOT_A_TRANSCRIPT,
     OWN,
@@ -373,24 +373,22 @@ class _TranscriptImport:
             records.append(record)
         return _TurnDraft(turn.session, clean.text, turn.text if clean.counts else "", records)
 
-    def _tombstones(self, draft: _TurnDraft) -> set[str]:
-        """Return the tombstones that a turn would have left if forgotten."""
-        secret, keys = self.run.secret, self.run.scope.keys
-        found = tombstone_hashes(secret, draft.text, keys)
-        if draft.said:  # it may have been forgotten as redacted without context
-            found |= tombstone_hashes(secret, redact_text(draft.said, self.run.chunks.allow).text, keys)
-        return found
+    def _texts(self, draft: _TurnDraft) -> Iterator[str]:
+        """Yield the texts by which a turn may have been forgotten."""
+        yield draft.text
+        if draft.said:  # redacted without context
+            yield redact_text(draft.said, self.run.chunks.allow).text
 
     def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[Record]:
+        run = self.run
         present = reader.get([record.id for draft in drafts for record in draft.records])
-        # None are made where nothing was forgotten: they take as long as the rest of a draft.
-        forgotten = reader.forgotten_hashes(chain.from_iterable(map(self._tombstones, drafts)))
+        forgotten = find_forgotten(reader, run.secret, drafts, self._texts, run.scope.keys)
         fresh: dict[str, Record] = {}
-        for draft in drafts:
+        for draft, gone in zip(drafts, forgotten, strict=True):
             session = draft.session
             new = [one for one in draft.records if one.id not in present and one.id not in fresh]
-            if forgotten and not forgotten.isdisjoint(self._tombstones(draft)):
-                self.run.tally.forgotten += 1
+            if gone:
+                run.tally.forgotten += 1
                 continue
             if not new:
                 continue
