@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay.ingest.reader import MAX_TAGS, METADATA_HEAD, DocumentMetadata, extract_metadata
+from scrubjay.models.dates import parse_when
 from scrubjay.text.markdown import parse_blocks
 
 
@@ -26,8 +27,7 @@ def test_front_matter_is_read():
     assert extract_metadata(text, path="a.md") == DocumentMetadata(
         title="Store",
         tags=("seeds", "oak", "no"),
-        date=datetime(2026, 3, 1),
-        precision="day",
+        event=DAY,
         pinned=True,
         visibility="public",
     )
@@ -96,13 +96,13 @@ def test_the_title_is_named_or_the_first_heading(text: str, title: str | None):
     assert extract_metadata(text, path="a.md").title == title
 
 
-DAY = datetime(2026, 3, 1)
+DAY = parse_when("2026-03-01")
 
 
 @pytest.mark.parametrize("written", ["2026-03-01", "'2026-03-01'", "2026/03/01", '"[[2026-03-01]]"'])
 def test_a_date_without_a_clock_is_a_local_day(written: str):
     facts = front(f"date: {written}")
-    assert (facts.date, facts.precision, facts.problems) == (DAY, "day", ())
+    assert (facts.event, facts.problems) == (DAY, ())
 
 
 @pytest.mark.parametrize(
@@ -115,21 +115,20 @@ def test_a_date_without_a_clock_is_a_local_day(written: str):
 )
 def test_a_date_with_a_clock_is_an_instant(written: str, moment: datetime):
     facts = front(f"date: {written}")
-    assert (facts.date, facts.precision) == (moment, "second")
-    assert (facts.date and facts.date.tzinfo) == moment.tzinfo
+    assert facts.event == parse_when(moment)
 
 
 def test_date_goes_before_created_and_updated_is_not_read():
-    assert front("created: 2026-03-02\ndate: 2026-03-01").date == DAY
-    assert front("created: 2026-03-01").date == DAY
-    assert extract_metadata("date:: 2026-03-01\n", path="a.md").date == DAY
-    assert front("updated: 2026-03-01").date is None
+    assert front("created: 2026-03-02\ndate: 2026-03-01").event == DAY
+    assert front("created: 2026-03-01").event == DAY
+    assert extract_metadata("date:: 2026-03-01\n", path="a.md").event == DAY
+    assert front("updated: 2026-03-01").event is None
 
 
 @pytest.mark.parametrize("written", ["2026-02-30", "yesterday", "0001-01-01", "2026-03", "2026-03-01 25:00"])
 def test_a_date_that_cannot_be_read_is_a_problem_and_the_path_is_asked(written: str):
     facts = extract_metadata(f"---\ndate: {written}\n---\n", path="2026-03-01.md")
-    assert (facts.date, facts.precision) == (DAY, "day")
+    assert facts.event == DAY
     assert written in facts.problems[0]
 
 
@@ -142,14 +141,14 @@ def test_a_date_that_cannot_be_read_is_a_problem_and_the_path_is_asked(written: 
 )
 def test_a_path_names_a_day(path: str):
     facts = extract_metadata("x", path=path)
-    assert (facts.date, facts.precision) == (DAY, "day")
+    assert facts.event == DAY
 
 
 @pytest.mark.parametrize(
     "path", ["2026-13-01.md", "12026-03-011.md", "2026-03_01.md", "a-20260301.md", "2026-03.md"]
 )
 def test_other_numbers_in_a_path_are_no_day(path: str):
-    assert extract_metadata("x", path=path).date is None
+    assert extract_metadata("x", path=path).event is None
 
 
 def test_a_pin_is_true_or_false():
@@ -214,7 +213,7 @@ def test_front_matter_that_cannot_be_read_is_a_problem_and_hides_nothing(body: s
     facts = extract_metadata(text, path="2026-03-01.md")
     (problem,) = facts.problems
     assert re.search(says, problem)
-    assert (facts.title, facts.tags, facts.date) == ("Title", ("tag",), DAY)
+    assert (facts.title, facts.tags, facts.event) == ("Title", ("tag",), DAY)
 
 
 def test_explicit_types_are_not_built():

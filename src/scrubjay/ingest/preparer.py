@@ -35,7 +35,7 @@ from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError, file_
 from scrubjay.ingest.reader import DraftDocument, draft_document, redact_documents
 from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
-from scrubjay.models.dates import now_micros, parse_when
+from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
     FORGOTTEN_PREFIX,
@@ -339,15 +339,12 @@ def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTra
         run.tally.refused[str(place)] = metadata.group
     elif metadata.visibility is not None:
         key = run.owner.key(metadata.visibility, metadata.group)
-    event = None
-    if metadata.date is not None:
-        event = parse_when(metadata.date.date().isoformat() if metadata.precision == "day" else metadata.date)
     now = now_micros()
     return DocumentTraits(
         key=key,
         owner=run.scope.user,
         tags=tuple(sorted({tag.lower() for tag in metadata.tags})),
-        event=event,
+        event=metadata.event,
         pinned=metadata.pinned and own,
         recorded_at=min(drafted.document.mtime_ns // 1000 or now, now),
         updated_at=now,

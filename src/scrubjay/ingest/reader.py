@@ -16,7 +16,7 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.alignment import LABELLER_VERSION, DraftPassage
 from scrubjay.ingest.chunker import CHUNKER_VERSION, ChunkSettings, Passage, chunk_text
@@ -48,11 +48,19 @@ MAX_FRONT_MATTER = 64 * 1024
 MAX_YAML_DEPTH = 16
 
 
+def split_front_matter(flat: str) -> tuple[str, int]:
+    """Return the front matter of a text without its dashes, and where the text behind it begins."""
+    end = front_matter_end(flat)
+    return (flat[flat.find("\n") + 1 : flat.rfind("\n", 0, end - 1) + 1] if end else ""), end
+
+
 def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
     """Return the fields of front matter by lower-case name, or what is wrong with it as a sentence.
 
     Values are strings, lists or mappings: no YAML types, so that a tag ``no`` stays ``no``.
     """
+    if not raw:
+        return {}, ""
     import yaml
 
     if len(raw) > MAX_FRONT_MATTER:
@@ -102,8 +110,6 @@ METADATA_HEAD = 64 * 1024
 
 MAX_TAGS = 100
 
-Precision = Literal["day", "second"]
-
 _EMPTY = frozenset(("", "~", "null"))
 _YES, _NO = frozenset(("true", "yes", "on", "1")), frozenset(("false", "no", "off", "0"))
 _SCOPES = {"user": "user", "private": "user", "group": "group", "public": "public"}
@@ -134,16 +140,14 @@ class DocumentMetadata:
     """A document's metadata.
 
     Attributes:
-        date: When its subject happened; without a zone where none was written.
-        precision: ``day`` when the clock of ``date`` means nothing.
+        event: When its subject happened.
         visibility: ``user``, ``group`` or ``public``.
         problems: What could not be read, each in a sentence.
     """
 
     title: str | None = None
     tags: tuple[str, ...] = ()
-    date: datetime | None = None
-    precision: Precision = "day"
+    event: EventTime | None = None
     pinned: bool = False
     visibility: str | None = None
     group: str | None = None
@@ -162,12 +166,10 @@ def extract_metadata(
         note: Given for a note in a vault: there ``#tags`` count anywhere in the text, and ``#a/b`` is also ``a``.
     """
     if is_code_file(path):
-        date, precision = _path_date(path)
-        return DocumentMetadata(date=date, precision=precision)
+        return DocumentMetadata(event=_path_date(path))
     flat = normalize_newlines(text)
-    start = front_matter_end(flat)
-    raw = _front_matter(flat, start) if start else ""
-    fields, problem = parse_front_matter(raw) if start else ({}, "")
+    raw, start = split_front_matter(flat)
+    fields, problem = parse_front_matter(raw)
     head = flat[start : start + METADATA_HEAD]
     if found and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
         head, found = flat, found[1:] if start else found
@@ -175,7 +177,9 @@ def extract_metadata(
         found = parse_blocks(head)
     properties = _properties(head, found)
     problems = [problem] if problem else []
-    date, precision = _date(fields, properties, path, problems, note.day if note is not None else None)
+    event = _stated_date(fields, properties, problems)
+    if event is None and note is not None and note.day is not None:
+        event = parse_when(note.day.date())
     tags = _tags(fields, properties, head, found)
     if note is not None:
         tags = _with_parents(chain(tags, _inline_tags(head, found)))
@@ -186,8 +190,7 @@ def extract_metadata(
     return DocumentMetadata(
         title=_plain(fields.get("title")) or properties.get("title") or _heading(found),
         tags=_unique(tags, problems),
-        date=date,
-        precision=precision,
+        event=event or _path_date(path),
         pinned=_pinned(fields, problems),
         visibility=visibility,
         group=group,
@@ -261,8 +264,8 @@ def document_aliases(text: str) -> tuple[str, ...]:
     if "alias" not in text[:METADATA_HEAD].lower():
         return ()
     flat = normalize_newlines(text[:METADATA_HEAD])
-    start = front_matter_end(flat)
-    fields, _ = parse_front_matter(_front_matter(flat, start)) if start else ({}, "")
+    raw, start = split_front_matter(flat)
+    fields, _ = parse_front_matter(raw)
     properties = _properties(flat[start:], parse_blocks(flat[start:]))
     names: list[str] = []
     for key in ("aliases", "alias"):
@@ -270,10 +273,6 @@ def document_aliases(text: str) -> tuple[str, ...]:
         names += _listed(properties.get(key, ""), spaced=False)
     plain = (_LINKED.sub(r"\1", _plain(name)).strip("\"'").strip() for name in names)
     return tuple(dict.fromkeys(name for name in plain if name))[:MAX_TAGS]
-
-
-def _front_matter(flat: str, end: int) -> str:
-    return flat[flat.find("\n") + 1 : flat.rfind("\n", 0, end - 1) + 1]
 
 
 def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
@@ -296,19 +295,10 @@ def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
     return tuple(unique.values())[:MAX_TAGS]
 
 
-def _date(
-    fields: Mapping[str, object],
-    properties: Mapping[str, str],
-    path: str,
-    problems: list[str],
-    daily: datetime | None,
-) -> tuple[datetime | None, Precision]:
-    for value in (
-        fields.get("date"),
-        fields.get("created"),
-        properties.get("date"),
-        properties.get("created"),
-    ):
+def _stated_date(
+    fields: Mapping[str, object], properties: Mapping[str, str], problems: list[str]
+) -> EventTime | None:
+    for value in (given.get(name) for given in (fields, properties) for name in ("date", "created")):
         text = _plain(value)
         if not text:
             continue
@@ -318,10 +308,10 @@ def _date(
             problems.append(
                 f"The date {text[:40]!r} cannot be read: write 2026-03-01 or 2026-03-01T10:00:00Z."
             )
-    return (daily, "day") if daily is not None else _path_date(path)
+    return None
 
 
-def _moment(text: str) -> tuple[datetime, Precision]:
+def _moment(text: str) -> EventTime | None:
     words = text.strip("[]\"'").replace("/", "-").split()
     day = words[0][:10] if words else ""
     if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
@@ -329,16 +319,16 @@ def _moment(text: str) -> tuple[datetime, Precision]:
     if day[:4] in ("0000", "0001", "9999"):  # local midnight may lie beyond what a date can hold
         raise ValueError(text)
     if words == [day]:
-        return datetime.fromisoformat(day), "day"
+        return parse_when(date.fromisoformat(day))
     clock = "".join(words)[10:].lstrip("T")
-    return datetime.fromisoformat(f"{day}T{clock}"), "second"
+    return parse_when(datetime.fromisoformat(f"{day}T{clock}"))
 
 
-def _path_date(path: str) -> tuple[datetime | None, Precision]:
+def _path_date(path: str) -> EventTime | None:
     """The last day that a path names.
 
-    >>> [_path_date(path)[0].day for path in ("2026-03-01.md", "2026/03/02.md", "20260303.md")]
-    [1, 2, 3]
+    >>> [_path_date(path).precision for path in ("2026-03-01.md", "2026/03/02.md", "20260303.md")]
+    ['day', 'day', 'day']
     """
     for pattern in _DAYS:
         for found in reversed(list(pattern.finditer(path))):
@@ -346,7 +336,7 @@ def _path_date(path: str) -> tuple[datetime | None, Precision]:
                 return _moment(f"{found['y']}-{found['m']}-{found['d']}")
             except ValueError:
                 continue
-    return None, "day"
+    return None
 
 
 def headings_date(headings: Sequence[str]) -> EventTime | None:
@@ -461,11 +451,8 @@ def _document_metadata(
     file: FileText, path: str, found: Sequence[Block], allow: Sequence[str]
 ) -> DocumentMetadata:
     """Read a converted document's metadata; its text has no front matter, properties or tags, whatever it holds."""
-    date, precision = _path_date(path)
     title = redact_documents([file.title], allow)[0].text if file.title else ""
-    return DocumentMetadata(
-        title=title or _heading(found), date=date, precision=precision, problems=file.problems
-    )
+    return DocumentMetadata(title=title or _heading(found), event=_path_date(path), problems=file.problems)
 
 
 def document_blocks(text: str, path: str, unit: PositionUnit) -> list[Block]:

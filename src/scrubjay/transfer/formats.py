@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scrubjay.errors import InputError
-from scrubjay.ingest.reader import parse_front_matter
+from scrubjay.ingest.reader import parse_front_matter, split_front_matter
 from scrubjay.ingest.transcripts.base import (
     BYTE_ORDER_MARK,
     HEAD_BYTES,
@@ -290,7 +290,6 @@ BASIC_MEMORY_TIERS: Final = {
     "step": "procedural",
 }
 """Category of an observation to its tier; all others are facts."""
-_FRONT = re.compile(r"\A---[ \t]*\n(.*?)\n---[ \t]*(?:\n|\Z)", re.DOTALL)
 _ITEM = re.compile(r"\s*[-*+]\s+(.*\S)\s*\Z")
 _OBSERVATION = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
 _TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s+-\s+[\d:.,]+)?")
@@ -330,8 +329,8 @@ def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
 
 
 def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
-    front = _FRONT.match(text)
-    entry, problem = parse_front_matter(front[1]) if front else ({}, "")
+    raw, end = split_front_matter(text)
+    entry, problem = parse_front_matter(raw)
     if problem:
         yield RejectedItem(path, problem)
     tags = as_texts(entry.get("tags"))
@@ -341,8 +340,7 @@ def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     date = as_string(entry.get("created")) or as_string(entry.get("date")) or None
     note = _Note(path, title, tuple(tag for tag in tags if tag), date)
     yield ImportedName(title, (), path)
-    body, first = (text[front.end() :], front[0].count("\n") + 1) if front else (text, 1)
-    lines, found = _split_note(note, body, first)
+    lines, found = _split_note(note, text[end:], text.count("\n", 0, end) + 1)
     prose = "\n".join(lines).strip()
     if any(line.strip() and not line.lstrip().startswith("#") for line in lines):
         new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)

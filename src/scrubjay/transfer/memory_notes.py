@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from scrubjay.frozen import frozen
-from scrubjay.ingest.reader import parse_front_matter
+from scrubjay.ingest.reader import parse_front_matter, split_front_matter
 from scrubjay.models.dates import format_event, to_datetime
 from scrubjay.models.records import ORIGINS, STATUSES, TIERS, Record
 from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
-from scrubjay.text.markdown import front_matter_end
 
 MAX_NAME: Final = 60
 """Characters of a title in a file name."""
@@ -141,8 +140,7 @@ def read_note(text: str) -> MemoryNote | str:
     flat = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if _CONFLICT.search(flat):
         return "It holds a conflict that a merge left."
-    end = front_matter_end(flat)
-    raw = flat[flat.find("\n") + 1 : flat.rfind("\n", 0, end - 1) + 1] if end else ""
+    raw, end = split_front_matter(flat)
     fields, problem = _parse_own(raw) or parse_front_matter(raw)
     if problem:
         return problem
