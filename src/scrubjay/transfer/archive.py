@@ -25,7 +25,7 @@ from typing import Any, Final
 
 from scrubjay.errors import InputError, SourceError, StoreDamagedError
 from scrubjay.ingest.deletion import ALL_EVENTS
-from scrubjay.ingest.transcripts.base import BYTE_ORDER_MARK
+from scrubjay.ingest.transcripts.base import BYTE_ORDER_MARK, json_object
 from scrubjay.models import graph, lifecycle
 from scrubjay.models.dates import now_micros, to_datetime
 from scrubjay.models.graph import STORED_EDGE_KINDS, Edge, Entity
@@ -421,10 +421,9 @@ class ValueReader:
         return Entity(identity, self.key(line.text("key")), name, aliases, kind, line.number("at", 0))
 
     def edge(self, line: LineFields) -> Edge:
-        kinds = tuple(kind for kind in graph.STORED_EDGE_KINDS if kind != "belongs")
         return Edge(
             src=line.text("src"),
-            kind=line.one_of("kind", kinds),
+            kind=line.one_of("kind", EXPORTED_EDGES),
             dst=line.text("dst"),
             key=self.key(line.text("key")),
             weight=line.fraction("weight"),
@@ -628,11 +627,8 @@ def _header(file: Path, raw: bytes) -> ExportHeader:
 
 
 def _footer(file: Path, number: int, raw: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(raw)
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict) or value.get("line") != "footer":
+    value = json_object(raw)
+    if value is None or value.get("line") != "footer":
         raise InputError(
             f"{file} was cut short: line {number:,}, its last, is not the footer of an export. {NOTHING_IMPORTED}",
             hint=REEXPORT_HINT,

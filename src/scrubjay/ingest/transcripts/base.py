@@ -143,6 +143,15 @@ def as_array(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def json_object(data: object) -> dict[str, Any] | None:
+    """Return the JSON object of a text or its bytes; None for anything else."""
+    try:
+        value = json.loads(data) if isinstance(data, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def record_id(value: object) -> str:
     """Return a record's id if it is text of a usual length, else ""."""
     return name if len(name := as_string(value)) <= _MAX_RECORD_ID else ""

@@ -10,7 +10,6 @@ copies are left out. ``sessions.json`` tells which sessions are a sub-agent's or
 
 from __future__ import annotations
 
-import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
@@ -35,6 +34,7 @@ from scrubjay.ingest.transcripts.base import (
     as_string,
     branch_session,
     joined_text,
+    json_object,
     micros_from_millis,
     peek_objects,
     read_rows,
@@ -65,10 +65,7 @@ def is_spawned_session(key: str) -> bool:
 
 @lru_cache(maxsize=1)  # one list for hundreds of logs
 def _listed(text: str) -> Mapping[str, str]:
-    try:
-        entries = as_object(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
+    entries = json_object(text) or {}
     return {as_string(as_object(entry).get("sessionId")): key for key, entry in entries.items()}
 
 

@@ -10,7 +10,6 @@ database is read in one read-only transaction with its write-ahead log; ``sessio
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from contextlib import closing
@@ -36,6 +35,7 @@ from scrubjay.ingest.transcripts.base import (
     branch_session,
     is_json_file,
     joined_text,
+    json_object,
     micros_from_millis,
     read_elements,
     sibling_names,
@@ -163,10 +163,10 @@ def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | No
         if not name.endswith(".json") or name.startswith("."):
             continue
         try:
-            value = json.loads(read_file(root, f"{folder}/{name}").text)
-        except (SourceError, ValueError, RecursionError):
+            value = json_object(read_file(root, f"{folder}/{name}").text)
+        except SourceError:
             value = None
-        yield name.removesuffix(".json"), value if isinstance(value, dict) else None
+        yield name.removesuffix(".json"), value
 
 
 OPENCODE_FILES = TranscriptFormat(
@@ -234,24 +234,16 @@ def _sessions(database: sqlite3.Connection, path: str) -> Iterator[ReaderItem]:
             "parentID": parent,
             "directory": directory,
             "title": title,
-            "revert": _object(revert),
+            "revert": json_object(revert),
         }
         session = OpenCodeSession.of(info, str(name))
         for (key, data), line in zip(database.execute(_MESSAGES, (name,)), places, strict=False):
-            spoken = _object(data)
+            spoken = json_object(data)
             if spoken is None:
                 yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
                 continue
-            parts = [_object(part) for (part,) in database.execute(_PARTS, (key,))]
+            parts = [json_object(part) for (part,) in database.execute(_PARTS, (key,))]
             yield from session.message(line, {**spoken, "id": key}, [as_object(part) for part in parts])
-
-
-def _object(data: object) -> dict[str, Any] | None:
-    try:
-        value = json.loads(data) if isinstance(data, str | bytes) else None
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 OPENCODE_DATABASE = TranscriptFormat(
