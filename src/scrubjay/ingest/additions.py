@@ -322,7 +322,7 @@ def _with_existing_ids(
     exact = reader.get([one.exact for one in validated if one.exact != one.record.id])
     items = [
         replace(one, record=replace(one.record, id=one.exact))
-        if one.exact in exact and not one.scrubbed and _same_text(exact[one.exact], one.record)
+        if one.exact in exact and not one.scrubbed and has_same_text(exact[one.exact], one.record)
         else one
         for one in validated
     ]
@@ -336,14 +336,14 @@ def _with_existing_ids(
         for place in places:
             record = items[place].record
             old = stored.get(record.id)
-            if old is not None and old.place is None and not _same_text(old, record):
+            if old is not None and old.place is None and not has_same_text(old, record):
                 amended.append(place)
         turns = [items[place].record.id for place in amended if items[place].record.session is not None]
         earlier = _earlier_texts(reader, turns)
         renamed = []
         for place in amended:
             record = items[place].record
-            if not any(_same_text(one, record) for one in earlier.get(record.id, ())):
+            if not any(has_same_text(one, record) for one in earlier.get(record.id, ())):
                 items[place] = _renumbered(items[place], secret, "again", record.content_hash)
                 renamed.append(place)
         places = renamed
@@ -400,7 +400,7 @@ def _number_repeats(
             items[place] = replace(items[place], record=replace(turn, id=memory))
 
 
-def _same_text(old: Record, new: Record) -> bool:
+def has_same_text(old: Record, new: Record) -> bool:
     return old.content_hash == new.content_hash or normalize_content(old.content) == normalize_content(
         new.content
     )

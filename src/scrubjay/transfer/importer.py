@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.entities.dictionary import normal_form
 from scrubjay.errors import InputError
-from scrubjay.ingest.additions import addition_key
+from scrubjay.ingest.additions import addition_key, has_same_text
 from scrubjay.ingest.alignment import preceding_texts
 from scrubjay.ingest.deletion import STATUS_EVENTS, find_forgotten, last_status_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
@@ -42,6 +42,7 @@ from scrubjay.storage.changes import (
 from scrubjay.storage.interface import Reader, Store, all_records
 from scrubjay.text.normalize import normalize_content
 from scrubjay.transfer.archive import (
+    ALL_ROWS,
     ExportHeader,
     LineFields,
     ValueReader,
@@ -327,17 +328,14 @@ class _ExistingRows:
     def __init__(self, into: ImportContext, reader: Reader, records: Sequence[tuple[Record, bool]]) -> None:
         self._into = into
         self._reader = reader
+        self._exported = {record.id: record for record, _ in records}
         self._same_id = reader.get([record.id for record, _ in records])
         self._candidates = {record.id: self._candidate_ids(record, keep=keep) for record, keep in records}
         self._here = reader.get([one for ids in self._candidates.values() for one in ids])
-        self._forgotten = self._forgotten_ids([record for record, _ in records])
+        exported = list(self._exported.values())
+        gone = find_forgotten(reader, into.secret, exported, lambda one: (one.content,), into.scope.keys)
+        self._forgotten = {record.id for record, forgotten in zip(exported, gone, strict=True) if forgotten}
         self.matched: dict[str, Record] = {}
-        self._exported = {record.id: record for record, _ in records}
-
-    def _forgotten_ids(self, records: Sequence[Record]) -> set[str]:
-        into = self._into
-        gone = find_forgotten(self._reader, into.secret, records, lambda one: (one.content,), into.scope.keys)
-        return {record.id for record, forgotten in zip(records, gone, strict=True) if forgotten}
 
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""
@@ -356,20 +354,20 @@ class _ExistingRows:
             candidates = self._candidates[record.id]
             new_id = next((one for one in candidates if not into.names.taken(one, record.id)), candidates[-1])
             here = self._here.get(new_id)
-            if record.place is None and (here is None or not _says_same(here, record)):
+            if record.place is None and (here is None or not has_same_text(here, record)):
                 here = self._same_text(record) or (here if record.status != "superseded" else None)
                 if here is None and new_id in self._here:
                     new_id = candidates[-1]
                     here = self._here.get(new_id)
         if here is not None:
-            if here.place is None and here.status != record.status and _says_same(here, record):
+            if here.place is None and here.status != record.status and has_same_text(here, record):
                 events = last_status_events(self._reader, [here.id])
                 at = events[here.id].at if here.id in events else 0
                 into.states[record.id] = _OtherStatus(here.id, at, record)
             if opened is not None and opened.stored is None:
                 place = None if here.place is None else (here.place.source, here.place.path)
                 opened.incomplete |= place != (opened.document.source, opened.document.path)
-            into.names.put(record.id, here.id, same=_says_same(here, record))
+            into.names.put(record.id, here.id, same=has_same_text(here, record))
             into.counts["existed"] += 1
             self.matched[record.id] = here
             return None
@@ -406,7 +404,7 @@ class _ExistingRows:
         events = []
         for old, one in self.matched.items():
             name, there = export_name(self._into.store_of, old), self._exported[old]
-            version = there.updated_at if _says_same(one, there) else 0
+            version = there.updated_at if has_same_text(one, there) else 0
             at = stored.get((one.id, name, version))
             changed = max(one.updated_at, again.get(one.id, 0))
             if at is None or (version and at < changed <= now):
@@ -419,16 +417,8 @@ class _ExistingRows:
         return self._reader.get(found[:1]).get(found[0]) if found else None
 
 
-def _says_same(one: Record, other: Record) -> bool:
-    return one.content_hash == other.content_hash or normalize_content(one.content) == normalize_content(
-        other.content
-    )
-
-
 ROW_BATCH: Final = 2_000
 """Entities, edges or events of one transaction."""
-ALL_ROWS: Final = 10_000_000
-"""More events and runs than a batch of memories has."""
 
 
 def import_lines(
