@@ -70,7 +70,7 @@ _SETTINGS: Final = (
     "protocol.allow=never",
     *(f"protocol.{name}.allow=never" for name in ("file", "ext", "ssh", "git", "http", "https")),
 )
-_COMMAND: Final = (
+GIT_COMMAND: Final = (
     "git", "--no-pager", "--no-replace-objects", *(word for one in _SETTINGS for word in ("-c", one)),
 )  # fmt: skip
 _READ: Final = (
@@ -233,7 +233,7 @@ class Repository:
         return process.returncode, out.decode("utf-8", "replace"), error.decode("utf-8", "replace")
 
     def _start(self, *words: str, stdin: int | IO[bytes], stderr: int | IO[bytes]) -> subprocess.Popen[bytes]:
-        command: list[Any] = [*_COMMAND, "-C", self.folder, *words]
+        command: list[Any] = [*GIT_COMMAND, "-C", self.folder, *words]
         try:
             return subprocess.Popen(
                 command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=self._variables
@@ -416,14 +416,11 @@ def compare_history(repository: Repository, source: Source, known: Mapping[str, 
     )
 
 
-def count_commits(
-    tally: SyncTally, before: Mapping[str, Document], now: Mapping[str, Document] | None = None
-) -> None:
-    """Add what a history holds to a tally; once more, when it has changed."""
-    for documents, sign in ((before, 1),) if now is None else ((before, -1), (now, 1)):
-        left_out = sum(one.versions.extractor == LEFT_OUT for one in documents.values())
-        tally.commits += sign * (len(documents) - left_out)
-        tally.left_out += sign * left_out
+def count_commits(tally: SyncTally, documents: Mapping[str, Document]) -> None:
+    """Add what a history holds to a tally."""
+    left_out = sum(one.versions.extractor == LEFT_OUT for one in documents.values())
+    tally.commits += len(documents) - left_out
+    tally.left_out += left_out
 
 
 def left_out(commit: Commit) -> bool:

@@ -223,10 +223,10 @@ def sync_history(
     if now.empty and registered.synced_at is None:
         message = "Nothing was committed there yet; the history is read from the first commit on."
         run.tally.notices.append(FileError(repository.folder, message))
-    count_commits(run.tally, known)
     if most is not None and len(now.new) + len(now.gone) > most:
         message = f"{repository.folder} has {len(now.new):,} commits that were not read: run `scrubjay sync`."
         run.tally.notices.append(FileError(repository.folder, message, UNREAD_COMMITS))
+        count_commits(run.tally, known)
         return
     unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     begun = replace(source, synced_at=None) if now.new or now.gone or unfinished else source
@@ -253,7 +253,7 @@ def sync_history(
     run.write([PutEdges(tuple(edges))] if edges else [])
     with run.store.reader(run.scope) as reader:
         changes = status_updates(reader, left | {edge.dst for edge in edges})
-    count_commits(run.tally, known, documents_now)
+    count_commits(run.tally, documents_now)
     if len(run.tally.problems) == problems:  # else the whole history is compared the next time
         source = with_head(source, now.head)
     write_in_batches(run.write, [*changes, PutSource(replace(source, synced_at=now_micros()))])

@@ -208,12 +208,6 @@ MAX_COMMITS: Final = 300
 GIT_TIMEOUT_SECONDS: Final = 3.0
 MAX_ADDRESS: Final = 120
 """Characters read of an author's address."""
-_OFFLINE: Final = tuple(
-    word
-    for name in ("file", "ext", "ssh", "git", "http", "https")
-    for word in ("-c", f"protocol.{name}.allow=never")
-)
-"""A partial clone would fetch what it lacks; its configuration may name a program to do it."""
 
 
 def commit_authors(git_dir: str) -> list[str] | None:
@@ -266,10 +260,11 @@ def _has_remote(git_dir: str) -> bool:
 
 
 def _git(git_dir: str, *arguments: str) -> list[str] | None:
-    command = ["git", f"--git-dir={git_dir}", "--no-pager", "--no-replace-objects", *_OFFLINE, *arguments]
+    from scrubjay.ingest.git import GIT_COMMAND  # a folder in no repository needs none of it
+
     try:
         done = subprocess.run(
-            command,
+            [*GIT_COMMAND, f"--git-dir={git_dir}", *arguments],
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=GIT_TIMEOUT_SECONDS,
