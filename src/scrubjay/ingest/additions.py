@@ -273,16 +273,12 @@ def put_memories(
     facts = FactBatch()
     for batch in in_batches(prepared, ADD_BATCH):
         done = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
-        edge_builder.add_entities([memory.record for memory in done.fresh])
-        before, after = edge_builder.changes(done.fresh, ())
-        puts = [PutMemory(memory) for memory in done.fresh]
-        store.write(scope, [*before, *puts, *after, *done.after], durable=True)
+        edges = _write_connected(store, scope, edge_builder, done)
         facts.outcomes |= done.outcomes
         facts.stated |= done.stated
-        for change in after:
-            for edge in change.edges if isinstance(change, PutEdges) else ():
-                if edge.kind == "similar":
-                    facts.similar.setdefault(edge.src, []).append(edge.dst)
+        for edge in edges:
+            if edge.kind == "similar":
+                facts.similar.setdefault(edge.src, []).append(edge.dst)
     reports = iter(
         [
             _report(item, place in new_places, facts, present.get(item.record.id, item.record).status)
@@ -293,6 +289,17 @@ def put_memories(
         AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(reports)
         for item in validated
     ]
+
+
+def _write_connected(
+    store: Store, scope: Scope, edge_builder: EdgeBuilder, facts: FactBatch, done: Sequence[Change] = ()
+) -> list[Edge]:
+    """Write the memories of a batch with their edges, and return these; ``done`` goes into the same transaction."""
+    edge_builder.add_entities([one.record for one in facts.fresh])
+    before, after = edge_builder.changes(facts.fresh, ())
+    puts = map(PutMemory, facts.fresh)
+    store.write(scope, [*before, *puts, *after, *facts.after, *done], durable=True)
+    return [edge for change in after if isinstance(change, PutEdges) for edge in change.edges]
 
 
 def _record_repeats(store: Store, scope: Scope, records: Sequence[Record]) -> None:
@@ -478,11 +485,8 @@ def _learn_again(
 ) -> None:
     """Learn the facts of a turn's new text; where this is interrupted, the next enrichment does it."""
     facts = fact_stage.extract([prepare_memory(turn)], settle=False)
-    edge_builder.add_entities([one.record for one in facts.fresh])
-    before, after = edge_builder.changes(facts.fresh, ())
-    puts = [PutMemory(memory) for memory in facts.fresh]
     done = PutDue({turn.id: 0}, {turn.id: turn.due})
-    store.write(scope, [*before, *puts, *after, *facts.after, done], durable=True)
+    _write_connected(store, scope, edge_builder, facts, [done])
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:
