@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -44,32 +44,29 @@ MAX_KNOWN: Final = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class SimilarityOptions:
-    """When two memories are joined.
+class LinkingOptions:
+    """How memories are connected.
 
     Attributes:
-        floor: Least cosine. With the static model, pairs of two documents of the Rust book share a subject at .75;
-            in a handbook that joins any two tables.
-        links: Most links of a memory.
+        stages: Any of ``concepts``, ``links``, ``similar`` and ``categories``.
+        floor: Least cosine of two memories that are joined. With the static model, pairs of two documents of the Rust
+            book share a subject at .75; in a handbook that joins any two tables.
+        links: Most similar memories that a memory is joined with.
     """
 
-    floor: float = 0.8
-    links: int = 10
-
-
-@dataclass(frozen=True, slots=True)
-class SimilarityCandidate:
-    """What decides whether a memory may be joined: passages of one ``document`` (source and path) are not."""
-
-    document: tuple[str, str]
-    comparable: bool
+    stages: tuple[str, ...]
+    floor: float
+    links: int
 
 
 class SimilarityLinker:
-    def __init__(self, fingerprint: str, similarity: SimilarityOptions) -> None:
+    """Joins memories by their vectors, but no two passages of one document."""
+
+    def __init__(self, fingerprint: str, options: LinkingOptions) -> None:
         self._fingerprint = fingerprint
-        self._options = similarity
-        self._candidates: dict[str, SimilarityCandidate] = {}
+        self._options = options
+        # Source and path of each memory seen so far; None of one with too few words.
+        self._documents: dict[str, tuple[str, str] | None] = {}
 
     def similar(
         self,
@@ -92,9 +89,9 @@ class SimilarityLinker:
         """
         import numpy as np
 
-        if len(self._candidates) > MAX_KNOWN:
-            self._candidates.clear()
-        self._add_candidates([memory.record for memory in (*fresh, *beside)])
+        if len(self._documents) > MAX_KNOWN:
+            self._documents.clear()
+        self._add_documents([memory.record for memory in (*fresh, *beside)])
         comparable = self._comparable(fresh)
         if not comparable:
             return []
@@ -107,9 +104,7 @@ class SimilarityLinker:
         )
         micro = _cosines(queries, [memory.vectors[self._fingerprint] for memory in others])
         ids = np.array([memory.record.id for memory in others])
-        documents = np.unique(
-            ["\n".join(self._candidates[one].document) for one in ids], return_inverse=True
-        )[1]
+        documents = np.unique(["\n".join(self._documents[one] or ()) for one in ids], return_inverse=True)[1]
         near = (micro / MICRO >= self._options.floor) & (documents != documents[: len(comparable), None])
         # The later of two new memories makes the link.
         near[:, : len(comparable)] &= np.tri(len(comparable), k=-1, dtype=bool)
@@ -125,7 +120,7 @@ class SimilarityLinker:
 
     def _comparable(self, memories: Sequence[PreparedMemory]) -> list[PreparedMemory]:
         return [
-            m for m in memories if self._fingerprint in m.vectors and self._candidates[m.record.id].comparable
+            m for m in memories if self._fingerprint in m.vectors and self._documents[m.record.id] is not None
         ]
 
     def _stored_neighbours(
@@ -149,8 +144,8 @@ class SimilarityLinker:
             unique = queries[list(first.values())]
             nearest = reader.nearest_batch(self._fingerprint, unique, limit_now, self._options.floor)
             hits = dict(zip(first, nearest, strict=True))
-            unknown = {hit.id for nearby in nearest for hit in nearby} - self._candidates.keys()
-            self._add_candidates(list(reader.get(list(unknown)).values()))
+            unknown = {hit.id for nearby in nearest for hit in nearby} - self._documents.keys()
+            self._add_documents(list(reader.get(list(unknown)).values()))
             short = []
             for row in rows:
                 nearby = hits[texts[row]]
@@ -159,7 +154,7 @@ class SimilarityLinker:
                     for hit in nearby
                     if hit.id not in new_ids
                     and unconnected.get(hit.id) != records[row].key
-                    and self._may_join(records[row], hit.id)
+                    and self._documents.get(hit.id) not in (None, self._documents[records[row].id])
                 ]
                 found[row] = {hit.id: hit.score for hit in fit}
                 if len(nearby) == limit_now and len(fit) < links:
@@ -169,19 +164,11 @@ class SimilarityLinker:
                 break
         return found
 
-    def _may_join(self, record: Record, other: str) -> bool:
-        candidate = self._candidates.get(other)
-        return (
-            candidate is not None
-            and candidate.comparable
-            and candidate.document != self._candidates[record.id].document
-        )
-
-    def _add_candidates(self, records: Sequence[Record]) -> None:
+    def _add_documents(self, records: Sequence[Record]) -> None:
         for record in records:
             place = record.place
             document = (place.source, place.path) if place is not None else ("", record.id)
-            self._candidates[record.id] = SimilarityCandidate(document, has_enough_words(record))
+            self._documents[record.id] = document if has_enough_words(record) else None
 
     def _best_edges(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
         ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[: self._options.links]
@@ -212,17 +199,6 @@ DERIVED_EDGE_KINDS: Final = ("belongs", "references", "similar")
 """Kinds of edges that are rebuilt when a memory changes."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinkingOptions:
-    """How memories are connected; ``stages`` are any of ``concepts``, ``links``, ``similar`` and ``categories``."""
-
-    stages: tuple[str, ...] = ("concepts", "links", "similar", "categories")
-    similarity: SimilarityOptions = field(default_factory=SimilarityOptions)
-
-
-LINK_EVERYTHING: Final = LinkingOptions()
-
-
 class EdgeBuilder:
     """Builds the edges of memories that one call writes or connects.
 
@@ -237,7 +213,7 @@ class EdgeBuilder:
         scope: Scope,
         fingerprint: str,
         dictionaries: DictionaryCache,
-        options: LinkingOptions = LINK_EVERYTHING,
+        options: LinkingOptions,
     ) -> None:
         self._options = options
         self._store = store
@@ -251,7 +227,7 @@ class EdgeBuilder:
         self._entity_changes: list[Change] = []
         self._earlier_mentions: list[Change] = []
         self._unconnected: dict[str, str] | None = None
-        self._similarity = SimilarityLinker(fingerprint, options.similarity)
+        self._similarity = SimilarityLinker(fingerprint, options)
         self._topics: dict[str, TopicAssigner] = {}
         self.linked = 0
         self.written: Counter[str] = Counter()

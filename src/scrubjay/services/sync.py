@@ -30,7 +30,7 @@ from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.embedder import backfill_vectors, count_pending
 from scrubjay.ingest.enrichment import EnrichmentRun, due_memories
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions, SimilarityOptions
+from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_tenant
@@ -106,7 +106,7 @@ def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, fou
 
 def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
     linking = workspace.settings.linking
-    options = LinkingOptions(linking.stages, SimilarityOptions(linking.similarity, linking.links))
+    options = LinkingOptions(linking.stages, linking.similarity, linking.links)
     return EdgeBuilder(
         workspace.store, workspace.scope, base.model.fingerprint, workspace.dictionaries, options
     )
