@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -31,7 +30,7 @@ from scrubjay.ingest.deletion import (
     remaining_title,
     withheld_ids,
 )
-from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError, file_text, read_bytes
+from scrubjay.ingest.files import FileText, UnconvertibleError, file_text, read_bytes
 from scrubjay.ingest.reader import DraftDocument, draft_document, redact_documents
 from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
@@ -94,10 +93,12 @@ def prepare_documents(
         moved: Content hash to path of notes whose file is gone; a note found under another path is removed from it.
         gone_logs: Paths of transcripts whose file is gone; one found under another path is removed.
     """
+    # A sync without changes needs none of it.
+    from scrubjay.ingest.documents.converter import DocumentConverter
+
     group: list[_ReadFile | PreparedDocument] = []
     characters = 0
-    with ExitStack() as stack:
-        reader = _FileReader(stack)
+    with DocumentConverter() as converter:
         for state in changed:
             turns = None
             if may_be_transcript(state.path):
@@ -107,7 +108,7 @@ def prepare_documents(
 
                 turns = import_transcript(run, source, state, known, gone_logs)
             if turns is None:
-                file = _read(run, source, state, known.get(state.path), moved, reader)
+                file = _read(run, source, state, known.get(state.path), moved, converter)
                 group.append(file)
                 characters += len(file.text.text) if isinstance(file, _ReadFile) else 0
                 if len(group) < MAX_BATCH_DOCUMENTS and characters < GROUP_CHARACTERS:
@@ -119,37 +120,13 @@ def prepare_documents(
         yield from _planned(run, source, group, first_sync=not known)
 
 
-class _FileReader:
-    """Reads files as text; the program that converts documents is started for the first of them."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._converter: DocumentConverter | None = None
-
-    def text(self, path: str, file: FileBytes) -> FileText:
-        """Return a file's text.
-
-        Raises:
-            SourceError: It is binary, or a document that cannot be read.
-        """
-        if not (document_suffix(path) and reads_documents()):
-            return file_text(path, file)
-        if self._converter is None:
-            from scrubjay.ingest.documents.converter import (
-                DocumentConverter,  # a sync of notes needs none of it
-            )
-
-            self._converter = self._stack.enter_context(DocumentConverter())
-        return self._converter.convert(path, file)
-
-
 def _read(
     run: SyncRun,
     source: Source,
     state: FileState,
     stored: Document | None,
     moved: dict[str, str],
-    reader: _FileReader,
+    converter: DocumentConverter,
 ) -> _ReadFile | PreparedDocument:
     """Read a file.
 
@@ -161,7 +138,8 @@ def _read(
             data = replace(data, mtime_ns=0)
         if stored is not None and stored.content_hash == data.content_hash and not stored.refused_group:
             return PreparedDocument(replace(stored, mtime_ns=data.mtime_ns, size=data.size))
-        file = reader.text(state.path, data)
+        is_document = document_suffix(state.path) and reads_documents()
+        file = converter.convert(state.path, data) if is_document else file_text(state.path, data)
     except SourceError as error:
         run.report_problem(source, state.path, str(error), error.hint)
         return run.unreadable(
