@@ -401,9 +401,9 @@ def _number_repeats(
         ids = {one.id for one in turns}
         if len(ids) == len(turns) and present.keys().isdisjoint(ids):
             continue
-        repeated = number_repeats(reader, secret, turns)
-        present |= repeated.stored
-        for place, turn, memory in zip(places, turns, repeated.ids, strict=True):
+        numbered, stored = number_repeats(reader, secret, turns)
+        present |= stored
+        for place, turn, memory in zip(places, turns, numbered, strict=True):
             items[place] = replace(items[place], record=replace(turn, id=memory))
 
 

@@ -8,7 +8,6 @@ is a turn of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.models.ids import memory_id, memory_key
@@ -24,16 +23,13 @@ def is_unplaced_turn(record: Record) -> bool:
     return None not in (record.session, record.role) and record.turn is None and record.event is None
 
 
-@dataclass(frozen=True, slots=True)
-class RepeatedTurns:
-    """Ids of a conversation's new turns, and the stored records among them."""
+def number_repeats(
+    reader: Reader, secret: bytes, turns: Sequence[Record]
+) -> tuple[list[str], dict[str, Record]]:
+    """Return the ids of unplaced turns of one session and visibility key, and the stored records among them.
 
-    ids: tuple[str, ...]
-    stored: dict[str, Record]
-
-
-def number_repeats(reader: Reader, secret: bytes, turns: Sequence[Record]) -> RepeatedTurns:
-    """Return the ids of unplaced turns of one session and visibility key, given with the ids of first occurrences."""
+    The turns are given with the ids of first occurrences.
+    """
     stored: dict[str, Record] = {}
     first_of: dict[str, str] = {}
     counts: dict[str, int] = {}
@@ -44,19 +40,19 @@ def number_repeats(reader: Reader, secret: bytes, turns: Sequence[Record]) -> Re
             first_of[occurrence] = turn.id
             counts[turn.id] += 1
             occurrence = _occurrence_id(secret, turn, counts[turn.id])
-    told = _told(reader, turns[0])
+    earlier = _stored_turns(reader, turns[0])
     ids: list[str] = []
-    places = _known_places([first_of.get(memory, memory) for memory in told], [one.id for one in turns])
-    last = told[-1] if told else ""
+    places = _known_places([first_of.get(memory, memory) for memory in earlier], [one.id for one in turns])
+    last = earlier[-1] if earlier else ""
     for turn, place in zip(turns, places, strict=True):
         if place is not None:
-            last = told[place]
+            last = earlier[place]
         elif first_of.get(last, last) != turn.id:  # else it says at once the same again
             last = _occurrence_id(secret, turn, counts[turn.id])
             first_of[last] = turn.id
             counts[turn.id] += 1
         ids.append(last)
-    return RepeatedTurns(tuple(ids), stored)
+    return ids, stored
 
 
 def _occurrence_id(secret: bytes, turn: Record, before: int) -> str:
@@ -64,14 +60,14 @@ def _occurrence_id(secret: bytes, turn: Record, before: int) -> str:
     return memory_id(turn.tier, memory_key(secret, ("repeat", turn.id, str(before)))) if before else turn.id
 
 
-def _told(reader: Reader, turn: Record) -> list[str]:
+def _stored_turns(reader: Reader, turn: Record) -> list[str]:
     assert turn.session is not None
     records = all_records(reader, RecordFilter(sessions=(turn.session,), statuses=STATUSES))
     turns = [one for one in records if one.key == turn.key and one.role is not None]
     return [one.id for one in sorted(turns, key=lambda one: (one.recorded_at, one.id))]
 
 
-def _known_places(told: Sequence[str], said: Sequence[str]) -> list[int | None]:
+def _known_places(stored: Sequence[str], new: Sequence[str]) -> list[int | None]:
     """Return the place among stored turns of each new one that is merely added again, or None.
 
     >>> _known_places(list("abac"), list("abacd")), _known_places(list("abac"), list("acd"))
@@ -81,15 +77,15 @@ def _known_places(told: Sequence[str], said: Sequence[str]) -> list[int | None]:
     """
     texts: list[str] = []  # a text that is said twice in a row is one turn
     numbers = []
-    for one in said:
+    for one in new:
         if texts[-1:] != [one]:
             texts.append(one)
         numbers.append(len(texts) - 1)
-    shared = min(len(told), len(texts))
+    shared = min(len(stored), len(texts))
     start = 0
-    if told[:shared] == texts[:shared] and (shared == len(told) or shared >= MIN_REPLAYED_TURNS):
+    if stored[:shared] == texts[:shared] and (shared == len(stored) or shared >= MIN_REPLAYED_TURNS):
         size = shared
     else:
-        size = next((n for n in range(shared, 0, -1) if told[-n:] == texts[:n]), 0)
-        start = len(told) - size
+        size = next((n for n in range(shared, 0, -1) if stored[-n:] == texts[:n]), 0)
+        start = len(stored) - size
     return [start + number if number < size else None for number in numbers]
