@@ -193,7 +193,7 @@ def finalize_source(
         if due[path] >= DUE_PLACE:
             keys.update(record.key for record in records)
         if "links" in stages:
-            resolver.add(records, None)
+            resolver.add(records, changed=True)
             names.add(path, records)
         if len(records) <= room:
             passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
@@ -202,7 +202,10 @@ def finalize_source(
     if "links" in stages:
         if len(relinked) < len(documents):
             resolver.add_mentions(placed)
-        changes += put_links(resolver.edges(at, passages))
+        links = resolver.edges(at, passages)
+        for some in in_batches(links, LINK_BATCH):
+            edges = tuple(edge for memory in some for edge in links[memory])
+            changes.append(PutEdges(edges, tuple(some), ("links",)))
     if placed and "categories" in stages:
         # Other keys' categories stay as they are: their viewers must not notice.
         changed = None if len(placed) == len(documents) else placed
@@ -216,37 +219,21 @@ def linking_passages(reader: Reader, passages: Sequence[str]) -> set[str]:
     return {edge.src for edge in edges if edge.origin == "found"}
 
 
-def put_links(links: Mapping[str, Sequence[Edge]]) -> list[Change]:
-    ids = list(links)
-    changes: list[Change] = []
-    for some in in_batches(ids, LINK_BATCH):
-        edges = tuple(edge for memory in some for edge in links[memory])
-        changes.append(PutEdges(edges, tuple(some), ("links",)))
-    return changes
-
-
-@dataclass(frozen=True, slots=True)
-class _LinkingPassage:
-    id: str
-    key: str
-    path: str
-    targets: tuple[LinkTarget, ...]
-
-
 class LinkResolver:
     def __init__(self, names: PageNames, scope: Scope) -> None:
         self._names = names
         self._scope = scope
-        self._linking: dict[str, _LinkingPassage] = {}
+        # Key, path and links of each passage, by its id.
+        self._linking: dict[str, tuple[str, str, tuple[LinkTarget, ...]]] = {}
 
-    def add(self, records: Iterable[Record], stale: Collection[str] | None = ()) -> None:
-        """Add passages; ``stale`` are ids of passages that may have had links before, None for any."""
+    def add(self, records: Iterable[Record], *, changed: bool = False) -> None:
+        """Add passages with links; those that were ``changed`` may have had links before."""
         for record in records:
             place = record.place
             if place is not None and place.source == self._names.source and record.session is None:
                 targets = extract_links(record.content)
-                if targets or stale is None or record.id in stale:
-                    self._linking[record.id] = _LinkingPassage(record.id, record.key, place.path, targets)
+                if targets or changed:
+                    self._linking[record.id] = record.key, place.path, targets
 
     def add_mentions(self, new: Sequence[str]) -> None:
         """Add stored passages that may link to new or retitled pages, given by their paths."""
@@ -268,14 +255,14 @@ class LinkResolver:
         """
         pages = _VisiblePages(self._names, passages)
         resolved: dict[str, list[Edge]] = {}
-        for one in self._linking.values():
+        for memory, (own_key, path, targets) in self._linking.items():
             edges: dict[str, Edge] = {}
-            for target in one.targets:
-                for key in dict.fromkeys((one.key, self._scope.key())):
-                    for end in pages.ends_of(target, one.path, self._scope.seen_with(key).keys):
-                        if end != one.id:
-                            edges.setdefault(end, Edge(one.id, "links", end, key, 1.0, at, rule=target.rule))
-            resolved[one.id] = list(edges.values())
+            for target in targets:
+                for key in dict.fromkeys((own_key, self._scope.key())):
+                    for end in pages.ends_of(target, path, self._scope.seen_with(key).keys):
+                        if end != memory:
+                            edges.setdefault(end, Edge(memory, "links", end, key, 1.0, at, rule=target.rule))
+            resolved[memory] = list(edges.values())
         return resolved
 
 
