@@ -388,8 +388,8 @@ def _copy_once(
 ) -> CopyReport:
     total = here.counts().memories
     state = _target_state(here, target, report("verify", total))
+    began = now_micros()
     if state != "done":
-        began = now_micros()
         if target.quota:
             amounts = source.memory_counts(scope.tenant)
             target.quota.check(scope.tenant, amounts, amounts)
@@ -403,13 +403,12 @@ def _copy_once(
                 f"{error} The copy of tenant {scope.tenant} to {target.url} is not finished; what is there stays.",
                 hint=error.hint or "put that right, and run the same copy again: it goes on where it was",
             ) from error
-        digest = _verify(here, target, report("verify", total))
+    digest = _verify(here, target, report("verify", total))
+    if state != "done":
         done = ConsolidationRun(
             COPY_RUN, COPY_RUN_PREFIX, "done", "1", began, now_micros(), {"memories": total}
         )
         target.write(scope, [PutRun(done)], durable=True)
-    else:
-        digest = _verify(here, target, report("verify", total))
     seconds = time.monotonic() - started
     return CopyReport(scope.tenant, target.url, digest.counts, digest.digests, state != "new", seconds)
 
