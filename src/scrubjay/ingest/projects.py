@@ -59,23 +59,27 @@ class DirectoryProject:
 NO_PROJECT: Final = DirectoryProject("", "")
 
 
-def project_of_directory(directory: str, *, home: str | None = None) -> DirectoryProject:
+def project_of_directory(directory: str) -> DirectoryProject:
     """Return a directory's project from the disk alone, without running git.
 
     The nearest repository above it is its project (of a linked worktree, the main repository; a submodule is its own);
     without one, the directory itself. A directory that no longer exists is judged by the nearest existing one above.
     """
     real = os.path.realpath(os.path.expanduser(directory))
-    own = os.path.realpath(home if home is not None else os.path.expanduser("~"))
-    found = _nearest_repository(real, own)
+    found = _nearest_repository(real)
     if found is not None:
         return _repository(*found)
-    if real in (own, os.path.dirname(real)):
+    if real in (_home(), os.path.dirname(real)):
         return NO_PROJECT
     return DirectoryProject(os.path.basename(real), real, None, tuple(_children(real)))
 
 
-def _nearest_repository(real: str, home: str) -> tuple[str, str] | None:
+def _home() -> str:
+    return os.path.realpath(os.path.expanduser("~"))
+
+
+def _nearest_repository(real: str) -> tuple[str, str] | None:
+    home = _home()
     for above in (real, *map(str, Path(real).parents)):
         if above in (home, os.path.dirname(above)):
             break
@@ -282,8 +286,7 @@ class ProjectResolver:
 
     def _in_repository(self, directory: str) -> bool:
         if directory not in self._repositories:
-            home = os.path.realpath(os.path.expanduser("~"))
-            self._repositories[directory] = _nearest_repository(os.path.realpath(directory), home) is not None
+            self._repositories[directory] = _nearest_repository(os.path.realpath(directory)) is not None
         return self._repositories[directory]
 
     def _find(self, directory: str, remote: str | None) -> str | None:
