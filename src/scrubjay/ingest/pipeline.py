@@ -108,28 +108,18 @@ def sync_source(
                 one.document.path: one.document for one in trust_changes if isinstance(one, PutDocument)
             }
             changes += trust_changes
-    changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
-    if max_bytes is not None:
-        changed = [state for state in changed if has_enough_new_lines(source, known.get(state.path))]
-        with run.store.reader(run.scope) as reader:
+        changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
+        if max_bytes is not None:
+            changed = [state for state in changed if has_enough_new_lines(source, known.get(state.path))]
             changed, gone, _ = exclude_hidden(reader, source, changed, gone, known)
-        changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
+            changed, gone, *_ = select_inline(changed, gone, known, max_bytes)
     if only is not None:
         gone = []
     elif max_bytes is None:
         changed += _recheck_refused(run, source, found, known, changed)
-    if not _report_scan(run, source, found, known, whole=only is None):
+    if not _report_scan(run, source, found, known, changed, whole=only is None):
         run.write(changes)
         return
-    again = {state.path for state in changed}
-    run.tally.unconverted += [
-        str(Path(source.root) / state.path)
-        for state in found.files
-        if (old := known.get(state.path)) is not None
-        and old.versions.extractor == UNCONVERTED
-        and old.trouble
-        and state.path not in again
-    ]
 
     unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     if changed or gone or unfinished:
@@ -260,8 +250,15 @@ def sync_history(
 
 
 def _report_scan(
-    run: SyncRun, source: Source, found: ScanResult, known: Mapping[str, Document], *, whole: bool
+    run: SyncRun,
+    source: Source,
+    found: ScanResult,
+    known: Mapping[str, Document],
+    changed: Sequence[FileState],
+    *,
+    whole: bool,
 ) -> bool:
+    """Report what a scan found; return whether its files may be compared with the store."""
     run.tally.files += len(found.files)
     run.tally.skipped += [str(Path(source.root) / path) for path in found.skipped]
     for problem in found.problems:
@@ -276,6 +273,15 @@ def _report_scan(
             f"bring its files back, or `scrubjay sources remove {source.root}`",
         )
         return False
+    read = {state.path for state in changed}
+    run.tally.unconverted += [
+        str(Path(source.root) / state.path)
+        for state in found.files
+        if (old := known.get(state.path)) is not None
+        and old.versions.extractor == UNCONVERTED
+        and old.trouble
+        and state.path not in read
+    ]
     return True
 
 
