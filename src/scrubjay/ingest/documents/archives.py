@@ -11,15 +11,12 @@ import posixpath
 import re
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
 from scrubjay.ingest.documents.html import convert_html, decode_html
 from scrubjay.ingest.documents.limits import MAX_PARTS, MAX_UNPACKED, UnreadableDocumentError, check_length
-
-if TYPE_CHECKING:
-    from xml.etree import ElementTree
 
 OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of a compound file: of an Office document with a password, or of the formats before 2007."""
@@ -38,14 +35,11 @@ class PartReader:
             raise UnreadableDocumentError(f"is damaged, or was cut off: {error}.", DAMAGED) from error
         if len(self.archive.infolist()) > MAX_PARTS:
             raise UnreadableDocumentError(f"has more than the {MAX_PARTS:,} parts that are read.")
-        self._names = {info.filename for info in self.archive.infolist()}
+        self.names = {info.filename for info in self.archive.infolist()}
         self._left = MAX_UNPACKED
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names
-
-    def names(self) -> set[str]:
-        return self._names
+        return name in self.names
 
     def read(self, name: str) -> bytes:
         """Return a part. Those that are read together have a limit, whatever they declare."""
@@ -102,7 +96,7 @@ def read_docx(data: bytes) -> tuple[str, str, list[str]]:
             "is encrypted, or in the format of Word before 2007.", "save a copy as DOCX without a password"
         )
     parts = PartReader(data, "a DOCX")
-    if "[Content_Types].xml" not in parts or not any(name.startswith("word/") for name in parts.names()):
+    if "[Content_Types].xml" not in parts or not any(name.startswith("word/") for name in parts.names):
         raise UnreadableDocumentError(
             "is not a DOCX: it holds no Word document.", "give it the ending of its format"
         )
@@ -129,7 +123,7 @@ def _texts_alone(parts: PartReader) -> io.BytesIO:
     """Return the archive without pictures, checked and without hidden text, so that nothing else is unpacked."""
     slim = io.BytesIO()
     with zipfile.ZipFile(slim, "w", zipfile.ZIP_STORED) as out:
-        for name in sorted(parts.names()):
+        for name in sorted(parts.names):
             if name.endswith(_TEXTS):
                 root = parts.xml(name)
                 _drop_hidden(root)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 from scrubjay.ingest.transcripts.base import (
@@ -19,7 +19,6 @@ from scrubjay.ingest.transcripts.base import (
     ReaderItem,
     SkippedItem,
     TranscriptFormat,
-    TranscriptReader,
     as_array,
     as_micros,
     as_object,
@@ -47,11 +46,6 @@ _CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^
 
 def _recognise(path: str, head: bytes) -> bool:
     return is_json_file(path, head, b'"mapping"', b'"create_time"')
-
-
-def _reader(root: Path, path: str) -> TranscriptReader:
-    places = count(1)
-    return lambda row: _conversation(row, places)
 
 
 def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
@@ -116,4 +110,7 @@ def _text(message: dict[str, Any]) -> str | SkippedItem:
     return _CITED.sub("", joined_text(texts))
 
 
-CHATGPT = TranscriptFormat(NAME, f"{NAME} 1", False, _recognise, read_elements, _reader)
+CHATGPT = TranscriptFormat(
+    NAME, f"{NAME} 1", False, _recognise, read_elements,
+    lambda root, path: partial(_conversation, places=count(1)),
+)  # fmt: skip

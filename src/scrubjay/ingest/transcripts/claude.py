@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import count
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from scrubjay.ingest.transcripts.base import (
@@ -25,7 +26,6 @@ from scrubjay.ingest.transcripts.base import (
     ReaderItem,
     SkippedItem,
     TranscriptFormat,
-    TranscriptReader,
     as_array,
     as_micros,
     as_object,
@@ -206,11 +206,6 @@ def _is_claude_export(path: str, head: bytes) -> bool:
     return is_json_file(path, head, b'"chat_messages"', b'"uuid"')
 
 
-def _claude_export_reader(root: Path, path: str) -> TranscriptReader:
-    places = count(1)
-    return lambda row: _conversation(row, places)
-
-
 def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     conversation = row.value
     conversation_id = as_string(conversation.get("uuid")) or f"conversation {row.line}"
@@ -268,5 +263,6 @@ def _message_words(message: dict[str, Any]) -> tuple[str, list[SkippedItem]]:
 
 
 CLAUDE_EXPORT = TranscriptFormat(
-    "claude", "claude 1", False, _is_claude_export, read_elements, _claude_export_reader
-)
+    "claude", "claude 1", False, _is_claude_export, read_elements,
+    lambda root, path: partial(_conversation, places=count(1)),
+)  # fmt: skip
