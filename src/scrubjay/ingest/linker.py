@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrubjay.categories.clustering import has_enough_words
@@ -74,8 +73,8 @@ class SimilarityLinker:
         fresh: Sequence[PreparedMemory],
         at: int,
         *,
-        beside: Sequence[PreparedMemory] = (),
-        unconnected: Mapping[str, str] = MappingProxyType({}),
+        beside: Sequence[PreparedMemory],
+        unconnected: Mapping[str, str],
     ) -> list[Edge]:
         """Return similarity edges of some memories.
 
@@ -215,7 +214,7 @@ class EdgeBuilder:
         dictionaries: DictionaryCache,
         options: LinkingOptions,
     ) -> None:
-        self._options = options
+        self.stages = options.stages
         self._store = store
         self._scope = scope
         self._fingerprint = fingerprint
@@ -233,10 +232,6 @@ class EdgeBuilder:
         self.written: Counter[str] = Counter()
 
     @property
-    def stages(self) -> tuple[str, ...]:
-        return self._options.stages
-
-    @property
     def unconnected(self) -> dict[str, str]:
         """Stored memories that are still to be connected, with their keys."""
         if self._unconnected is None:
@@ -250,7 +245,7 @@ class EdgeBuilder:
         Connected memories that mention a new entity are linked with the next `changes`. ``stored`` are those of
         ``records`` that exist already, as they are stored.
         """
-        if "concepts" not in self._options.stages:
+        if "concepts" not in self.stages:
             return
         at = now_micros()
         for key, same in _by_key(records, lambda record: record.key).items():
@@ -286,19 +281,19 @@ class EdgeBuilder:
         for key, same in _by_key(fresh, lambda memory: memory.record.key).items():
             viewers = self._scope.seen_with(key)
             with self._store.reader(viewers) as reader:
-                if "concepts" in self._options.stages:
+                if "concepts" in self.stages:
                     dictionary = self._dictionary(reader, key)
                     references = [
                         edge for memory in same for edge in dictionary.references(memory.record, at)
                     ]
                     self.linked += len(references)
                     edges += references
-                if "similar" in self._options.stages:
+                if "similar" in self.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
                     edges += self._similarity.similar(
                         reader, same, at, beside=beside, unconnected=self.unconnected
                     )
-                if "categories" in self._options.stages:
+                if "categories" in self.stages:
                     edges += self._belongs(reader, key, same, at)
             self.written[key] += len(same)
         for memory in fresh:
