@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.alignment import MAX_COMPARISONS, NewPassage, align_passages
+from scrubjay.ingest.alignment import MAX_COMPARISONS, DraftPassage, align_passages
 from scrubjay.models.ids import text_hash
-from scrubjay.models.records import Record
+from scrubjay.models.records import Record, SourcePlace
 
 
 def old(memory: str, content: str, *path: str) -> Record:
@@ -13,8 +13,8 @@ def old(memory: str, content: str, *path: str) -> Record:
     return Record(memory, "observation", content, digest, "", "user:ann", "ann", 0, 0, heading_path=path)
 
 
-def new(content: str, *path: str) -> NewPassage:
-    return NewPassage(text_hash(content), path, content)
+def new(content: str, *path: str) -> DraftPassage:
+    return DraftPassage(content, SourcePlace("s", "a.md", 0, 0, len(content), 1, 1), path, "")
 
 
 def ids(found: list[Record | None]) -> list[str | None]:

@@ -88,21 +88,30 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class NewPassage:
-    content_hash: str
-    heading_path: tuple[str, ...]
+class DraftPassage:
+    """A passage before it has an id.
+
+    Attributes:
+        title: The nearest heading, else the document's name.
+        event: The date that a heading above it names; None for the document's own.
+    """
+
     content: str
+    place: SourcePlace
+    heading_path: tuple[str, ...]
+    title: str
+    event: EventTime | None = None
 
 
-def align_passages(old: Sequence[Record], new: Sequence[NewPassage]) -> list[Record | None]:
+def align_passages(old: Sequence[Record], new: Sequence[DraftPassage]) -> list[Record | None]:
     """Return, for each new passage, the stored memory that it continues, or None; each memory at most once."""
     matches: list[Record | None] = [None] * len(new)
     by_hash: dict[str, deque[Record]] = defaultdict(deque)
     for record in old:
         by_hash[record.content_hash].append(record)
     for place, passage in enumerate(new):
-        if by_hash[passage.content_hash]:
-            matches[place] = by_hash[passage.content_hash].popleft()
+        if same := by_hash.get(text_hash(passage.content)):
+            matches[place] = same.popleft()
     used = {record.id for record in matches if record is not None}
     unmatched = [record for record in old if record.id not in used]
     open_places = [place for place, record in enumerate(matches) if record is None]
@@ -121,7 +130,7 @@ def _pair(
     matches: list[Record | None],
     unmatched: Sequence[Record],
     places: Sequence[int],
-    new: Sequence[NewPassage],
+    new: Sequence[DraftPassage],
     *,
     same_headings: bool,
 ) -> None:
@@ -167,22 +176,6 @@ LABELLER_VERSION = "2"
 PASSAGE_TIER = "observation"
 LANGUAGE_SAMPLE = 1_500
 """Characters by which a document's language is detected."""
-
-
-@dataclass(frozen=True, slots=True)
-class DraftPassage:
-    """A passage before it has an id.
-
-    Attributes:
-        title: The nearest heading, else the document's name.
-        event: The date that a heading above it names; None for the document's own.
-    """
-
-    content: str
-    place: SourcePlace
-    heading_path: tuple[str, ...]
-    title: str
-    event: EventTime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +266,6 @@ def plan_document(
     ``withheld`` are ids of `old` that keep the tag `NEVER_INJECT`; so does a passage that is cut out of one of them.
     ``archived`` are those that stay archived when their text changes.
     """
-    hashes = [text_hash(draft.content) for draft in drafts]
     used = {record.id for record in old}
     matches: list[Record | None] = [None] * len(drafts)
     additions: set[str] = set()
@@ -283,16 +275,17 @@ def plan_document(
             matches[place] = addition
             additions.add(addition.id)
     others = [place for place, match in enumerate(matches) if match is None]
-    new = [NewPassage(hashes[at], drafts[at].heading_path, drafts[at].content) for at in others]
-    aligned = align_passages([record for record in old if record.id not in additions], new)
+    aligned = align_passages(
+        [record for record in old if record.id not in additions], [drafts[place] for place in others]
+    )
     for place, match in zip(others, aligned, strict=True):
         matches[place] = match
     records = []
     withheld_texts = [record.content for record in old if record.id in withheld]
-    for draft, digest, match in zip(drafts, hashes, matches, strict=True):
+    for draft, match in zip(drafts, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        record = _record(memory, draft, digest, traits, match, keep_status=memory in archived)
+        record = _record(memory, draft, traits, match, keep_status=memory in archived)
         if memory in withheld or (match is None and any(draft.content in text for text in withheld_texts)):
             record = replace(record, tags=tuple(sorted({*record.tags, NEVER_INJECT})))
         records.append(record)
@@ -331,15 +324,10 @@ def _document_language(records: Sequence[Record], key: str) -> str:
 
 
 def _record(
-    memory: str,
-    draft: DraftPassage,
-    digest: str,
-    traits: DocumentTraits,
-    match: Record | None,
-    *,
-    keep_status: bool,
+    memory: str, draft: DraftPassage, traits: DocumentTraits, match: Record | None, *, keep_status: bool
 ) -> Record:
     """Build a passage's memory from its stored one; a new text makes it active again, unless ``keep_status``."""
+    digest = text_hash(draft.content)
     event = draft.event or traits.event
     if match is None:
         return Record(
