@@ -77,7 +77,6 @@ class SyncRun:
         owner: The same with the groups of now: decides about visibility.
         stages: Stages of linking (`LinkingOptions`).
         paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
-        variables: Environment with which git is run.
         pending: Changes that go with the next write.
         vaults: Root of a source to the finder of its vaults.
     """
@@ -93,7 +92,6 @@ class SyncRun:
     stages: Sequence[str]
     progress: Callable[[Progress], None] | None
     paused: Callable[[str, str, int | None], bool]
-    variables: Mapping[str, str]
     pending: list[Change] = field(default_factory=list)
     vaults: dict[str, VaultFinder] = field(default_factory=dict)
 

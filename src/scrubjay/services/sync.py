@@ -501,7 +501,6 @@ def sync_each(
         stages=workspace.settings.linking.stages,
         progress=progress,
         paused=Pauses(str(data_dir())).silent,
-        variables=environment(),
     )
     for source in chosen:
         source_run = replace(run, scope=workspace.scope.joined(hidden.get(source.id, ())))
@@ -511,7 +510,7 @@ def sync_each(
 
             most = None if inline is None else MAX_INLINE_FILES
             pipeline.sync_history(
-                source_run, source, Repository(repository, run.variables), choice, project, most
+                source_run, source, Repository(repository, environment()), choice, project, most
             )
             continue
         own = exclude_memory_notes(
