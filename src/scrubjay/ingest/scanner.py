@@ -192,8 +192,8 @@ class IncludePatterns:
             f"/{segment}" for segment in segments if segment and is_skipped_name(segment)
         )
 
-    def takes(self, name: str, path: str) -> bool:
-        return name.lower().endswith(self._suffixes) or bool(self._others.decide(path))
+    def takes(self, path: str) -> bool:
+        return path.lower().endswith(self._suffixes) or bool(self._others.decide(path))
 
     def names(self, name: str) -> bool:
         """Return whether a pattern names this skipped folder or file: ``.github/*.md`` names ``.github``."""
@@ -489,7 +489,7 @@ class _Walk:
             self._file(above + name, entry.path, entry.stat(follow_symlinks=False))
 
     def _wanted(self, name: str, path: str, rules: FolderRules) -> bool:
-        if not self.include.takes(name, path) or (is_skipped_name(name) and not self.include.names(name)):
+        if not self.include.takes(path) or (is_skipped_name(name) and not self.include.names(name)):
             return False
         return not self._ignored(path, rules)
 

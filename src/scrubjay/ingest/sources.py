@@ -6,7 +6,6 @@ others', or a person chose otherwise for the source. Other files get the origin 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import posixpath
 import subprocess
@@ -16,10 +15,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.alignment import note_marker_id
 from scrubjay.ingest.deletion import REREAD_HASH
-from scrubjay.ingest.files import MAX_FILE_BYTES
+from scrubjay.ingest.files import read_bytes
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import (
     AUTOMATIC_INCLUDE,
@@ -149,16 +148,16 @@ def _moved_source(store: Store, scope: Scope, known: Sequence[Source], full: Pat
         there = [path for path in sorted(stored) if (full / path).is_file()]
         step = max(1, len(there) // MAX_COMPARED_FILES)
         compared = there[::step][:MAX_COMPARED_FILES]
-        equal = sum(_file_hash(full / path) == stored[path].content_hash for path in compared)
+        equal = sum(_file_hash(full, path) == stored[path].content_hash for path in compared)
         if there and 2 * len(there) >= len(stored) and 2 * equal >= len(compared):
             return replace(source, root=str(full))
     return None
 
 
-def _file_hash(file: Path) -> str:
+def _file_hash(root: Path, path: str) -> str:
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest() if file.stat().st_size <= MAX_FILE_BYTES else ""
-    except OSError:
+        return read_bytes(root, path).content_hash
+    except SourceError:
         return ""
 
 
@@ -177,13 +176,13 @@ def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]
     """Files are returned only where one scan serves both sets of patterns: without links or problems."""
     scan = scan_files(Path(source.root), include=AUTOMATIC_INCLUDE, exclude=source.exclude)
     logs = IncludePatterns(TRANSCRIPT_INCLUDE)
-    candidates = [one.path for one in scan.files if logs.takes(posixpath.basename(one.path), one.path)]
+    candidates = [one.path for one in scan.files if logs.takes(one.path)]
     exact = not scan.linked and not scan.problems
     if any(_is_transcript(source.root, path) for path in candidates[:MAX_PROBED_FILES]):
         files = tuple(one for one in scan.files if not one.path.startswith(OPENCODE_SIDE_FOLDERS))
         return AUTOMATIC_INCLUDE, replace(scan, files=files) if exact else None
     notes = IncludePatterns(DEFAULT_INCLUDE)
-    files = tuple(one for one in scan.files if notes.takes(posixpath.basename(one.path), one.path))
+    files = tuple(one for one in scan.files if notes.takes(one.path))
     return (), replace(scan, files=files) if exact else None
 
 

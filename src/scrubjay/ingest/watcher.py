@@ -236,7 +236,7 @@ class _EventFilter:
         elif change == _ADDED and os.path.isdir(path):
             # Files put into it before it was watched sent no event.
             pending.mark_incomplete(f"the folder {path} appeared", now)
-        elif not below or self.include.takes(last, below.replace(os.sep, "/")):
+        elif not below or self.include.takes(below.replace(os.sep, "/")):
             if below or not os.path.isdir(path):
                 pending.names.add(path)
                 pending.touch(now)
