@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, Final, TypeAlias, cast
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
 from fastapi import APIRouter, Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -28,28 +29,52 @@ from scrubjay.errors import (
     StoreError,
     StoreUnreachableError,
 )
+from scrubjay.memory import Memory
 from scrubjay.server.auth import OAUTH_KEY, SEND_JSON_HINT, TokenlessAccess, describe_content_type
 from scrubjay.server.middleware import PRINCIPAL_KEY, BodyTimeoutError, BodyTooLargeError
 from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session
 
+Value = TypeVar("Value")
+
 ApiRouter = partial(APIRouter, generate_unique_id_function=lambda route: route.name)
 """Makes a router whose operations have the names of its functions."""
 
 
-def server_warnings(request: Request, who: Principal) -> tuple[str, ...]:
-    """Return warnings about the server's configuration, for its operators only."""
-    tokenless: TokenlessAccess | None = request.app.state.tokenless
-    session: Session = request.app.state.session
-    if tokenless is None or not tokenless.always or not is_operator(who, session):
-        return ()
-    url, user = str(request.base_url).rstrip("/"), session.owner.user
-    return (OPEN_SERVER_WARNING.format(url=url, user=user),)
+@dataclass(frozen=True, slots=True)
+class Access:
+    """A request, its principal, and the session on which its work runs."""
 
+    request: Request
+    who: Principal
+    session: Session
 
-async def get_session(request: Request) -> Session:
-    """A coroutine, because FastAPI runs other dependencies in a thread."""
-    return cast(Session, request.app.state.session)
+    async def read(self, work: Callable[[Memory], Value]) -> Value:
+        return await self.session.read(self.who, work)
+
+    async def write(self, work: Callable[[Memory], Value]) -> Value:
+        return await self.session.write(self.who, work)
+
+    async def run_long(self, work: Callable[[Memory], Value]) -> Value:
+        return await self.session.run_long(self.who, work)
+
+    @property
+    def is_owner(self) -> bool:
+        return self.session.is_owner(self.who)
+
+    @property
+    def is_operator(self) -> bool:
+        """Whether the principal may see the server as a whole, and so figures of all tenants."""
+        return "admin" in self.who.scopes and self.who.tenant == self.session.owner.tenant
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings about the server's configuration, for its operators only."""
+        tokenless: TokenlessAccess | None = self.request.app.state.tokenless
+        if tokenless is None or not tokenless.always or not self.is_operator:
+            return ()
+        url = str(self.request.base_url).rstrip("/")
+        return (OPEN_SERVER_WARNING.format(url=url, user=self.session.owner.user),)
 
 
 class OAuthScopeError(ForbiddenError):
@@ -63,39 +88,29 @@ class OAuthScopeError(ForbiddenError):
         self.challenge = oauth.challenge("insufficient_scope", (*who.scopes, scope))
 
 
-PrincipalDependency: TypeAlias = "Callable[[Request], Awaitable[Principal]]"
-REQUIRED_SCOPES: Final[dict[PrincipalDependency, str]] = {}
+AccessDependency: TypeAlias = "Callable[[Request], Awaitable[Access]]"
+REQUIRED_SCOPES: Final[dict[AccessDependency, str]] = {}
 """Scope that each dependency requires, for the OpenAPI document."""
 
 
-def require_scope(scope: str) -> PrincipalDependency:
-    """Return a dependency that yields the principal of a request, or refuses one without the scope."""
+def require_scope(scope: str) -> AccessDependency:
+    """Return a dependency that yields the access of a request, or refuses one without the scope."""
 
-    async def who(request: Request) -> Principal:
-        found: Principal = request.scope[PRINCIPAL_KEY]
+    async def access(request: Request) -> Access:
+        who: Principal = request.scope[PRINCIPAL_KEY]
         oauth: OAuthVerifier | None = request.scope.get(OAUTH_KEY)
-        if oauth is not None and scope not in found.scopes:
-            raise OAuthScopeError(oauth, found, scope)
-        found.need(scope)
-        return found
+        if oauth is not None and scope not in who.scopes:
+            raise OAuthScopeError(oauth, who, scope)
+        who.need(scope)
+        return Access(request, who, request.app.state.session)
 
-    REQUIRED_SCOPES[who] = scope
-    return who
-
-
-def is_operator(who: Principal, session: Session) -> bool:
-    """Return whether a principal may see the server as a whole, and so figures of all tenants."""
-    return "admin" in who.scopes and who.tenant == session.owner.tenant
+    REQUIRED_SCOPES[access] = scope
+    return access
 
 
-def is_owner(who: Principal, session: Session) -> bool:
-    return (who.tenant, who.user) == (session.owner.tenant, session.owner.user)
-
-
-SessionDep = Annotated[Session, Depends(get_session)]
-ReadPrincipal = Annotated[Principal, Depends(require_scope("read"))]
-WritePrincipal = Annotated[Principal, Depends(require_scope("write"))]
-AdminPrincipal = Annotated[Principal, Depends(require_scope("admin"))]
+ReadAccess = Annotated[Access, Depends(require_scope("read"))]
+WriteAccess = Annotated[Access, Depends(require_scope("write"))]
+AdminAccess = Annotated[Access, Depends(require_scope("admin"))]
 
 
 HTTP_STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (

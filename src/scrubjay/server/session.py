@@ -440,6 +440,9 @@ class Session:
         text = next(text for kind, text in PUBLIC_MESSAGES if isinstance(error, kind))
         return type(error)(text, hint=PUBLIC_HINT)
 
+    def is_owner(self, who: Principal) -> bool:
+        return (who.tenant, who.user) == (self.owner.tenant, self.owner.user)
+
     def check_running(self) -> None:
         """Raise StoreError if the server is shutting down; long work calls it between two steps."""
         if self._stopping.is_set():

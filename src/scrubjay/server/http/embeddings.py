@@ -10,7 +10,6 @@ import struct
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
-from fastapi import Request
 from pydantic import Field
 from starlette.responses import Response
 
@@ -23,7 +22,7 @@ from scrubjay.server.http.schemas import (
     list_of,
     object_model,
 )
-from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep
+from scrubjay.server.requests import ApiRouter, ReadAccess
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory
@@ -74,16 +73,16 @@ _ROWS: Final = object_model(
 
 
 @router.post("/embeddings", responses=describe_responses(_ROWS, "The vectors.", 404))
-async def embeddings(request: Request, texts: Texts, who: ReadPrincipal, session: SessionDep) -> Response:
+async def embeddings(texts: Texts, access: ReadAccess) -> Response:
     """Embed texts with a bundled model; compatible with OpenAI's clients."""
     wanted = _texts_of(texts.input)
     packed: list[bytes] = []
     tokens, model = 0, ""
     for start in range(0, len(wanted), BATCH):
-        if await request.is_disconnected():
+        if await access.request.is_disconnected():
             return Response(status_code=CLIENT_CLOSED)
         batch = partial(_embed_packed, texts=wanted[start : start + BATCH], wanted=texts)
-        rows, count, model = await session.embed(who, batch)
+        rows, count, model = await access.session.embed(access.who, batch)
         packed += rows
         tokens += count
     data = [

@@ -27,7 +27,7 @@ from scrubjay.server.http.schemas import (
     object_model,
     plain_json,
 )
-from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, WritePrincipal
+from scrubjay.server.requests import ApiRouter, ReadAccess, WriteAccess
 from scrubjay.services.dictionary import Categories, Concepts
 
 router = ApiRouter(prefix="/v1", tags=["concepts"])
@@ -109,9 +109,7 @@ _ONE: Final = describe_responses(_CONCEPT, "The updated concept.", 404)
 
 
 @router.get("/concepts", responses=describe_responses(_LIST, "A page of concepts."))
-async def list_concepts(
-    part: Annotated[ConceptsQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def list_concepts(part: Annotated[ConceptsQuery, Query()], access: ReadAccess) -> Response:
     """List the concepts that memories mention."""
 
     def work(memory: Memory) -> dict[str, Any]:
@@ -123,57 +121,55 @@ async def list_concepts(
             "next_offset": end if end < len(found) else None,
         }
 
-    return CompactJSONResponse(await session.read(who, work))
+    return CompactJSONResponse(await access.read(work))
 
 
 @router.post("/concepts", responses=_LEARNED)
-async def add_concept(term: Term, who: WritePrincipal, session: SessionDep) -> Response:
+async def add_concept(term: Term, access: WriteAccess) -> Response:
     """Add a concept, or aliases to an existing one, and link the memories that mention it."""
     options = term.given()
-    return await plain_json(session.write(who, lambda memory: memory.concepts.add(**options)))
+    return await plain_json(access.write(lambda memory: memory.concepts.add(**options)))
 
 
 @router.post("/concepts/batch", responses=_LEARNED)
-async def add_concepts(terms: Terms, who: WritePrincipal, session: SessionDep) -> Response:
+async def add_concepts(terms: Terms, access: WriteAccess) -> Response:
     """Add several concepts; invalid names are skipped and reported."""
     options = terms.given()
-    return await plain_json(session.write(who, lambda memory: memory.concepts.add_many(**options)))
+    return await plain_json(access.write(lambda memory: memory.concepts.add_many(**options)))
 
 
 @router.post("/concepts/{name:path}/merge", responses=_ONE)
-async def merge_concept(name: ConceptName, into: Into, who: WritePrincipal, session: SessionDep) -> Response:
+async def merge_concept(name: ConceptName, into: Into, access: WriteAccess) -> Response:
     """Merge a concept into another: its names become aliases, and its memories refer to the other."""
-    return await plain_json(session.write(who, lambda memory: memory.concepts.merge(name, into.into)))
+    return await plain_json(access.write(lambda memory: memory.concepts.merge(name, into.into)))
 
 
 @router.get("/concepts/{name:path}", responses=describe_responses(EntityPage, "The concept.", 404))
-async def show_concept(name: ConceptName, who: ReadPrincipal, session: SessionDep) -> Response:
+async def show_concept(name: ConceptName, access: ReadAccess) -> Response:
     """Return a concept with related concepts and some of its memories."""
-    return await plain_json(session.read(who, lambda memory: memory.concepts.show(name)))
+    return await plain_json(access.read(lambda memory: memory.concepts.show(name)))
 
 
 @router.patch("/concepts/{name:path}", responses=_ONE)
-async def rename_concept(name: ConceptName, to: Rename, who: WritePrincipal, session: SessionDep) -> Response:
+async def rename_concept(name: ConceptName, to: Rename, access: WriteAccess) -> Response:
     """Rename a concept; its id stays, and its old name becomes an alias."""
-    return await plain_json(session.write(who, lambda memory: memory.concepts.rename(name, to.name)))
+    return await plain_json(access.write(lambda memory: memory.concepts.rename(name, to.name)))
 
 
 @router.delete("/concepts/{name:path}", responses=describe_responses(_CONCEPT, "The removed concept.", 404))
-async def remove_concept(name: ConceptName, who: WritePrincipal, session: SessionDep) -> Response:
+async def remove_concept(name: ConceptName, access: WriteAccess) -> Response:
     """Remove a concept from the dictionary; it is not detected again."""
-    return await plain_json(session.write(who, lambda memory: memory.concepts.remove(name)))
+    return await plain_json(access.write(lambda memory: memory.concepts.remove(name)))
 
 
 @router.get("/categories", responses=describe_responses(_TREE, "The tree, parents before children."))
-async def list_categories(
-    levels: Annotated[CategoriesQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def list_categories(levels: Annotated[CategoriesQuery, Query()], access: ReadAccess) -> Response:
     """List the topics and folders that memories belong to."""
-    found = await session.read(who, lambda memory: memory.categories.list(**levels.given()))
+    found = await access.read(lambda memory: memory.categories.list(**levels.given()))
     return CompactJSONResponse({"categories": serializers.to_plain(found)})
 
 
 @router.get("/categories/{name:path}", responses=describe_responses(CategoryPage, "The category.", 404))
-async def show_category(name: CategoryName, who: ReadPrincipal, session: SessionDep) -> Response:
+async def show_category(name: CategoryName, access: ReadAccess) -> Response:
     """Return a category with its children and some of its memories."""
-    return await plain_json(session.read(who, lambda memory: memory.categories.show(name)))
+    return await plain_json(access.read(lambda memory: memory.categories.show(name)))

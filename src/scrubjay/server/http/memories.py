@@ -42,7 +42,7 @@ from scrubjay.server.http.schemas import (
     plain_json,
 )
 from scrubjay.server.http.search import Filters, answer_query
-from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, WritePrincipal
+from scrubjay.server.requests import ApiRouter, ReadAccess, WriteAccess
 from scrubjay.services.curation import LINK_KINDS
 
 if TYPE_CHECKING:
@@ -189,11 +189,9 @@ _ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", ad
 
 
 @router.get("/memories", responses=describe_responses(_PAGE, "A page of memories.", 404))
-async def list_memories(
-    wanted: Annotated[ListQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def list_memories(wanted: Annotated[ListQuery, Query()], access: ReadAccess) -> Response:
     """List memories by page, ordered by id, so that writes do not disturb paging."""
-    page = await session.read(who, lambda memory: memory.page(**wanted.given()))
+    page = await access.read(lambda memory: memory.page(**wanted.given()))
     memories = [serializers.record_fields(record, page.paths.get(record.id)) for record in page.records]
     return CompactJSONResponse({"memories": memories, "next": page.next})
 
@@ -204,57 +202,53 @@ async def list_memories(
     responses=describe_responses(_ADDED, "Added.", status=201)
     | {200: describe_response(_ADDED, "The same content already exists in the same scope.")},
 )
-async def add_memory(new: MemoryToAdd, who: WritePrincipal, session: SessionDep) -> Response:
+async def add_memory(new: MemoryToAdd, access: WriteAccess) -> Response:
     """Add a memory durably. Adding the same content in the same scope again only adds to its history."""
-    options = _with_agent(new.given(), who)
-    report = await session.write(who, lambda memory: memory.add(**options))
+    options = _with_agent(new.given(), access.who)
+    report = await access.write(lambda memory: memory.add(**options))
     return CompactJSONResponse(serializers.to_plain(report), 200 if report.existed else 201)
 
 
 @router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, "The result of each."))
-async def add_memories(several: NewMemories, who: WritePrincipal, session: SessionDep) -> Response:
+async def add_memories(several: NewMemories, access: WriteAccess) -> Response:
     """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
-    new = [NewMemory(**_with_agent(each.given(), who)) for each in several.memories]
-    reports = await session.write(who, lambda memory: memory.add_many(new))
+    new = [NewMemory(**_with_agent(each.given(), access.who)) for each in several.memories]
+    reports = await access.write(lambda memory: memory.add_many(new))
     return CompactJSONResponse({"added": serializers.to_plain(reports)})
 
 
 @router.post("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
-async def get_memories(wanted: Get, who: ReadPrincipal, session: SessionDep) -> Response:
+async def get_memories(wanted: Get, access: ReadAccess) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
-    return await answer_query(session, who, "get", _parse_lines(wanted.given()))
+    return await answer_query(access, "get", _parse_lines(wanted.given()))
 
 
 @router.get("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
-async def get_memories_by_url(
-    wanted: Annotated[GetQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def get_memories_by_url(wanted: Annotated[GetQuery, Query()], access: ReadAccess) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
-    return await answer_query(session, who, "get", _parse_lines(wanted.given()))
+    return await answer_query(access, "get", _parse_lines(wanted.given()))
 
 
 @router.get("/memories/{id}", responses=describe_responses(_FETCHED, "The memory and its neighbours.", 404))
-async def get_memory(
-    id: MemoryId, wanted: Annotated[GetOptions, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def get_memory(id: MemoryId, wanted: Annotated[GetOptions, Query()], access: ReadAccess) -> Response:
     """Return one whole memory, with its neighbours and evidence on request."""
     get = _require_one(id, lambda memory: memory.get(id, **wanted.given()))
-    return CompactJSONResponse(serializers.fetched_fields(await session.read(who, get)))
+    return CompactJSONResponse(serializers.fetched_fields(await access.read(get)))
 
 
 @router.patch("/memories/{id}", responses=describe_responses(UpdateReport, "What changed.", 404))
-async def update_memory(id: MemoryId, change: Change, who: WritePrincipal, session: SessionDep) -> Response:
+async def update_memory(id: MemoryId, change: Change, access: WriteAccess) -> Response:
     """Change a memory in place and keep its old text in its history. A file's passage is changed in its file."""
     options = change.given()
-    if who.agent and "content" in options:
+    if access.who.agent and "content" in options:
         options.setdefault("origin", "agent")
-    return await plain_json(session.write(who, lambda memory: memory.update(id, **options)))
+    return await plain_json(access.write(lambda memory: memory.update(id, **options)))
 
 
 @router.delete("/memories/{id}", responses=describe_responses(ForgetReport, "The removed memories.", 404))
-async def forget_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
+async def forget_memory(id: MemoryId, access: WriteAccess) -> Response:
     """Delete a memory permanently; the response lists files that still contain its text."""
-    return await plain_json(session.write(who, _require_one(id, lambda memory: memory.forget(id))))
+    return await plain_json(access.write(_require_one(id, lambda memory: memory.forget(id))))
 
 
 def _parse_lines(options: dict[str, Any]) -> dict[str, Any]:
@@ -330,57 +324,57 @@ _LINKS: Final = object_model("Links", "The links of a memory.", links=list_of(_L
 
 
 @router.post("/archive", responses=_CHANGED)
-async def archive(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
+async def archive(named: MemoryIds, access: WriteAccess) -> Response:
     """Hide memories from default results; restore brings them back."""
-    return await plain_json(session.write(who, lambda memory: memory.archive(named.ids)))
+    return await plain_json(access.write(lambda memory: memory.archive(named.ids)))
 
 
 @router.post("/restore", responses=_CHANGED)
-async def restore(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
+async def restore(named: MemoryIds, access: WriteAccess) -> Response:
     """Make archived or superseded memories active again."""
-    return await plain_json(session.write(who, lambda memory: memory.restore(named.ids)))
+    return await plain_json(access.write(lambda memory: memory.restore(named.ids)))
 
 
 @router.post(
     "/forget",
     responses=describe_responses(ForgetReport, "The removed memories, and the ids that were not found."),
 )
-async def forget(named: MemoryIds, who: WritePrincipal, session: SessionDep) -> Response:
+async def forget(named: MemoryIds, access: WriteAccess) -> Response:
     """Delete memories permanently; the response lists files that still contain their text."""
-    return await plain_json(session.write(who, lambda memory: memory.forget(named.ids)))
+    return await plain_json(access.write(lambda memory: memory.forget(named.ids)))
 
 
 @router.post("/forget/everything", responses=describe_responses(ForgetReport, "The removed memories."))
-async def forget_everything(confirmed: Confirmation, who: WritePrincipal, session: SessionDep) -> Response:
+async def forget_everything(confirmed: Confirmation, access: WriteAccess) -> Response:
     """Delete everything that the caller ever stored, also shared memories, with sources, links and the user's name."""
     if not confirmed.yes:
         raise InputError("Confirmation needed. Nothing was forgotten.", hint='send {"yes": true}')
-    return await plain_json(session.write(who, lambda memory: memory.forget_everything()))
+    return await plain_json(access.write(lambda memory: memory.forget_everything()))
 
 
 @router.post("/feedback", responses=_CHANGED)
-async def feedback(judged: Feedback, who: WritePrincipal, session: SessionDep) -> Response:
+async def feedback(judged: Feedback, access: WriteAccess) -> Response:
     """Record that memories were used, useful or wrong; the effect on ranking is bounded.
 
     never-inject keeps them out of what hooks and the proxy add; search still finds them.
     """
-    return await plain_json(session.write(who, lambda memory: memory.feedback(judged.ids, judged.verdict)))
+    return await plain_json(access.write(lambda memory: memory.feedback(judged.ids, judged.verdict)))
 
 
 @router.post("/memories/{id}/archive", responses=_CHANGED_ONE)
-async def archive_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
+async def archive_memory(id: MemoryId, access: WriteAccess) -> Response:
     """Hide a memory from default results."""
-    return await plain_json(session.write(who, _require_one(id, lambda memory: memory.archive(id))))
+    return await plain_json(access.write(_require_one(id, lambda memory: memory.archive(id))))
 
 
 @router.post("/memories/{id}/restore", responses=_CHANGED_ONE)
-async def restore_memory(id: MemoryId, who: WritePrincipal, session: SessionDep) -> Response:
+async def restore_memory(id: MemoryId, access: WriteAccess) -> Response:
     """Make an archived or superseded memory active again."""
-    return await plain_json(session.write(who, _require_one(id, lambda memory: memory.restore(id))))
+    return await plain_json(access.write(_require_one(id, lambda memory: memory.restore(id))))
 
 
 @router.get("/memories/{id}/history", responses=describe_responses(_HISTORY, "Its events.", 404))
-async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
+async def history(id: MemoryId, access: ReadAccess) -> Response:
     """Return a memory's history: its changes, its evidence and what superseded it."""
 
     def work(memory: Memory) -> dict[str, Any]:
@@ -392,28 +386,26 @@ async def history(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Resp
             event["at"] = to_datetime(event["at"]).isoformat()
         return plain
 
-    return CompactJSONResponse(await session.read(who, work))
+    return CompactJSONResponse(await access.read(work))
 
 
 @router.get(
     "/memories/{id}/links", responses=describe_responses(_LINKS, "Its links, in both directions.", 404)
 )
-async def links(id: MemoryId, who: ReadPrincipal, session: SessionDep) -> Response:
+async def links(id: MemoryId, access: ReadAccess) -> Response:
     """Return a memory's links in both directions: the ten heaviest of each kind."""
-    found = await session.read(who, lambda memory: memory.links(id))
+    found = await access.read(lambda memory: memory.links(id))
     return CompactJSONResponse({"links": serializers.to_plain(found)})
 
 
 @router.put("/memories/{id}/links/{other}", responses=describe_responses(_LINK, "The link.", 404))
-async def link(
-    id: MemoryId, other: OtherMemoryId, joined: NewLink, who: WritePrincipal, session: SessionDep
-) -> Response:
+async def link(id: MemoryId, other: OtherMemoryId, joined: NewLink, access: WriteAccess) -> Response:
     """Link two memories; an existing link stays as it is."""
 
     def work(memory: Memory) -> MemoryLink:
         return memory.link(id, other, joined.kind, joined.weight, joined.rule)
 
-    return await plain_json(session.write(who, work))
+    return await plain_json(access.write(work))
 
 
 @router.delete(
@@ -423,11 +415,10 @@ async def unlink(
     id: MemoryId,
     other: OtherMemoryId,
     parted: Annotated[LinkQuery, Query()],
-    who: WritePrincipal,
-    session: SessionDep,
+    access: WriteAccess,
 ) -> Response:
     """Remove a link between two memories; one written in a text returns when that text is written again."""
-    await session.write(who, lambda memory: memory.unlink(id, other, parted.kind))
+    await access.write(lambda memory: memory.unlink(id, other, parted.kind))
     return CompactJSONResponse({"src": id, "dst": other, "kind": parted.kind})
 
 

@@ -19,7 +19,7 @@ from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.models.dates import SECOND
 from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
-from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep, is_operator, log_error
+from scrubjay.server.requests import ApiRouter, ReadAccess, log_error
 from scrubjay.services.inspection import store_totals
 from scrubjay.tracing import set_route
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from scrubjay.memory import Memory
     from scrubjay.models.reports import StoreStatus
+    from scrubjay.server.session import Session
     from scrubjay.services.inspection import StoreTotals
 
 
@@ -49,8 +50,9 @@ async def healthz() -> dict[str, str]:
     "/readyz",
     responses={200: describe_response(_STATE, "Ready; `read-only` if the store takes no writes."), 503: _BAD},
 )
-async def readyz(session: SessionDep) -> dict[str, str]:
+async def readyz(request: Request) -> dict[str, str]:
     """Report whether the store answers; 503 if it cannot be read or its disk is full."""
+    session: Session = request.app.state.session
     return {"status": await session.ready()}
 
 
@@ -116,29 +118,29 @@ def add_metrics(app: FastAPI) -> None:
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
+async def metrics(access: ReadAccess) -> Response:
     """Return Prometheus metrics of the caller's memories and, for an operator, of the server."""
-    state = request.app.state
-    operator = is_operator(who, session)
+    session, state = access.session, access.request.app.state
+    operator = access.is_operator
     parts: list[Collector] = []
     if operator:
         parts = [state.registry, ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())]
         parts.append(worker_gauges(session.job.looked()))
     try:
-        status = await session.read(who, lambda memory: memory.status())
+        status = await access.read(lambda memory: memory.status())
         tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
         totals = (
-            await session.read(who, lambda memory: store_totals(memory.workspace.store, tenants))
+            await access.read(lambda memory: store_totals(memory.workspace.store, tenants))
             if operator
             else None
         )
-        writable = await session.read(who, is_writable)
+        writable = await access.read(is_writable)
         parts.append(store_gauges(status, totals, writable))
     except StoreBusyError:
         if not operator:
             raise
     except StoreError as error:
-        log_error(request, "http", error)
+        log_error(access.request, "http", error)
         down = CollectorRegistry()
         Gauge(*STORE_UP, registry=down).set(0)
         parts.append(down)

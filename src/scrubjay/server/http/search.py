@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from fastapi import Query
 from pydantic import BaseModel, Field, create_model
@@ -38,12 +38,7 @@ from scrubjay.server.http.schemas import (
     model_of,
     object_model,
 )
-from scrubjay.server.requests import ApiRouter, ReadPrincipal, SessionDep
-
-if TYPE_CHECKING:
-    from scrubjay.api.auth import Principal
-    from scrubjay.server.session import Session
-
+from scrubjay.server.requests import Access, ApiRouter, ReadAccess
 
 router = ApiRouter(prefix="/v1", tags=["recall"])
 
@@ -193,8 +188,9 @@ _Thread: Final = object_model(
 )  # fmt: skip
 
 
-async def answer_query(session: Session, who: Principal, verb: str, options: dict[str, Any]) -> Response:
-    return Response(await session.ask(who, verb, options), media_type="application/json")
+async def answer_query(access: Access, verb: str, options: dict[str, Any]) -> Response:
+    answer = await access.session.ask(access.who, verb, options)
+    return Response(answer, media_type="application/json")
 
 
 _SEARCH_RESPONSES: Final = describe_responses(_Answer, "The matching memories, best first.", 404)
@@ -203,48 +199,42 @@ _CONTEXT_RESPONSES: Final = describe_responses(Context, "The text and its conten
 
 
 @router.post("/search", responses=_SEARCH_RESPONSES)
-async def search(wanted: Search, who: ReadPrincipal, session: SessionDep) -> Response:
+async def search(wanted: Search, access: ReadAccess) -> Response:
     """Return the memories that match a query, best first."""
-    return await answer_query(session, who, "search", wanted.given())
+    return await answer_query(access, "search", wanted.given())
 
 
 @router.get("/search", responses=_SEARCH_RESPONSES)
-async def search_by_url(
-    wanted: Annotated[SearchQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def search_by_url(wanted: Annotated[SearchQuery, Query()], access: ReadAccess) -> Response:
     """Return the memories that match a query, best first."""
     options = wanted.given()
     if "weights" in options:
         options["weights"] = _parse_weights(options["weights"])
-    return await answer_query(session, who, "search", options)
+    return await answer_query(access, "search", options)
 
 
 @router.post("/thread", responses=_THREAD_RESPONSES)
-async def thread(wanted: Thread, who: ReadPrincipal, session: SessionDep) -> Response:
+async def thread(wanted: Thread, access: ReadAccess) -> Response:
     """Return the memories about a question as a timeline."""
-    return await answer_query(session, who, "thread", wanted.given())
+    return await answer_query(access, "thread", wanted.given())
 
 
 @router.get("/thread", responses=_THREAD_RESPONSES)
-async def thread_by_url(
-    wanted: Annotated[ThreadQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def thread_by_url(wanted: Annotated[ThreadQuery, Query()], access: ReadAccess) -> Response:
     """Return the memories about a question as a timeline."""
-    return await answer_query(session, who, "thread", wanted.given())
+    return await answer_query(access, "thread", wanted.given())
 
 
 @router.post("/context", responses=_CONTEXT_RESPONSES)
-async def context(wanted: ContextRequest, who: ReadPrincipal, session: SessionDep) -> Response:
+async def context(wanted: ContextRequest, access: ReadAccess) -> Response:
     """Return context as one text to inject into a conversation."""
-    return await answer_query(session, who, "context", wanted.given())
+    return await answer_query(access, "context", wanted.given())
 
 
 @router.get("/context", responses=_CONTEXT_RESPONSES)
-async def context_by_url(
-    wanted: Annotated[ContextQuery, Query()], who: ReadPrincipal, session: SessionDep
-) -> Response:
+async def context_by_url(wanted: Annotated[ContextQuery, Query()], access: ReadAccess) -> Response:
     """Return context as one text to inject into a conversation."""
-    return await answer_query(session, who, "context", wanted.given())
+    return await answer_query(access, "context", wanted.given())
 
 
 def _parse_weights(pairs: list[str]) -> dict[str, float]:

@@ -59,22 +59,11 @@ from scrubjay.server.http.schemas import (
     object_model,
     plain_json,
 )
-from scrubjay.server.requests import (
-    UNEXPECTED_ERROR,
-    AdminPrincipal,
-    ApiRouter,
-    ReadPrincipal,
-    SessionDep,
-    http_status,
-    is_operator,
-    server_warnings,
-)
+from scrubjay.server.requests import UNEXPECTED_ERROR, Access, AdminAccess, ApiRouter, ReadAccess, http_status
 from scrubjay.transfer.formats import FOLDER_FORMATS, IMPORT_FORMATS, detect_format
 
 if TYPE_CHECKING:
-    from scrubjay.api.auth import Principal
     from scrubjay.models.reports import Progress
-    from scrubjay.server.session import Session
 
 
 def check_allowed_path(path: str, settings: ServerSettings, known: Iterable[str] = ()) -> None:
@@ -133,9 +122,7 @@ ProgressCallback = Callable[["Progress"], None]
 
 
 async def run_long(
-    request: Request,
-    session: Session,
-    who: Principal,
+    access: Access,
     work: Callable[[Memory, ProgressCallback], Any],
     ended: Callable[[], None] = lambda: None,
 ) -> Response:
@@ -147,13 +134,11 @@ async def run_long(
     latest: deque[Progress] = deque(maxlen=1)  # a slow client misses the steps between
 
     def report(step: Progress) -> None:
-        session.check_running()
+        access.session.check_running()
         latest.append(step)
         loop.call_soon_threadsafe(changed.set)
 
-    task = asyncio.ensure_future(
-        session.run_long(who, lambda memory: serializers.to_plain(work(memory, report)))
-    )
+    task = asyncio.ensure_future(access.run_long(lambda memory: serializers.to_plain(work(memory, report))))
 
     def finish(done: asyncio.Future[Any]) -> None:
         ended()
@@ -161,7 +146,7 @@ async def run_long(
             done.exception()  # retrieved, or asyncio warns when the client has disconnected
 
     task.add_done_callback(finish)
-    if EVENT_STREAM not in request.headers.get("accept", ""):
+    if EVENT_STREAM not in access.request.headers.get("accept", ""):
         return CompactJSONResponse(await asyncio.shield(task))
     return StreamingResponse(
         _event_stream(task, latest, changed), media_type=EVENT_STREAM, headers={"cache-control": "no-store"}
@@ -284,31 +269,31 @@ _MODEL_RESPONSES: Final = describe_responses(_MODEL, "The model and its coverage
 @router.get(
     "/status", responses=describe_responses(model_of(StoreStatus, optional=("store", "bytes")), "Facts.")
 )
-async def status(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
+async def status(access: ReadAccess) -> Response:
     """Return the store's counts, models and sources; for an admin, also its location.
 
     Only admins of the owner's tenant see the size, which covers all tenants.
     """
-    found = await session.read(who, lambda memory: memory.status())
-    plain = serializers.to_plain(replace(found, warnings=found.warnings + server_warnings(request, who)))
-    if "admin" not in who.scopes:
+    found = await access.read(lambda memory: memory.status())
+    plain = serializers.to_plain(replace(found, warnings=found.warnings + access.warnings))
+    if "admin" not in access.who.scopes:
         del plain["store"]
-    if not is_operator(who, session):
+    if not access.is_operator:
         del plain["bytes"]
     return CompactJSONResponse(plain)
 
 
 @router.get("/sources", responses=describe_responses(_SOURCES, "The sources and their contents."))
-async def list_sources(who: ReadPrincipal, session: SessionDep) -> Response:
+async def list_sources(access: ReadAccess) -> Response:
     """List the folders and files that memories come from."""
-    found = await session.read(who, lambda memory: memory.sources())
+    found = await access.read(lambda memory: memory.sources())
     return CompactJSONResponse({"sources": serializers.to_plain(found)})
 
 
 @router.post("/sync", responses=_streamed_responses(SyncReport, "The changes of the sync."))
-async def sync(wanted: Sync, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
+async def sync(wanted: Sync, access: AdminAccess) -> Response:
     """Sync a folder or file of the server, or every registered source."""
-    options, roots = wanted.given(), session.settings.server
+    options, roots = wanted.given(), access.session.settings.server
 
     def work(memory: Memory, report: ProgressCallback) -> SyncReport:
         for path in (wanted.path, wanted.only):
@@ -316,96 +301,90 @@ async def sync(wanted: Sync, request: Request, who: AdminPrincipal, session: Ses
                 check_allowed_path(path, roots, (source.root for source in memory.sources()))
         return memory.sync(**options, progress=report)
 
-    return await run_long(request, session, who, work)
+    return await run_long(access, work)
 
 
 @router.delete(
     "/sources/{name:path}", responses=describe_responses(RemovedSource, "The removed source.", 404)
 )
 async def remove_source(
-    name: Annotated[str, Path(description="Its id, or its path.")], who: AdminPrincipal, session: SessionDep
+    name: Annotated[str, Path(description="Its id, or its path.")], access: AdminAccess
 ) -> Response:
     """Remove a source and everything derived from it alone; its files are not changed."""
-    return await plain_json(session.write(who, lambda memory: memory.remove_source(name)))
+    return await plain_json(access.write(lambda memory: memory.remove_source(name)))
 
 
 @router.get("/models", responses=describe_responses(_MODELS, "The models."))
-async def list_models(who: ReadPrincipal, session: SessionDep) -> Response:
+async def list_models(access: ReadAccess) -> Response:
     """List the embedding models and how many memories each covers."""
-    found = await session.read(who, lambda memory: memory.models())
+    found = await access.read(lambda memory: memory.models())
     return CompactJSONResponse({"models": serializers.to_plain(found)})
 
 
 @router.put("/models/{name:path}", responses=_MODEL_RESPONSES)
-async def add_model(name: ModelName, who: AdminPrincipal, session: SessionDep) -> Response:
+async def add_model(name: ModelName, access: AdminAccess) -> Response:
     """Register a model from the server's settings, to be backfilled."""
-    return await plain_json(session.write(who, lambda memory: memory.add_model(name)))
+    return await plain_json(access.write(lambda memory: memory.add_model(name)))
 
 
 @router.post("/models/{name:path}/use", responses=_MODEL_RESPONSES)
-async def use_model(name: ModelName, who: AdminPrincipal, session: SessionDep) -> Response:
+async def use_model(name: ModelName, access: AdminAccess) -> Response:
     """Rank with this model and the base model from now on."""
-    return await plain_json(session.write(who, lambda memory: memory.use_model(name)))
+    return await plain_json(access.write(lambda memory: memory.use_model(name)))
 
 
 @router.delete("/models/{name:path}", responses=_MODEL_RESPONSES)
-async def drop_model(name: ModelName, who: AdminPrincipal, session: SessionDep) -> Response:
+async def drop_model(name: ModelName, access: AdminAccess) -> Response:
     """Remove a model and its vectors from the store."""
-    return await plain_json(session.write(who, lambda memory: memory.drop_model(name)))
+    return await plain_json(access.write(lambda memory: memory.drop_model(name)))
 
 
 @router.post("/embed", responses=_streamed_responses(EmbedReport, "What was embedded."))
-async def embed(wanted: Embed, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
+async def embed(wanted: Embed, access: AdminAccess) -> Response:
     """Compute pending embeddings; an interrupted run continues the next time."""
     options = wanted.given()
-    return await run_long(
-        request, session, who, lambda memory, report: memory.embed(**options, progress=report)
-    )
+    return await run_long(access, lambda memory, report: memory.embed(**options, progress=report))
 
 
 @router.post("/rebuild", responses=_streamed_responses(SyncReport, "The rebuilt memories."))
-async def rebuild(_wanted: Rebuild, request: Request, who: AdminPrincipal, session: SessionDep) -> Response:
+async def rebuild(_wanted: Rebuild, access: AdminAccess) -> Response:
     """Rebuild the index from the stored memories beside the old one, then switch."""
-    return await run_long(request, session, who, lambda memory, report: memory.rebuild(progress=report))
+    return await run_long(access, lambda memory, report: memory.rebuild(progress=report))
 
 
 @router.post(
     "/consolidate", responses=_streamed_responses(ConsolidationReport, "The digests and promotions created.")
 )
-async def consolidate(
-    wanted: Consolidate, request: Request, who: AdminPrincipal, session: SessionDep
-) -> Response:
+async def consolidate(wanted: Consolidate, access: AdminAccess) -> Response:
     """Summarise old conversations, tool results and daily notes into digests; archive their sources on request."""
     options = wanted.given()
-    return await run_long(
-        request, session, who, lambda memory, report: memory.consolidate(**options, progress=report)
-    )
+    return await run_long(access, lambda memory, report: memory.consolidate(**options, progress=report))
 
 
 @router.post("/consolidate/{run}/undo", responses=describe_responses(UndoReport, "What was undone.", 404))
-async def undo_consolidate(run: RunId, who: AdminPrincipal, session: SessionDep) -> Response:
+async def undo_consolidate(run: RunId, access: AdminAccess) -> Response:
     """Undo a consolidation: remove what it created and restore what it archived."""
-    return await plain_json(session.write(who, lambda memory: memory.undo(run)))
+    return await plain_json(access.write(lambda memory: memory.undo(run)))
 
 
 @router.post("/audit", responses=describe_responses(AuditReport, "The fault rates."))
-async def audit(wanted: AuditRequest, who: AdminPrincipal, session: SessionDep) -> Response:
+async def audit(wanted: AuditRequest, access: AdminAccess) -> Response:
     """Return how many active memories have which faults; archive those of the kinds to fix."""
     options = wanted.given()
-    return await plain_json(session.run_long(who, lambda memory: memory.audit(**options)))
+    return await plain_json(access.run_long(lambda memory: memory.audit(**options)))
 
 
 @router.post("/audit/{run}/undo", responses=describe_responses(ChangeReport, "The restored memories.", 404))
-async def undo_audit(run: RunId, who: AdminPrincipal, session: SessionDep) -> Response:
+async def undo_audit(run: RunId, access: AdminAccess) -> Response:
     """Undo a run of the audit or of retention."""
-    return await plain_json(session.write(who, lambda memory: memory.undo_audit(run)))
+    return await plain_json(access.write(lambda memory: memory.undo_audit(run)))
 
 
 @router.post("/retention", responses=describe_responses(RetentionReport, "What was archived and forgotten."))
-async def retain(wanted: Retain, who: AdminPrincipal, session: SessionDep) -> Response:
+async def retain(wanted: Retain, access: AdminAccess) -> Response:
     """Apply the [retention] settings: archive or forget what is too old or too much."""
     options = wanted.given()
-    return await plain_json(session.run_long(who, lambda memory: memory.retain(**options)))
+    return await plain_json(access.run_long(lambda memory: memory.retain(**options)))
 
 
 IMPORT_PATH: Final = "/v1/import"
@@ -458,12 +437,12 @@ _FILE_BODY: Final = {
 
 
 @router.get("/export", responses=_EXPORT_RESPONSES, response_class=StreamingResponse)
-async def export(who: AdminPrincipal, session: SessionDep) -> Response:
+async def export(access: AdminAccess) -> Response:
     """Return everything the caller may see as JSON lines: one consistent snapshot."""
     # Written before it is sent: a client that reads slowly keeps no snapshot of the store open.
     with tempfile.TemporaryDirectory(prefix="scrubjay-export-") as folder:
         path = os.path.join(folder, "memories.jsonl")
-        report = await session.run_long(who, lambda memory: memory.export(path))
+        report = await access.run_long(lambda memory: memory.export(path))
         file = open(path, "rb")  # noqa: SIM115 _stream_file closes it
     headers = {
         "content-length": str(report.bytes),
@@ -479,16 +458,14 @@ async def _stream_file(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 @router.post("/import", responses=_IMPORT_RESPONSES, openapi_extra=_FILE_BODY)
-async def import_file(
-    wanted: Annotated[ImportQuery, Query()], request: Request, who: AdminPrincipal, session: SessionDep
-) -> Response:
+async def import_file(wanted: Annotated[ImportQuery, Query()], access: AdminAccess) -> Response:
     """Import a scrubjay export or another tool's file; existing memories are not duplicated."""
     options = wanted.given()
     if options.get("format", "auto") not in UPLOAD_FORMATS:
         raise InputError(
             f"format is {wanted.format!r:.40}, not one of {', '.join(UPLOAD_FORMATS)}. Nothing was imported."
         )
-    path = await _receive_file(request)
+    path = await _receive_file(access.request)
 
     def work(memory: Memory, report: ProgressCallback) -> ImportReport:
         if wanted.format == "auto" and detect_format(path) in FOLDER_FORMATS:
@@ -498,7 +475,7 @@ async def import_file(
             )
         return memory.import_(path, **options, progress=report)
 
-    return await run_long(request, session, who, work, ended=lambda: os.unlink(path))
+    return await run_long(access, work, ended=lambda: os.unlink(path))
 
 
 async def _receive_file(request: Request) -> pathlib.Path:
@@ -514,12 +491,12 @@ async def _receive_file(request: Request) -> pathlib.Path:
 
 
 @router.post("/backup", responses=describe_responses(BackupReport, "The copy."))
-async def backup(wanted: Backup, who: AdminPrincipal, session: SessionDep) -> Response:
+async def backup(wanted: Backup, access: AdminAccess) -> Response:
     """Copy the whole store, all users and tenants, to a file of the server and verify it."""
-    if who.tenant != session.owner.tenant:
+    if access.who.tenant != access.session.owner.tenant:
         raise ForbiddenError(
             "A backup contains every tenant's memories, so only the owner's tenant may make one. Nothing was done."
         )
-    check_allowed_path(wanted.path, session.settings.server)
+    check_allowed_path(wanted.path, access.session.settings.server)
     options = wanted.given()
-    return await plain_json(session.run_long(who, lambda memory: memory.backup(**options)))
+    return await plain_json(access.run_long(lambda memory: memory.backup(**options)))

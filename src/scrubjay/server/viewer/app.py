@@ -29,21 +29,13 @@ from scrubjay.models.reports import OK, WARNING, AuditReport, Check, Redaction, 
 from scrubjay.models.views import Conflict
 from scrubjay.server.auth import LoginStore, has_stale_cookie
 from scrubjay.server.middleware import PRINCIPAL_KEY
-from scrubjay.server.requests import (
-    ReadPrincipal,
-    SessionDep,
-    WritePrincipal,
-    is_operator,
-    is_owner,
-    server_warnings,
-)
+from scrubjay.server.requests import Access, ReadAccess, WriteAccess
 from scrubjay.server.session import MAX_PRINCIPALS, Session
 from scrubjay.server.viewer import graph, memories, page, sessions
 from scrubjay.server.viewer.page import (
     FormFields,
     PageNumber,
     PageRoute,
-    first_value,
     format_count,
     iso_time,
     local_path,
@@ -86,21 +78,21 @@ class StoreChecks:
 
 
 @router.get("/overview")
-async def overview(request: Request, who: ReadPrincipal, session: SessionDep) -> Response:
-    found, conflicts, redactions = await session.read(who, _read)
-    operator = is_operator(who, session)
+async def overview(access: ReadAccess) -> Response:
+    found, conflicts, redactions = await access.read(_read)
+    operator = access.is_operator
     checked: Iterable[Check] = checks.check_contents(found)
-    if operator and is_owner(who, session):
-        checked = await _store_checks(request, session)
+    if operator and access.is_owner:
+        checked = await _store_checks(access)
     attention = [
-        *(Attention(text, level=WARNING) for text in server_warnings(request, who)),
+        *(Attention(text, level=WARNING) for text in access.warnings),
         *(Attention(text, level=WARNING) for text in (found.warnings if operator else ())),
         *_from_checks(checked, names=operator),
         *_from_contents(found, conflicts, redactions, names=operator),
     ]
     newest = sorted(found.sources, key=lambda source: source.synced or "", reverse=True)
     return render_page(
-        request,
+        access.request,
         "overview",
         found=found,
         attention=attention,
@@ -116,12 +108,13 @@ def _read(memory: Memory) -> tuple[StoreStatus, int, int | None]:
     return found, len(memory.conflicts()), len(memory.redactions()) if small else None
 
 
-async def _store_checks(request: Request, session: Session) -> tuple[Check, ...]:
+async def _store_checks(access: Access) -> tuple[Check, ...]:
     """Return the doctor's checks of this server's store and log, new ones if the last are too old."""
-    last: StoreChecks | None = request.app.state.checks
+    state = access.request.app.state
+    last: StoreChecks | None = state.checks
     if last is None or time.monotonic() - last.at > CHECKS_KEPT:
-        last = StoreChecks(await asyncio.to_thread(_check_store, session), time.monotonic())
-        request.app.state.checks = last
+        last = StoreChecks(await asyncio.to_thread(_check_store, access.session), time.monotonic())
+        state.checks = last
     return last.found
 
 
@@ -173,19 +166,15 @@ def _from_contents(
 
 
 @router.get("/conflicts")
-async def conflicts(
-    request: Request, who: ReadPrincipal, session: SessionDep, number: PageNumber = 1
-) -> Response:
-    found: Sequence[Conflict] = await session.read(who, lambda memory: memory.conflicts())
-    return render_page(request, "conflicts", total=len(found), **page_of(found, number, PAGE_SIZE))
+async def conflicts(access: ReadAccess, number: PageNumber = 1) -> Response:
+    found: Sequence[Conflict] = await access.read(lambda memory: memory.conflicts())
+    return render_page(access.request, "conflicts", total=len(found), **page_of(found, number, PAGE_SIZE))
 
 
 @router.get("/redactions")
-async def redactions(
-    request: Request, who: ReadPrincipal, session: SessionDep, number: PageNumber = 1
-) -> Response:
-    found: Sequence[Redaction] = await session.read(who, lambda memory: memory.redactions())
-    return render_page(request, "redactions", total=len(found), **page_of(found, number, PAGE_SIZE))
+async def redactions(access: ReadAccess, number: PageNumber = 1) -> Response:
+    found: Sequence[Redaction] = await access.read(lambda memory: memory.redactions())
+    return render_page(access.request, "redactions", total=len(found), **page_of(found, number, PAGE_SIZE))
 
 
 WRONG_TOKEN = (
@@ -210,8 +199,8 @@ def login_page(request: Request, then: str = "/") -> Response:
 async def log_in(request: Request, fields: FormFields) -> Response:
     tokens: TokenStore = request.app.state.tokens
     logins: LoginStore = request.app.state.logins
-    then = local_path(first_value(fields, "then"))
-    token = tokens.find(first_value(fields, "token").strip())
+    then = local_path(fields.get("then", ""))
+    token = tokens.find(fields.get("token", "").strip())
     if token is None:
         return _render_login(request, 401, then, WRONG_TOKEN)
     response = redirect(then)
@@ -232,18 +221,16 @@ PAGE_SIZE: Final = 50
 
 
 @router.get("/status")
-async def status(
-    request: Request, who: ReadPrincipal, session: SessionDep, number: PageNumber = 1
-) -> Response:
-    found = await session.read(who, lambda memory: memory.status())
+async def status(access: ReadAccess, number: PageNumber = 1) -> Response:
+    found = await access.read(lambda memory: memory.status())
     return render_page(
-        request,
+        access.request,
         "status",
         found=found,
-        warnings=found.warnings + server_warnings(request, who),
+        warnings=found.warnings + access.warnings,
         # Paths are for principals who may name files of the server.
-        names="admin" in who.scopes,
-        size=is_operator(who, session),
+        names="admin" in access.who.scopes,
+        size=access.is_operator,
         **page_of(found.sources, number, PAGE_SIZE),
     )
 
@@ -263,16 +250,16 @@ class AuditState:
     def running(self) -> bool:
         return self.task is not None and not self.task.done()
 
-    def begin(self, session: Session, who: Principal) -> None:
+    def begin(self, access: Access) -> None:
         if not self.running:
-            self.task = asyncio.create_task(self._run(session, who))
+            self.task = asyncio.create_task(self._run(access))
 
-    async def _run(self, session: Session, who: Principal) -> None:
+    async def _run(self, access: Access) -> None:
         try:
-            self.found = await session.read(who, lambda memory: memory.audit(limit=MAX_EXAMPLES))
+            self.found = await access.read(lambda memory: memory.audit(limit=MAX_EXAMPLES))
             self.error = None
         except ScrubjayError as error:
-            self.error = session.public_error(error, who)
+            self.error = access.session.public_error(error, access.who)
         self.ended = now_micros()
 
 
@@ -291,48 +278,42 @@ AuditStateDep = Annotated[AuditState, Depends(_audit_state)]
 
 
 @router.get("/audit")
-async def audit(
-    request: Request, who: ReadPrincipal, state: AuditStateDep, said: str = "", run: str = ""
-) -> Response:
+async def audit(access: ReadAccess, state: AuditStateDep, said: str = "", run: str = "") -> Response:
     return render_page(
-        request,
+        access.request,
         "audit",
         found=state.found,
         ended=iso_time(state.ended) if state.ended else "",
         going=state.running,
         error=state.error,
         said=said,
-        names="admin" in who.scopes,
+        names="admin" in access.who.scopes,
         run=run if RUN_ID.fullmatch(run) else "",
     )
 
 
 @router.post("/audit")
-async def start_audit(who: ReadPrincipal, session: SessionDep, state: AuditStateDep) -> Response:
-    state.begin(session, who)
+async def start_audit(access: ReadAccess, state: AuditStateDep) -> Response:
+    state.begin(access)
     return redirect("/audit")
 
 
 @router.post("/audit/fix")
-async def fix_audit(
-    who: WritePrincipal, session: SessionDep, state: AuditStateDep, fields: FormFields
-) -> Response:
-    kind = first_value(fields, "kind")
-    report = await session.write(who, lambda memory: memory.audit([kind], 0))
-    state.begin(session, who)
+async def fix_audit(access: WriteAccess, state: AuditStateDep, fields: FormFields) -> Response:
+    kind = fields.get("kind", "")
+    report = await access.write(lambda memory: memory.audit([kind], 0))
+    state.begin(access)
     archived, run = sum(map(len, report.fixed.values())), report.undo.rpartition(" ")[2]
     return redirect(url_with_query("/audit", {"said": str(archived), "run": run}))
 
 
 @router.post("/audit/undo")
-async def undo_audit(
-    who: WritePrincipal, session: SessionDep, state: AuditStateDep, fields: FormFields
-) -> Response:
-    run = first_value(fields, "run")
+async def undo_audit(access: WriteAccess, state: AuditStateDep, fields: FormFields) -> Response:
+    run = fields.get("run", "")
     if not run:
         raise InputError("No run was named. Nothing was done.")
-    await session.write(who, lambda memory: memory.undo_audit(run))
-    state.begin(session, who)
+    await access.write(lambda memory: memory.undo_audit(run))
+    state.begin(access)
     return redirect(url_with_query("/audit", {"said": "undone"}))
 
 

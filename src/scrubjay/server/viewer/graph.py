@@ -11,16 +11,15 @@ import json
 import math
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
 from scrubjay.errors import InputError
-from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal
+from scrubjay.server.requests import ReadAccess, WriteAccess
 from scrubjay.server.viewer.page import (
     HEADERS,
     FormFields,
     PageNumber,
     PageRoute,
-    first_value,
     page_of,
     redirect,
     render_page,
@@ -81,19 +80,17 @@ GRAPH_SIZES: Final = (60, 150, 500, 2_000)
 
 @router.get("/concepts")
 async def concepts(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
+    access: ReadAccess,
     find: str = "",
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
     number: PageNumber = 1,
 ) -> Response:
-    found = await session.read(who, lambda memory: memory.concepts.list(query=find))
+    found = await access.read(lambda memory: memory.concepts.list(query=find))
     parameters = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
-    web = request.scope.get("root_path", "") + url_with_query("/concepts/web.json", parameters)
+    web = access.request.scope.get("root_path", "") + url_with_query("/concepts/web.json", parameters)
     page = page_of(found, number, CONCEPTS_PAGE_SIZE)
     return render_page(
-        request,
+        access.request,
         "concepts",
         known=len(found),
         given=parameters,
@@ -107,12 +104,11 @@ async def concepts(
 
 @router.get("/concepts/web.json")
 async def concept_graph(
-    who: ReadPrincipal,
-    session: SessionDep,
+    access: ReadAccess,
     find: str = "",
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
 ) -> Response:
-    found = await session.read(who, lambda memory: memory.concepts.web(query=find, limit=size))
+    found = await access.read(lambda memory: memory.concepts.web(query=find, limit=size))
     body: dict[str, Any] = {
         "nodes": [
             {"id": one.id, "name": one.name, "memories": one.memories, "x": x, "y": y}
@@ -125,29 +121,25 @@ async def concept_graph(
 
 
 @router.get("/concepts/{name}")
-async def concept(
-    request: Request, who: ReadPrincipal, session: SessionDep, name: str, said: str = ""
-) -> Response:
-    found = await session.read(who, lambda memory: memory.concepts.show(name))
-    return render_page(request, "concept", found=found, concept=found.concept, said=said)
+async def concept(access: ReadAccess, name: str, said: str = "") -> Response:
+    found = await access.read(lambda memory: memory.concepts.show(name))
+    return render_page(access.request, "concept", found=found, concept=found.concept, said=said)
 
 
 @router.post("/concepts/{name}/{act}")
-async def change_concept(
-    who: WritePrincipal, session: SessionDep, fields: FormFields, name: str, act: str
-) -> Response:
-    text = first_value(fields, "name").strip()
+async def change_concept(access: WriteAccess, fields: FormFields, name: str, act: str) -> Response:
+    text = fields.get("name", "").strip()
     if act != "remove" and not text:
         raise InputError("No name was given. Nothing was done.")
     if act == "rename":
-        changed = await session.write(who, lambda memory: memory.concepts.rename(name, text))
+        changed = await access.write(lambda memory: memory.concepts.rename(name, text))
     elif act == "alias":
-        changed = (await session.read(who, lambda memory: memory.concepts.show(name))).concept
-        await session.write(who, lambda memory: memory.concepts.add(changed.name, [text]))
+        changed = (await access.read(lambda memory: memory.concepts.show(name))).concept
+        await access.write(lambda memory: memory.concepts.add(changed.name, [text]))
     elif act == "merge":
-        changed = await session.write(who, lambda memory: memory.concepts.merge(name, text))
+        changed = await access.write(lambda memory: memory.concepts.merge(name, text))
     elif act == "remove":
-        await session.write(who, lambda memory: memory.concepts.remove(name))
+        await access.write(lambda memory: memory.concepts.remove(name))
         return redirect("/concepts")
     else:
         raise InputError(f"Unknown action on a concept: {act!r:.40}. Nothing was done.")
@@ -158,17 +150,15 @@ CATEGORIES_PAGE_SIZE: Final = 60
 
 
 @router.get("/categories")
-async def categories(
-    request: Request, who: ReadPrincipal, session: SessionDep, kind: str = "topic", number: PageNumber = 1
-) -> Response:
-    found = await session.read(who, lambda memory: memory.categories.list(kind=kind, depth=1))
-    return render_page(request, "categories", kind=kind, **page_of(found, number, CATEGORIES_PAGE_SIZE))
+async def categories(access: ReadAccess, kind: str = "topic", number: PageNumber = 1) -> Response:
+    found = await access.read(lambda memory: memory.categories.list(kind=kind, depth=1))
+    return render_page(
+        access.request, "categories", kind=kind, **page_of(found, number, CATEGORIES_PAGE_SIZE)
+    )
 
 
 @router.get("/categories/{name}")
-async def category(
-    request: Request, who: ReadPrincipal, session: SessionDep, name: str, number: PageNumber = 1
-) -> Response:
-    found = await session.read(who, lambda memory: memory.categories.show(name))
+async def category(access: ReadAccess, name: str, number: PageNumber = 1) -> Response:
+    found = await access.read(lambda memory: memory.categories.show(name))
     page = page_of(found.below, number, CATEGORIES_PAGE_SIZE)
-    return render_page(request, "category", found=found, shelf=found.category, **page)
+    return render_page(access.request, "category", found=found, shelf=found.category, **page)

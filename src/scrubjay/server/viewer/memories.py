@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Response
 
 from scrubjay.api.auth import Principal
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
@@ -19,13 +19,12 @@ from scrubjay.models.dates import format_event, record_date
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
 from scrubjay.models.results import Answer, Explanation, count_strong, record_citation
 from scrubjay.models.views import MemoryView, TimelinePage
-from scrubjay.server.requests import ReadPrincipal, SessionDep, WritePrincipal, http_status
+from scrubjay.server.requests import Access, ReadAccess, WriteAccess, http_status
 from scrubjay.server.viewer.markdown import plain_text, render_text, split_front_matter
 from scrubjay.server.viewer.page import (
     FormFields,
     PageNumber,
     PageRoute,
-    first_value,
     group_conversations,
     highlight,
     iso_time,
@@ -60,9 +59,7 @@ class ScorePart:
 
 @router.get("/")
 async def search(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
+    access: ReadAccess,
     query: str = "",
     tier: Texts = None,
     tag: str = "",
@@ -109,12 +106,12 @@ async def search(
     code = 200
     try:
         if query.strip():
-            shown |= await _search_results(session, who, parameters, limit)
+            shown |= await _search_results(access, parameters, limit)
         else:
-            shown |= await _latest(session, who, parameters, narrowed=bool(shown["narrowed"]))
+            shown |= await _latest(access, parameters, narrowed=bool(shown["narrowed"]))
     except InputError as error:
         shown["error"], code = error, 422
-    return render_page(request, "search", code, **shown)
+    return render_page(access.request, "search", code, **shown)
 
 
 NEW_DAYS: Final = 7
@@ -122,13 +119,11 @@ MAX_NEW: Final = 30
 """Memories of the last days that the start page reads; turns of one conversation are shown together."""
 
 
-async def _latest(
-    session: SessionDep, who: Principal, parameters: Mapping[str, Any], *, narrowed: bool
-) -> dict[str, Any]:
+async def _latest(access: Access, parameters: Mapping[str, Any], *, narrowed: bool) -> dict[str, Any]:
     """Return the memories that match the filters, without any those of the last days, else the latest."""
     filters = _filters(parameters)
     if narrowed:
-        found = await session.read(who, lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
+        found = await access.read(lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
         return {"latest": memory_rows(found), "fresh": False, "hidden": False, "more_new": found.more}
     since = (datetime.now(UTC) - timedelta(days=NEW_DAYS)).date().isoformat()
 
@@ -138,7 +133,7 @@ async def _latest(
         hidden = not found.memories and bool(memory.timeline(limit=1, statuses=STATUSES).memories)
         return found, bool(new.memories), hidden
 
-    found, fresh, hidden = await session.read(who, read)
+    found, fresh, hidden = await access.read(read)
     entries = group_conversations(memory_rows(found))
     return {
         "latest": entries[:PAGE_SIZE],
@@ -148,15 +143,13 @@ async def _latest(
     }
 
 
-async def _search_results(
-    session: SessionDep, who: ReadPrincipal, parameters: Mapping[str, Any], limit: int
-) -> dict[str, Any]:
+async def _search_results(access: Access, parameters: Mapping[str, Any], limit: int) -> dict[str, Any]:
     query, by = parameters["query"], parameters["by"] or "memory"
     # One more than is shown tells whether there is more.
     options = {**_filters(parameters), "limit": limit + 1, "explain": True, "by": by}
     if parameters["weak"]:
         options["min_relevance"] = 0.0
-    answer: Answer = await session.read(who, lambda memory: memory.search(query, **options))
+    answer: Answer = await access.read(lambda memory: memory.search(query, **options))
     results = []
     for result in (answer.results or answer.nearest)[:limit]:
         snippet = split_front_matter(result.snippet)[1]
@@ -164,7 +157,7 @@ async def _search_results(
         words = result.explanation.words if result.explanation is not None else {}
         results.append((result, highlight(snippet, query, words), score_parts(result.explanation)))
     talks = [result.session for result, *_ in results if by == "session" and result.session]
-    openings = await session.read(who, lambda memory: _openings(memory, talks)) if talks else {}
+    openings = await access.read(lambda memory: _openings(memory, talks)) if talks else {}
     more = len(answer.results) > limit
     # What repeats a query word for word has no relevance and is strong.
     strong = count_strong(result.relevance for result, *_ in results)
@@ -223,9 +216,7 @@ TIMELINE_PAGE_SIZE: Final = 40
 
 @router.get("/timeline")
 async def timeline(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
+    access: ReadAccess,
     until: str = "",
     since: str = "",
     tier: str = "",
@@ -245,14 +236,14 @@ async def timeline(
     options |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
     options |= {"limit": TIMELINE_PAGE_SIZE, "skip": (number - 1) * TIMELINE_PAGE_SIZE}
     try:
-        found = await session.read(who, lambda memory: memory.timeline(**options))
+        found = await access.read(lambda memory: memory.timeline(**options))
     except InputError as error:
-        return render_page(request, "timeline", 422, days=[], more=False, error=error, **shown)
+        return render_page(access.request, "timeline", 422, days=[], more=False, error=error, **shown)
     days = [
         (day, group_conversations(list(rows)))
         for day, rows in groupby(memory_rows(found), key=lambda row: local_day(row.date))
     ]
-    return render_page(request, "timeline", days=days, more=found.more, error=None, **shown)
+    return render_page(access.request, "timeline", days=days, more=found.more, error=None, **shown)
 
 
 MAX_EVENTS: Final = 30
@@ -261,15 +252,13 @@ NEIGHBOURS: Final = 2
 
 @router.get("/memories/{name}")
 async def memory(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
+    access: ReadAccess,
     name: str,
     said: str = "",
     source: str = "",
     number: PageNumber = 1,
 ) -> Response:
-    found = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
+    found = await access.read(lambda memory: memory.look(name, neighbours=NEIGHBOURS))
     record = found.memory
     # Line ends of an addition or a turn were typed; those of a file may only wrap.
     breaks = record.place is None or record.role is not None
@@ -277,7 +266,7 @@ async def memory(
     if source != "yes":
         text = await asyncio.to_thread(render_text, record.content, title=record.title, breaks=breaks)
     return render_page(
-        request,
+        access.request,
         "memory",
         look=found,
         text=text,
@@ -291,45 +280,48 @@ async def memory(
 
 
 @router.post("/memories/{name}/feedback")
-async def feedback(who: WritePrincipal, session: SessionDep, fields: FormFields, name: str) -> Response:
-    verdict = first_value(fields, "verdict")
-    done = await session.write(who, lambda memory: memory.feedback(name, verdict))
+async def feedback(access: WriteAccess, fields: FormFields, name: str) -> Response:
+    verdict = fields.get("verdict", "")
+    done = await access.write(lambda memory: memory.feedback(name, verdict))
     back = _redirect_back(done.ids + done.unchanged, name, verdict)
-    then = first_value(fields, "then")
+    then = fields.get("then", "")
     return redirect(local_path(then)) if then else back
 
 
 @router.post("/memories/{name}/archive")
-async def archive(who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    done = await session.write(who, lambda memory: memory.archive(name))
+async def archive(access: WriteAccess, name: str) -> Response:
+    done = await access.write(lambda memory: memory.archive(name))
     return _redirect_back(done.ids + done.unchanged, name, "archived")
 
 
 @router.post("/memories/{name}/restore")
-async def restore(who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    done = await session.write(who, lambda memory: memory.restore(name))
+async def restore(access: WriteAccess, name: str) -> Response:
+    done = await access.write(lambda memory: memory.restore(name))
     return _redirect_back(done.ids + done.unchanged, name, "restored")
 
 
 @router.get("/memories/{name}/forget")
-async def confirm_forget(request: Request, who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    found = await session.read(who, lambda memory: memory.look(name, neighbours=NEIGHBOURS))
+async def confirm_forget(access: WriteAccess, name: str) -> Response:
+    found = await access.read(lambda memory: memory.look(name, neighbours=NEIGHBOURS))
     where = record_citation(found.memory, found.path) if found.path is not None else ""
     return render_page(
-        request, "forget", look=found, one=found.memory, row=memory_row(found.memory, found.path), where=where
+        access.request,
+        "forget",
+        look=found,
+        one=found.memory,
+        row=memory_row(found.memory, found.path),
+        where=where,
     )
 
 
 @router.post("/memories/{name}/forget")
-async def forget(
-    request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
-) -> Response:
-    if first_value(fields, "sure") != "yes":
+async def forget(access: WriteAccess, fields: FormFields, name: str) -> Response:
+    if fields.get("sure", "") != "yes":
         raise InputError("Not confirmed. Nothing was forgotten.", hint="tick the box first")
-    done = await session.write(who, lambda memory: memory.forget(name))
+    done = await access.write(lambda memory: memory.forget(name))
     if not done.ids:
         raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was forgotten.")
-    return render_page(request, "forgotten", done=done)
+    return render_page(access.request, "forgotten", done=done)
 
 
 def _redirect_back(ids: tuple[str, ...], name: str, message: str) -> Response:
@@ -343,34 +335,32 @@ PASSAGE_FIELDS: Final = ("confidence", "valid_from", "valid_until")
 
 
 @router.get("/memories/{name}/edit")
-async def edit_form(request: Request, who: WritePrincipal, session: SessionDep, name: str) -> Response:
-    found = await session.read(who, lambda memory: memory.look(name, neighbours=0))
-    return _render_form(request, who, found, _form_values(found.memory), None)
+async def edit_form(access: WriteAccess, name: str) -> Response:
+    found = await access.read(lambda memory: memory.look(name, neighbours=0))
+    return _render_form(access, found, _form_values(found.memory), None)
 
 
 @router.post("/memories/{name}/edit")
-async def edit(
-    request: Request, who: WritePrincipal, session: SessionDep, fields: FormFields, name: str
-) -> Response:
-    found = await session.read(who, lambda memory: memory.look(name, neighbours=0))
-    values = {field: _normalize_newlines(first_value(fields, field)) for field in _form_values(found.memory)}
+async def edit(access: WriteAccess, fields: FormFields, name: str) -> Response:
+    found = await access.read(lambda memory: memory.look(name, neighbours=0))
+    values = {field: _normalize_newlines(fields.get(field, "")) for field in _form_values(found.memory)}
     try:
-        id = await session.write(who, _change(who, found, values, first_value(fields, "was")))
+        id = await access.write(_change(access.who, found, values, fields.get("was", "")))
     except ScrubjayError as error:
-        shown = session.public_error(error, who)
-        return _render_form(request, who, found, {**values, "was": first_value(fields, "was")}, shown)
+        shown = access.session.public_error(error, access.who)
+        return _render_form(access, found, {**values, "was": fields.get("was", "")}, shown)
     return redirect(url_with_query(f"/memories/{id}", {"said": "edited"}))
 
 
 def _render_form(
-    request: Request, who: Principal, found: MemoryView, values: dict[str, str], error: ScrubjayError | None
+    access: Access, found: MemoryView, values: dict[str, str], error: ScrubjayError | None
 ) -> Response:
     record = found.memory
-    reason = edit_refusal(record, who.user) if record.place is not None else ""
-    if record.place is not None and not reason and "admin" not in who.scopes:
+    reason = edit_refusal(record, access.who.user) if record.place is not None else ""
+    if record.place is not None and not reason and "admin" not in access.who.scopes:
         reason = "changing files of the server needs the `admin` scope"
     return render_page(
-        request,
+        access.request,
         "edit",
         200 if error is None else http_status(error),
         look=found,

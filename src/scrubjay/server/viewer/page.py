@@ -30,7 +30,7 @@ from scrubjay.models.results import WEAK_RELEVANCE, record_citation
 from scrubjay.models.views import TimelinePage
 from scrubjay.server.auth import SAFE_METHODS, TOKEN_HASH_KEY, is_same_origin
 from scrubjay.server.middleware import PRINCIPAL_KEY, route_path
-from scrubjay.server.requests import http_status, is_owner, log_error
+from scrubjay.server.requests import http_status, log_error
 from scrubjay.server.viewer.markdown import plain_text, split_front_matter
 from scrubjay.text.display import excerpt
 from scrubjay.text.language import detect_language, function_words
@@ -278,18 +278,15 @@ def url_with_query(base: str, parameters: Mapping[str, Any], **changes: Any) -> 
 
 def render_page(request: Request, template: str, code: int = 200, /, **shown: Any) -> HTMLResponse:
     who: Principal | None = request.scope.get(PRINCIPAL_KEY)
-    html = (
-        _templates()
-        .get_template(f"{template}.html")
-        .render(
-            who=who,
-            writes=who is not None and "write" in who.scopes,
-            owns=who is not None and is_owner(who, request.app.state.session),
-            leaves=TOKEN_HASH_KEY in request.scope,
-            path=route_path(request.scope),
-            under=request.scope.get("root_path", ""),
-            **shown,
-        )
+    page = _templates().get_template(f"{template}.html")
+    html = page.render(
+        who=who,
+        writes=who is not None and "write" in who.scopes,
+        owns=who is not None and request.app.state.session.is_owner(who),
+        leaves=TOKEN_HASH_KEY in request.scope,
+        path=route_path(request.scope),
+        under=request.scope.get("root_path", ""),
+        **shown,
     )
     return HTMLResponse(html, code, HEADERS)
 
@@ -336,7 +333,8 @@ class PageRoute(APIRoute):
         return handle
 
 
-async def _parse_form(request: Request) -> dict[str, list[str]]:
+async def _parse_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form, of repeated ones the first."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise InputError("The request body is not a form. Nothing was done.")
@@ -345,17 +343,13 @@ async def _parse_form(request: Request) -> dict[str, list[str]]:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_FIELDS, errors="strict")
     except ValueError as error:
         raise InputError(f"The request body is not a form: {error}. Nothing was done.") from error
-    fields: dict[str, list[str]] = {}
+    fields: dict[str, str] = {}
     for name, value in pairs:
-        fields.setdefault(name, []).append(value)
+        fields.setdefault(name, value)
     return fields
 
 
-FormFields = Annotated[dict[str, list[str]], Depends(_parse_form)]
-
-
-def first_value(fields: Mapping[str, list[str]], name: str) -> str:
-    return fields.get(name, [""])[0]
+FormFields = Annotated[dict[str, str], Depends(_parse_form)]
 
 
 def _is_from_own_page(request: Request) -> bool:

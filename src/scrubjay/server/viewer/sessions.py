@@ -21,7 +21,7 @@ from scrubjay.errors import ForbiddenError, NotFoundError
 from scrubjay.memory import Memory
 from scrubjay.models.records import TIERS, Record
 from scrubjay.models.views import ConversationPage, TimelinePage
-from scrubjay.server.requests import ReadPrincipal, SessionDep, is_owner
+from scrubjay.server.requests import ReadAccess
 from scrubjay.server.session import Session
 from scrubjay.server.viewer.markdown import RenderedText, render_text
 from scrubjay.server.viewer.page import (
@@ -82,14 +82,14 @@ class InjectedMemory:
     then: str
 
 
-async def _owner_log(who: ReadPrincipal, session: SessionDep) -> InjectionLog | None:
+async def _owner_log(access: ReadAccess) -> InjectionLog | None:
     """Return the log for the user of the settings; None as with ``--store``."""
-    if not is_owner(who, session):
+    if not access.is_owner:
         raise ForbiddenError(
             "The sessions of this machine's agents are shown only to the user of its settings.",
             hint="ask the server's operator",
         )
-    return injection_log(session)
+    return injection_log(access.session)
 
 
 def injection_log(session: Session) -> InjectionLog | None:
@@ -143,9 +143,7 @@ def _time(injection: Injection) -> str:
 
 @router.get("/sessions/one")
 async def one_session(
-    request: Request,
-    who: ReadPrincipal,
-    session: SessionDep,
+    access: ReadAccess,
     log: LogDep,
     agent: str = "",
     id: str = "",
@@ -157,7 +155,7 @@ async def one_session(
     page = page_of(injections, number, INJECTIONS_PAGE_SIZE)
     shown: list[Injection] = page["entries"]
     ids = [_storable(memory["id"]) for one in shown for memory in one.memories]
-    read = await session.read(who, lambda memory: memory.records(ids))
+    read = await access.read(lambda memory: memory.records(ids))
     rows = {row.record.id: row for row in memory_rows(read)}
     here = url_with_query("/sessions/one", {"agent": agent, "id": id, "page": number})
     entries = [
@@ -170,11 +168,9 @@ async def one_session(
         }
         for at, one in enumerate(shown)
     ]
-    said = await session.read(
-        who, lambda memory: memory.timeline(sessions=[id], tiers=["observation"], limit=1)
-    )
+    said = await access.read(lambda memory: memory.timeline(sessions=[id], tiers=["observation"], limit=1))
     return render_page(
-        request,
+        access.request,
         "session",
         one=_summary(injections),
         said=any(one.turn is not None for one in said.memories),
@@ -209,28 +205,24 @@ class ShownTurn:
 
 
 @router.get("/conversations")
-async def conversations(
-    request: Request, who: ReadPrincipal, session: SessionDep, number: PageNumber = 1
-) -> Response:
+async def conversations(access: ReadAccess, number: PageNumber = 1) -> Response:
     skip = (number - 1) * CONVERSATIONS_PAGE_SIZE
-    found = await session.read(
-        who, lambda memory: memory.conversations(limit=CONVERSATIONS_PAGE_SIZE, skip=skip)
+    found = await access.read(lambda memory: memory.conversations(limit=CONVERSATIONS_PAGE_SIZE, skip=skip))
+    return render_page(
+        access.request, "conversations", found=found.conversations, more=found.more, number=number
     )
-    return render_page(request, "conversations", found=found.conversations, more=found.more, number=number)
 
 
 @router.get("/conversations/one")
-async def conversation(
-    request: Request, who: ReadPrincipal, session: SessionDep, id: str = "", number: PageNumber = 1
-) -> Response:
+async def conversation(access: ReadAccess, id: str = "", number: PageNumber = 1) -> Response:
     skip = (number - 1) * TURNS_PAGE_SIZE
 
     def read(memory: Memory) -> tuple[ConversationPage, TimelinePage]:
         page = memory.conversation(id, limit=TURNS_PAGE_SIZE, skip=skip)
         return page, memory.timeline(sessions=[id], tiers=LEARNED_TIERS, limit=MAX_LEARNED)
 
-    found, learned = await session.read(who, read)
-    log = injection_log(session) if is_owner(who, session) else None
+    found, learned = await access.read(read)
+    log = injection_log(access.session) if access.is_owner else None
     agent = found.conversation.agent or ""
 
     def prepare() -> tuple[list[ShownTurn], bool]:
@@ -240,7 +232,7 @@ async def conversation(
 
     turns, injected = await asyncio.to_thread(prepare)
     return render_page(
-        request,
+        access.request,
         "conversation",
         one=found.conversation,
         turns=turns,
