@@ -60,7 +60,10 @@ class InvalidTokenError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class VerifiedToken:
-    """The principal of an access token, and a key that later tokens of the same grant share."""
+    """The principal of a valid token, and the key that MCP sessions are bound to.
+
+    Later access tokens of the same grant share it.
+    """
 
     principal: Principal
     key: str

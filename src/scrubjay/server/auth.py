@@ -30,7 +30,7 @@ from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse
 
 from scrubjay.api.auth import TOKEN_PREFIX, Principal, Token, TokenStore
-from scrubjay.api.oauth import InvalidTokenError, OAuthVerifier, is_jwt
+from scrubjay.api.oauth import InvalidTokenError, OAuthVerifier, VerifiedToken, is_jwt
 from scrubjay.errors import ForbiddenError, InputError, ProviderError, ScrubjayError
 from scrubjay.server.middleware import PRINCIPAL_KEY, ErrorFormat, route_path, send_error
 
@@ -334,13 +334,6 @@ OAUTH_KEY: Final = "scrubjay.oauth"
 CHALLENGE: Final = 'Bearer error="invalid_token"'
 
 
-class Credential(NamedTuple):
-    """The principal of a valid token, and the hash that MCP sessions are bound to."""
-
-    principal: Principal
-    hash: str
-
-
 def _is_public(path: str, public: Sequence[str]) -> bool:
     return any(path.startswith(one) if one.endswith("/") else path == one for one in public)
 
@@ -385,8 +378,8 @@ class AuthMiddleware:
             if by_cookie and self.logins is not None:
                 token = self.logins.token(scope, self.tokens)
             if token is not None:
-                credential = Credential(token.principal, token.hash)
-            refusal = self._refusal(scope, headers, secret, credential, by_cookie=by_cookie)
+                credential = VerifiedToken(token.principal, token.hash)
+            refusal = self._refusal(scope, secret, credential, by_cookie=by_cookie)
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
             credential, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
@@ -396,16 +389,16 @@ class AuthMiddleware:
                 found[OAUTH_KEY] = self.oauth
         if refusal is None:
             if credential is not None:
-                found |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.hash}
+                found |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.key}
             await self.app({**scope, **found}, receive, send)
         elif credential is None and _is_public(path, self.public):
             await self.app(scope, receive, send)
         else:
-            await self._refuse(*refusal, secret, headers, scope, receive, send)
+            await self._refuse(refusal, secret, scope, receive, send)
 
-    async def _verify(self, oauth: OAuthVerifier, secret: str) -> tuple[Credential | None, Refusal | None]:
+    async def _verify(self, oauth: OAuthVerifier, secret: str) -> tuple[VerifiedToken | None, Refusal | None]:
         try:
-            verified = await oauth.verify(secret)
+            return await oauth.verify(secret), None
         except InvalidTokenError as error:
             return None, (401, error)
         except ForbiddenError as error:
@@ -413,7 +406,6 @@ class AuthMiddleware:
         except ProviderError:  # the verifier logs it
             text = "The server cannot read its issuer's keys; see its log. The access token was not checked."
             return None, (503, ProviderError(text, hint="retry in a minute"))
-        return Credential(verified.principal, verified.key), None
 
     def _secret(self, headers: Headers, path: str) -> str | None:
         """Return the token that a request shows; None if it shows none, or one of somebody else's."""
@@ -428,14 +420,9 @@ class AuthMiddleware:
         return next((key for key in keys if key.startswith(TOKEN_PREFIX)), None)
 
     def _refusal(
-        self,
-        scope: Scope,
-        headers: Headers,
-        secret: str | None,
-        credential: Credential | None,
-        *,
-        by_cookie: bool,
+        self, scope: Scope, secret: str | None, credential: VerifiedToken | None, *, by_cookie: bool
     ) -> Refusal | None:
+        headers = Headers(scope=scope)
         if credential is not None:
             reads = scope["method"] in SAFE_METHODS
             own_page = not is_cross_origin(headers, reads=reads) and (reads or is_same_origin(headers))
@@ -465,26 +452,19 @@ class AuthMiddleware:
         return {"www-authenticate": self.oauth.challenge("invalid_token" if secret else "", about=about)}
 
     async def _refuse(
-        self,
-        status: int,
-        error: ScrubjayError,
-        secret: str | None,
-        headers: Headers,
-        scope: Scope,
-        receive: Receive,
-        send: Send,
+        self, refusal: Refusal, secret: str | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        path = route_path(scope)
-        browser = "text/html" in headers.get("accept", "") and scope["method"] in SAFE_METHODS
+        (status, error), path = refusal, route_path(scope)
+        accepted = Headers(scope=scope).get("accept", "")
+        browser = "text/html" in accepted and scope["method"] in SAFE_METHODS
         if status == 401 and browser and self.login_path is not None:
             query = scope["query_string"].decode("latin-1")
             then = urlencode({"then": f"{path}?{query}" if query else path})
             redirect = RedirectResponse(f"{scope.get('root_path', '')}{self.login_path}?{then}", 303)
             await redirect(scope, receive, send)
             return
-        if status == 401 and path.startswith(
-            tuple(self.foreign)
-        ):  # Authorization has the key of the model's service
+        if status == 401 and path.startswith(tuple(self.foreign)):
+            # Authorization has the key of the model's service.
             error.hint = error.hint.replace("Authorization: Bearer TOKEN", "x-scrubjay-token: TOKEN")
         challenge = self._challenge(status, error, secret)
         await send_error(status, error, scope, receive, send, challenge, self.foreign)
