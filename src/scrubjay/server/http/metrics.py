@@ -17,7 +17,7 @@ from prometheus_client.registry import Collector
 
 from scrubjay.errors import StoreBusyError, StoreError
 from scrubjay.models.dates import SECOND
-from scrubjay.server.http.schemas import ERROR_DESCRIPTIONS, Failure, describe_response, object_model
+from scrubjay.server.http.schemas import Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
 from scrubjay.server.requests import ApiRouter, ReadAccess, log_error
 from scrubjay.services.inspection import store_totals
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 router = ApiRouter(tags=["health"])
 
 _STATE: Final = object_model("State", "State.", status=str)
-_BAD: Final = {"model": Failure, "description": ERROR_DESCRIPTIONS[503]}
 
 
 @router.head("/healthz", include_in_schema=False)
@@ -48,7 +47,10 @@ async def healthz() -> dict[str, str]:
 @router.head("/readyz", include_in_schema=False)
 @router.get(
     "/readyz",
-    responses={200: describe_response(_STATE, "Ready; `read-only` if the store takes no writes."), 503: _BAD},
+    responses={
+        200: describe_response(_STATE, "Ready; `read-only` if the store takes no writes."),
+        503: {"model": Failure},
+    },
 )
 async def readyz(request: Request) -> dict[str, str]:
     """Report whether the store answers; 503 if it cannot be read or its disk is full."""

@@ -267,19 +267,15 @@ async def plain_json(result: Awaitable[Any]) -> CompactJSONResponse:
 def describe_responses(
     model: Any, about: str, *more: int, status: int = 200
 ) -> dict[int | str, dict[str, Any]]:
-    """Return the OpenAPI responses of a route.
+    """Return the OpenAPI responses of a route, without `COMMON_ERRORS`.
 
     ``model`` is a model or a dataclass, ``more`` are errors that not every route has.
     """
-    documented = model if issubclass(model, BaseModel) else model_of(model)
-    errors = sorted({*COMMON_ERRORS, *more})
-    return {
-        status: describe_response(documented, about),
-        **{code: {"model": Failure, "description": ERROR_DESCRIPTIONS[code]} for code in errors},
-    }
+    return {status: describe_response(model, about), **{code: {"description": ""} for code in more}}
 
 
-def describe_response(model: type[BaseModel], about: str) -> dict[str, Any]:
+def describe_response(kind: type, about: str) -> dict[str, Any]:
+    model = kind if issubclass(kind, BaseModel) else model_of(kind)
     return {
         "model": model,
         "description": about,
@@ -350,8 +346,9 @@ def _build_openapi(app: FastAPI, routers: Sequence[APIRouter]) -> dict[str, Any]
             responses.pop("422", None)
         else:
             responses |= {str(code): None for code in COMMON_ERRORS}
-        responses |= {
-            code: {"$ref": f"#/components/responses/Error{code}"} for code in responses if int(code) >= 400
+        operation["responses"] = {
+            code: responses[code] if code < "400" else {"$ref": f"#/components/responses/Error{code}"}
+            for code in sorted(responses)
         }
     for name in ("HTTPValidationError", "ValidationError"):
         document["components"]["schemas"].pop(name, None)

@@ -42,11 +42,8 @@ from scrubjay.models.reports import (
 )
 from scrubjay.models.views import ChangeReport
 from scrubjay.server.http.schemas import (
-    COMMON_ERRORS,
-    ERROR_DESCRIPTIONS,
     CompactJSONResponse,
     Count,
-    Failure,
     OptionalDate,
     Project,
     RequestModel,
@@ -417,7 +414,6 @@ class Backup(RequestModel, json_schema_extra={"examples": [{"path": "/srv/backup
 
 
 _EXPORT_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **{code: {"model": Failure, "description": ERROR_DESCRIPTIONS[code]} for code in COMMON_ERRORS},
     200: {
         "description": "The export as JSON lines (docs/portability.md).",
         "content": {
