@@ -107,6 +107,7 @@ def session_manager(session: Session) -> StreamableHTTPSessionManager:
 
 @dataclass(eq=False, slots=True)
 class _OpenSession:
+    id: str
     who: Hashable
     user: Any
     """The SDK's user, to whom the session belongs."""
@@ -151,30 +152,25 @@ class MCPEndpoint:
             opened = None  # the SDK refuses it
 
         async def track(message: Message) -> None:
-            nonlocal opened, id
+            nonlocal opened
             if message["type"] == "http.response.start":
                 status, new = message["status"], _session_id(message["headers"])
                 if id is None and new is not None and status < 400:
-                    id, opened = new, _OpenSession(who, user, busy=1)
-                    self._sessions[new] = opened
-                elif (
-                    id is not None
-                    and opened is not None
-                    and (status == 404 or (scope["method"] == "DELETE" and status < 400))
-                ):
-                    self._sessions.pop(id, None)
+                    opened = self._sessions[new] = _OpenSession(new, who, user, busy=1)
+                elif opened is not None and (status == 404 or (scope["method"] == "DELETE" and status < 400)):
+                    self._sessions.pop(opened.id, None)
             await send(message)
 
-        if id is not None and opened is not None:
+        if opened is not None:
             opened.busy += 1
-            self._sessions.move_to_end(id)
+            self._sessions.move_to_end(opened.id)
         try:
             await self._app(scope, receive, track)
         finally:
-            if id is not None and opened is not None:
+            if opened is not None:
                 opened.busy -= 1
-                if id in self._sessions:
-                    self._sessions.move_to_end(id)
+                if opened.id in self._sessions:
+                    self._sessions.move_to_end(opened.id)
             await self._end_idle(who)
 
     def _full(self, who: Hashable) -> bool:
@@ -182,11 +178,11 @@ class MCPEndpoint:
         return len(mine) >= MAX_SESSIONS_PER_CLIENT and all(each.busy for each in mine)
 
     async def _end_idle(self, who: Hashable) -> None:
-        mine = [(id, opened) for id, opened in self._sessions.items() if opened.who == who]
-        idle = [(id, opened) for id, opened in mine if not opened.busy]
-        for id, opened in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
-            del self._sessions[id]
-            await self._app(_delete_request(id, opened.user), _empty_body, _discard_response)
+        mine = [each for each in self._sessions.values() if each.who == who]
+        idle = [each for each in mine if not each.busy]
+        for each in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
+            del self._sessions[each.id]
+            await self._app(_delete_request(each.id, each.user), _empty_body, _discard_response)
 
 
 def _missing_scope(body: bytes, who: Principal) -> str:

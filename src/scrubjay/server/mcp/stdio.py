@@ -224,25 +224,16 @@ async def _read_lines(descriptor: int, pending: PendingRequests) -> AsyncIterato
 
 def bounded_lines(descriptor: int, limit: int = MAX_MESSAGE_BYTES) -> Iterator[str]:
     """Yield the lines of a descriptor; one that is too long becomes a request that is refused."""
-    line, size, tail = bytearray(), 0, b""
-    while chunk := os.read(descriptor, READ_BYTES):
-        *complete, rest = chunk.split(b"\n")
-        for piece in complete:
-            size += len(piece)
-            line += piece if size <= limit else piece[:ID_SEARCH_BYTES]
-            yield from _line_text(bytes(line), tail + piece, too_long=size > limit)
-            line, size, tail = bytearray(), 0, b""
-        size += len(rest)
-        tail = (tail + rest)[-ID_SEARCH_BYTES:]
-        line += rest if size <= limit else rest[: max(0, ID_SEARCH_BYTES - len(line))]
-    yield from _line_text(bytes(line), tail, too_long=size > limit)
-
-
-def _line_text(line: bytes, tail: bytes, *, too_long: bool) -> Iterator[str]:
-    if not too_long:
-        if line.strip():
-            yield clean_json_text(line.decode("utf-8", "replace"))
-        return
-    id = _FIRST.match(line[: 2 * ID_SEARCH_BYTES]) or _LAST.search(tail[-ID_SEARCH_BYTES:])
-    if id:
-        yield f'{{"jsonrpc":"2.0","id":{id[1].decode("utf-8", "replace")},"method":"{TOO_LARGE_METHOD}"}}'
+    with open(descriptor, "rb", buffering=READ_BYTES, closefd=False) as source:
+        while line := source.readline(limit + 1):
+            if len(line) <= limit or line.endswith(b"\n"):
+                if line.strip():
+                    yield clean_json_text(line.removesuffix(b"\n").decode("utf-8", "replace"))
+                continue
+            tail = piece = line
+            while not piece.endswith(b"\n") and (piece := source.readline(READ_BYTES)):
+                tail = tail[-ID_SEARCH_BYTES:] + piece
+            found = _FIRST.match(line[:ID_SEARCH_BYTES]) or _LAST.search(tail[-ID_SEARCH_BYTES:])
+            if found:
+                id = found[1].decode("utf-8", "replace")
+                yield f'{{"jsonrpc":"2.0","id":{id},"method":"{TOO_LARGE_METHOD}"}}'
