@@ -97,12 +97,14 @@ async def _talk(server: Any, sent: list[str]) -> None:
 
     async def incoming() -> AsyncIterator[str]:
         for line in (*HELLO, *sent, PING):
-            yield asked.read(line)
+            if await asked.accept(line):
+                yield line
         while not {"bye", *waited} <= {_key(said) for said in out.said}:
             out.more.clear()
             await out.more.wait()
 
     async with stdio_server(stdin=cast(Any, incoming()), stdout=cast(Any, out)) as (given, answers):
+        asked.answers = answers
         await server.run(given, answers, server.create_initialization_options())
     answered = [_key(said) for said in out.said if "method" not in said]
     assert all(answered.count(key) == 1 for key in {"bye", *waited}), f"answered twice: {answered}"

@@ -10,8 +10,7 @@ import threading
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.server.mcp.server import TOO_LARGE_METHOD
-from scrubjay.server.mcp.stdio import bounded_lines
+from scrubjay.server.mcp.stdio import TOO_LARGE_METHOD, bounded_lines
 
 MOST = 200
 LINE = st.one_of(

@@ -19,7 +19,6 @@ from urllib.parse import unquote
 from scrubjay.api import serializers
 from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, Tool, call_tool, find_tool, reply_to_tool
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
-from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyTooLargeError
 from scrubjay.text.display import escape_json, single_line
 from scrubjay.tracing import annotate, span
 
@@ -86,14 +85,6 @@ CONSTANT_METHODS: Final[tuple[CacheableMethod, ...]] = (
 LIST_TTL_MS: Final = 3_600_000
 PROGRESS_SECONDS: Final = 1.0
 """Interval of progress notifications."""
-TOO_LARGE_METHOD: Final = "scrubjay/refused"
-"""Method in place of a message that was too large, so that its sender gets an answer."""
-INVALID_METHOD: Final = "scrubjay/unsound"
-"""Method in place of an invalid request."""
-INVALID_REQUEST: Final = (
-    'Not a JSON-RPC 2.0 request: "jsonrpc" must be "2.0", "method" a string and "params" an object. '
-    "Nothing was done."
-)
 _NOT_AGENT_NAME: Final = re.compile(r"[^a-z0-9._-]+")
 
 
@@ -170,13 +161,6 @@ def build_server(
         content = types.TextContent(text=await read(context, work))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    async def on_too_large(_context: Any, _params: Any) -> None:
-        error = BodyTooLargeError(MAX_MESSAGE_BYTES)
-        raise MCPError(types.INVALID_REQUEST, str(error), {"hint": error.hint})
-
-    async def on_invalid(_context: Any, _params: Any) -> None:
-        raise MCPError(types.INVALID_REQUEST, INVALID_REQUEST)
-
     context, status = "Context for a new session", "Store status: memories by tier, sources, models."
     resources = [
         types.Resource(
@@ -215,8 +199,6 @@ def build_server(
     )
     # The SDK's own would record messages of errors, which name memories.
     server.middleware[:] = [_trace_message]
-    server.add_request_handler(TOO_LARGE_METHOD, types.RequestParams, on_too_large)
-    server.add_request_handler(INVALID_METHOD, types.RequestParams, on_invalid)
     return server
 
 

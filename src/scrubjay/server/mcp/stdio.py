@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.daemon.server import host_daemon
-from scrubjay.server.mcp.server import INVALID_METHOD, TOO_LARGE_METHOD, build_server
-from scrubjay.server.middleware import MAX_MESSAGE_BYTES, clean_json_text
+from scrubjay.errors import InputError
+from scrubjay.server.mcp.server import build_server
+from scrubjay.server.middleware import MAX_MESSAGE_BYTES, BodyTooLargeError, clean_json_text
 from scrubjay.server.session import Session
 from scrubjay.services.workspace import enable_tracing
 
@@ -35,17 +36,23 @@ if TYPE_CHECKING:
 DRAIN_SECONDS: Final = 30.0
 """Seconds that pending requests may take after the client's input has ended."""
 CANCELLED_METHOD: Final = "notifications/cancelled"
+TOO_LARGE_METHOD: Final = "scrubjay/refused"
+"""Method of the request in place of a line that was too long."""
+INVALID_REQUEST: Final = InputError(
+    'Not a JSON-RPC 2.0 request: "jsonrpc" must be "2.0", "method" a string and "params" an object. '
+    "Nothing was done."
+)
 
 
 class PendingRequests:
     def __init__(self) -> None:
         self._pending: set[int | str] = set()
         self._settled: anyio.Event | None = None
-        self._envelope: Mapping[str, Any] | None = None
-        """Parameters of a request in place of a refused one: _meta of the first in revision 2026-07-28, else none."""
+        self.answers: Any = None
+        """The SDK's stream of answers; None until it is open."""
 
-    def read(self, line: str) -> str:
-        """Record the request in a line; return the line, or a request that is refused in place of an invalid one."""
+    async def accept(self, line: str) -> bool:
+        """Record the request in a line, or refuse it; return whether the SDK is to read the line."""
         import mcp_types as types
 
         try:
@@ -53,23 +60,26 @@ class PendingRequests:
         except ValueError:
             id = _request_id(line)
             if id is None:
-                return line
-            self._pending.add(id)
-            return self._refused(id, INVALID_METHOD)
+                return True
+            await self._refuse(id, INVALID_REQUEST)
+            return False
         if isinstance(message, types.JSONRPCRequest):
-            self._pending.add(message.id)
             if message.method == TOO_LARGE_METHOD:
-                return self._refused(message.id, TOO_LARGE_METHOD)
-            if self._envelope is None:
-                meta = (message.params or {}).get("_meta")
-                named = isinstance(meta, dict) and types.PROTOCOL_VERSION_META_KEY in meta
-                self._envelope = {"_meta": meta} if named and message.method != "initialize" else {}
+                await self._refuse(message.id, BodyTooLargeError(MAX_MESSAGE_BYTES))
+                return False
+            self._pending.add(message.id)
         elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED_METHOD:
             self.remove((message.params or {}).get("requestId"))
-        return line
+        return True
 
-    def _refused(self, id: int | str, method: str) -> str:
-        return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": self._envelope or {}})
+    async def _refuse(self, id: int | str, error: InputError) -> None:
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+        from mcp.shared.message import SessionMessage
+
+        refusal = MCPError(types.INVALID_REQUEST, str(error), {"hint": error.hint} if error.hint else None)
+        answer = types.JSONRPCError(jsonrpc="2.0", id=id, error=refusal.error)
+        await self.answers.send(SessionMessage(answer))
 
     def remove(self, id: Any) -> None:
         if isinstance(id, int | str):
@@ -154,6 +164,7 @@ def serve_stdio(settings: Settings, environment: Mapping[str, str]) -> None:
             async with anyio.create_task_group() as group:
                 group.start_soon(_cancel_on_interrupt, group.cancel_scope)
                 async with stdio_server(stdin=lines) as (incoming, outgoing):
+                    pending.answers = outgoing
                     tracked = _TrackedStream(outgoing, pending.remove)
                     await server.run(incoming, cast("Any", tracked), server.create_initialization_options())
                 group.cancel_scope.cancel()
@@ -218,7 +229,8 @@ async def _read_lines(descriptor: int, pending: PendingRequests) -> AsyncIterato
     threading.Thread(target=read, name="scrubjay-stdin", daemon=True).start()
     async with sending, receiving:
         async for line in receiving:
-            yield pending.read(line)
+            if await pending.accept(line):
+                yield line
     await pending.settled()
 
 
