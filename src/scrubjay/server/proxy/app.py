@@ -132,12 +132,10 @@ class Proxy:
         )
         self._id = secrets.token_hex(8).encode()
         self.worker: QueueWorker | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Open the store ahead and store queued turns until the block ends."""
-        self._loop = asyncio.get_running_loop()
         self.worker = QueueWorker(self._session, self.queue, self.drops)
         tasks = [self.retriever.open(), asyncio.create_task(self.worker.run())]
         try:
@@ -165,11 +163,6 @@ class Proxy:
                 await self._forward(adapter, scope, receive, send)
 
         return application
-
-    def wake(self) -> None:
-        """Wake the worker, from any thread."""
-        if self._loop is not None and self.worker is not None:
-            self._loop.call_soon_threadsafe(self.worker.wake)
 
     async def queue_size(self) -> int | None:
         """Return how many turns of all principals are queued; None if the queue cannot be read."""
@@ -358,8 +351,8 @@ class _Exchange:
             return
         if dropped:
             self.proxy.drops.record(dropped, "full", "the queue is full")
-        if written:
-            self.proxy.wake()
+        if written and self.proxy.worker is not None:
+            self.proxy.worker.wake()
 
 
 def _parse_request(body: bytes) -> CompletionRequest | None:

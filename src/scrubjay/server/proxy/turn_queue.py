@@ -379,10 +379,12 @@ class QueueWorker:
         self._drops = drops
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
 
     def wake(self) -> None:
-        self._idle.clear()
-        self._wake.set()
+        """Look for new turns soon; may be called from any thread."""
+        self._loop.call_soon_threadsafe(self._idle.clear)
+        self._loop.call_soon_threadsafe(self._wake.set)
 
     async def drained(self) -> None:
         await self._idle.wait()
