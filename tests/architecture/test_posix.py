@@ -24,7 +24,6 @@ IMPORTERS = {
     "atomic_files.py": "lock_file and try_lock; msvcrt on Windows",
     "config/settings.py": "the name of the account; ImportError is caught",
     "ingest/documents/worker.py": "the limit of memory; none on Windows",
-    "server/run.py": "which open servers were killed; not told on Windows",
     "storage/sqlite/lock.py": "the turn of writers; none on Windows",
 }
 USERS = {

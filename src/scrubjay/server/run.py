@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.atomic_files import lock_file, try_lock
 from scrubjay.config.paths import environment, make_private
 from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.errors import InputError, StoreError
@@ -27,9 +28,6 @@ from scrubjay.server.middleware import (
 from scrubjay.server.session import Session
 from scrubjay.server.workers import WorkerPool
 from scrubjay.services.workspace import enable_tracing
-
-if sys.platform != "win32":
-    import fcntl
 
 if TYPE_CHECKING:
     import uvicorn
@@ -120,7 +118,7 @@ def register_open_server(data: Path, url: str) -> Iterator[None]:
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
     try:
         if sys.platform != "win32":
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_file(descriptor)
         os.write(descriptor, url.encode())
         yield
     finally:
@@ -133,14 +131,10 @@ def open_server_urls(data: Path) -> list[str]:
     urls = []
     for file in sorted((data / REGISTRY_FOLDER).glob("*")):
         with file.open("rb") as registered:
-            if sys.platform != "win32":
-                try:
-                    fcntl.flock(registered, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    pass
-                else:
-                    file.unlink(missing_ok=True)
-                    continue
+            # On Windows nobody could read a locked file, so those that were killed stay.
+            if sys.platform != "win32" and try_lock(registered.fileno()):
+                file.unlink(missing_ok=True)
+                continue
             urls.append(registered.read().decode())
     return urls
 
