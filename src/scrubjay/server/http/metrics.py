@@ -123,29 +123,27 @@ def add_metrics(app: FastAPI) -> None:
 async def metrics(access: ReadAccess) -> Response:
     """Return Prometheus metrics of the caller's memories and, for an operator, of the server."""
     session, state = access.session, access.request.app.state
-    operator = access.is_operator
-    parts: list[Collector] = []
+    operator, gauges = access.is_operator, CollectorRegistry()
+    parts: list[Collector] = [gauges]
     if operator:
-        parts = [state.registry, ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())]
-        parts.append(worker_gauges(session.job.looked()))
+        queue = ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())
+        parts = [state.registry, queue, gauges]
+        add_worker_gauge(gauges, session.job.looked())
+    tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
+
+    def read(memory: Memory) -> tuple[StoreStatus, StoreTotals | None, bool]:
+        status = memory.status()
+        totals = store_totals(memory.workspace.store, tenants) if operator else None
+        return status, totals, is_writable(memory)
+
     try:
-        status = await access.read(lambda memory: memory.status())
-        tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
-        totals = (
-            await access.read(lambda memory: store_totals(memory.workspace.store, tenants))
-            if operator
-            else None
-        )
-        writable = await access.read(is_writable)
-        parts.append(store_gauges(status, totals, writable))
+        add_store_gauges(gauges, *await access.read(read))
     except StoreBusyError:
         if not operator:
             raise
     except StoreError as error:
         log_error(access.request, "http", error)
-        down = CollectorRegistry()
-        Gauge(*STORE_UP, registry=down).set(0)
-        parts.append(down)
+        Gauge(*STORE_UP, registry=gauges).set(0)
     text = b"".join(generate_latest(part) for part in parts)
     return Response(text if operator else HIDDEN_METRICS_NOTE + text, media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
@@ -170,13 +168,11 @@ class ProxyQueueCollector(Collector):
 STORE_UP: Final = ("scrubjay_store_up", "Whether the store could be read for these metrics.")
 
 
-def worker_gauges(looked: float | None) -> CollectorRegistry:
+def add_worker_gauge(gauges: CollectorRegistry, looked: float | None) -> None:
     """``looked``: seconds since 1970, None if no worker of this store has run with this data folder."""
-    registry = CollectorRegistry()
     if looked is not None:
         about = "When `scrubjay worker` last looked for pending work, in seconds since 1970."
-        Gauge("scrubjay_worker_look_timestamp_seconds", about, registry=registry).set(looked)
-    return registry
+        Gauge("scrubjay_worker_look_timestamp_seconds", about, registry=gauges).set(looked)
 
 
 def is_writable(memory: Memory) -> bool:
@@ -187,14 +183,15 @@ def is_writable(memory: Memory) -> bool:
     return True
 
 
-def store_gauges(status: StoreStatus, totals: StoreTotals | None, writable: bool) -> CollectorRegistry:
+def add_store_gauges(
+    gauges: CollectorRegistry, status: StoreStatus, totals: StoreTotals | None, writable: bool
+) -> None:
     """``totals``: sums over all users, which replace the caller's; None for the caller's own memories."""
-    registry = CollectorRegistry()
 
     def gauge(name: str, about: str, *labels: str) -> Gauge:
-        return Gauge(f"scrubjay_{name}", about, labels, registry=registry)
+        return Gauge(f"scrubjay_{name}", about, labels, registry=gauges)
 
-    Gauge(*STORE_UP, registry=registry).set(1)
+    Gauge(*STORE_UP, registry=gauges).set(1)
     gauge("store_writable", "Whether the store takes writes now.").set(writable)
     tiers = gauge("memories", "Memories by tier.", "tier")
     for tier, count in (status.tiers if totals is None else totals.tiers).items():
@@ -213,4 +210,3 @@ def store_gauges(status: StoreStatus, totals: StoreTotals | None, writable: bool
         age = 0.0 if totals.oldest is None else max(time.time() - totals.oldest / SECOND, 0.0)
         gauge("pending_age_seconds", "How long the oldest pending memory has been pending.").set(age)
         gauge("store_bytes", "Bytes of the store on disk.").set(status.bytes)
-    return registry

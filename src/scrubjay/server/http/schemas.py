@@ -274,7 +274,7 @@ def describe_responses(
     return {status: describe_response(model, about), **{code: {"description": ""} for code in more}}
 
 
-def describe_response(kind: type, about: str) -> dict[str, Any]:
+def describe_response(kind: Any, about: str) -> dict[str, Any]:
     model = kind if issubclass(kind, BaseModel) else model_of(kind)
     return {
         "model": model,
