@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.models.dates import iso_seconds, record_date
+from scrubjay.models.dates import iso_seconds, record_date, to_datetime
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, record_citation
 from scrubjay.text.display import prefix_lines, single_line, strip_control
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from scrubjay.models.records import Record
     from scrubjay.models.reports import FetchReport
     from scrubjay.models.results import Answer, Context, ReachedMemory, Result, Thread
+    from scrubjay.models.views import MemoryHistory
     from scrubjay.search.browse import ShortReference
 
 
@@ -161,6 +162,14 @@ def fetched_fields(report: FetchReport) -> dict[str, Any]:
         "next_offset": report.next_offset,
         "forgotten": report.forgotten,
     }
+
+
+def history_fields(history: MemoryHistory, path: str | None) -> dict[str, Any]:
+    plain: dict[str, Any] = to_plain(history)
+    plain["memory"] = record_fields(history.memory, path)
+    for event in plain["events"]:
+        event["at"] = to_datetime(event["at"]).isoformat()
+    return plain
 
 
 def error_fields(error: ScrubjayError) -> dict[str, Any]:

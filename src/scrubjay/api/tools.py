@@ -200,11 +200,8 @@ def _plural_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _get(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    if "lines" in arguments:
-        lines = arguments["lines"]
-        if len(lines) != 2:
-            raise InputError(f"lines has {len(lines)} numbers, but takes 2: the first line and the last.")
-        arguments["lines"] = (lines[0], lines[1])
+    if "lines" in arguments and (count := len(arguments["lines"])) != 2:
+        raise InputError(f"lines has {count} numbers, but takes 2: the first line and the last.")
     return serializers.compact_fetched(memory.get(**arguments))
 
 
@@ -215,10 +212,6 @@ THREAD_SNIPPET: Final = 200
 def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     options = {"snippet": THREAD_SNIPPET, **_plural_arguments(arguments)}
     return serializers.compact_thread(_query(memory, memory.thread, options))
-
-
-def _context(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    return serializers.compact_context(memory.context(**arguments))
 
 
 def _query(memory: Memory, ask: Callable[..., T], arguments: Mapping[str, Any]) -> T:
@@ -258,11 +251,6 @@ def _forget(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     if report.still:
         fields["note"] = "It comes back when its passage there is edited, and by nothing else."
     return fields
-
-
-def _feedback(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
-    report: dict[str, Any] = serializers.to_plain(memory.feedback(**arguments))
-    return report
 
 
 TOOLS: Final = (
@@ -319,7 +307,7 @@ TOOLS: Final = (
             "budget": {**INTEGER, "description": "tokens"},
         },
         (),
-        _context,
+        lambda memory, arguments: serializers.compact_context(memory.context(**arguments)),
         serializers.context_text,
     ),
     Tool(
@@ -380,7 +368,7 @@ TOOLS: Final = (
         "Report that memories were used, useful or wrong, or are never to be injected.",
         {"ids": STRINGS, "verdict": {**STRING, "enum": list(VERDICTS)}},
         ("ids", "verdict"),
-        _feedback,
+        lambda memory, arguments: serializers.to_plain(memory.feedback(**arguments)),
         serializers.changes_text,
         {"ids": "array", "unchanged": "array", "unknown": "array", "also": "array"},
         writes=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -77,21 +77,14 @@ MAX_EXAMPLES = 3
     metavar="N",
     help="Age in days from which memories are consolidated.",
 )
-def consolidate(
-    call: Call,
-    dry_run: bool,
-    archive: str | None,
-    undo: str | None,
-    if_due: str | None,
-    after_days: int | None,
-) -> None:
+def consolidate(call: Call, undo: str | None, **options: Any) -> None:
     """Summarise finished conversations into digests, and promote facts: shared statements, and attributes of one.
 
     Nothing is archived unless you ask for it, here or by [consolidation] archive = "transcripts". Digests quote their
     sources and link to them; no sentence is invented. `--archive notes` summarises daily notes (files or headings
     named by a date and nothing else) and archives their passages; the files are not changed.
     """
-    if undo is not None and (dry_run or archive or if_due is not None or after_days is not None):
+    if undo is not None and any(value is not None and value is not False for value in options.values()):
         raise click.UsageError("--undo takes no other option.")
     with call.open(cold=True) as memory:
         if undo is not None:
@@ -100,9 +93,7 @@ def consolidate(
                 _print_undone(undone)
             return
         with show_progress(quiet=call.json) as (report, _):
-            done = memory.consolidate(
-                if_due=if_due, after_days=after_days, archive=archive, dry_run=dry_run, progress=report
-            )
+            done = memory.consolidate(**options, progress=report)
     if not call.print_json(done):
         _print_run(done)
 

@@ -397,11 +397,7 @@ def history(call: Call, memory: str) -> None:
     with call.open(cold=True) as opened:
         found = opened.history(memory)
     if call.json:
-        shaped: dict[str, Any] = serializers.to_plain(found)
-        shaped["memory"] = serializers.record_fields(found.memory, None)
-        for event in shaped["events"]:
-            event["at"] = to_datetime(event["at"]).isoformat()
-        call.print_json(shaped)
+        call.print_json(serializers.history_fields(found, None))
         return
     record = found.memory
     write(

@@ -14,7 +14,6 @@ from scrubjay.api import serializers
 from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError
 from scrubjay.memory import Memory
-from scrubjay.models.dates import to_datetime
 from scrubjay.models.lifecycle import VERDICTS, Event, NewMemory
 from scrubjay.models.records import ORIGINS, Record
 from scrubjay.models.reports import AddReport, FetchReport, ForgetReport
@@ -220,13 +219,13 @@ async def add_memories(several: NewMemories, access: WriteAccess) -> Response:
 @router.post("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
 async def get_memories(wanted: Get, access: ReadAccess) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
-    return await answer_query(access, "get", _parse_lines(wanted.given()))
+    return await answer_query(access, "get", wanted.given())
 
 
 @router.get("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
 async def get_memories_by_url(wanted: Annotated[GetQuery, Query()], access: ReadAccess) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
-    return await answer_query(access, "get", _parse_lines(wanted.given()))
+    return await answer_query(access, "get", wanted.given())
 
 
 @router.get("/memories/{id}", responses=describe_responses(_FETCHED, "The memory and its neighbours.", 404))
@@ -249,12 +248,6 @@ async def update_memory(id: MemoryId, change: Change, access: WriteAccess) -> Re
 async def forget_memory(id: MemoryId, access: WriteAccess) -> Response:
     """Delete a memory permanently; the response lists files that still contain its text."""
     return await plain_json(access.write(_require_one(id, lambda memory: memory.forget(id))))
-
-
-def _parse_lines(options: dict[str, Any]) -> dict[str, Any]:
-    if options.get("lines"):
-        options["lines"] = tuple(options["lines"])
-    return options
 
 
 def _with_agent(options: dict[str, Any], who: Principal) -> dict[str, Any]:
@@ -380,11 +373,7 @@ async def history(id: MemoryId, access: ReadAccess) -> Response:
     def work(memory: Memory) -> dict[str, Any]:
         found = memory.history(id)
         path = memory.get(found.memory.id).paths.get(found.memory.id)
-        plain: dict[str, Any] = serializers.to_plain(found)
-        plain["memory"] = serializers.record_fields(found.memory, path)
-        for event in plain["events"]:
-            event["at"] = to_datetime(event["at"]).isoformat()
-        return plain
+        return serializers.history_fields(found, path)
 
     return CompactJSONResponse(await access.read(work))
 
@@ -401,11 +390,7 @@ async def links(id: MemoryId, access: ReadAccess) -> Response:
 @router.put("/memories/{id}/links/{other}", responses=describe_responses(_LINK, "The link.", 404))
 async def link(id: MemoryId, other: OtherMemoryId, joined: NewLink, access: WriteAccess) -> Response:
     """Link two memories; an existing link stays as it is."""
-
-    def work(memory: Memory) -> MemoryLink:
-        return memory.link(id, other, joined.kind, joined.weight, joined.rule)
-
-    return await plain_json(access.write(work))
+    return await plain_json(access.write(lambda memory: memory.link(id, other, **joined.model_dump())))
 
 
 @router.delete(
