@@ -259,10 +259,7 @@ TOOLS: Final = (
         "Search memory (notes, conversations, facts). Do this before answering about prior work, decisions, "
         "dates, people, preferences or to-dos. Returns id, date, source, snippet. An empty answer may mean "
         'that a filter matched nothing. "quoted" must occur, -word must not.',
-        {
-            "query": STRING,
-            **{name: _argument_schema(one) for name, one in _SEARCH_ARGUMENTS.items()},
-        },
+        {"query": STRING, **{name: _argument_schema(one) for name, one in _SEARCH_ARGUMENTS.items()}},
         ("query",),
         _search,
         serializers.results_text,
@@ -301,11 +298,7 @@ TOOLS: Final = (
     Tool(
         "memory_context",
         "Context as one text: for a new session (no query: pinned, project, last sessions) or for a task.",
-        {
-            "query": STRING,
-            "project": STRING,
-            "budget": {**INTEGER, "description": "tokens"},
-        },
+        {"query": STRING, "project": STRING, "budget": {**INTEGER, "description": "tokens"}},
         (),
         lambda memory, arguments: serializers.compact_context(memory.context(**arguments)),
         serializers.context_text,

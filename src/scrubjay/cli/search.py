@@ -217,10 +217,7 @@ def format_result(number: int, result: Result, query: str) -> str:
     marks += state_marks(result)
     marks += validity_labels(result)
     marks += [f"#{tag}" for tag in result.tags]
-    lines = [
-        *result_header(number, result, marks),
-        snippet_lines(result.snippet, query),
-    ]
+    lines = [*result_header(number, result, marks), snippet_lines(result.snippet, query)]
     if result.evidence:
         lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM)))
     for turn in result.turns:

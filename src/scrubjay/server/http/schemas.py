@@ -162,14 +162,8 @@ def model_of(
     schema: dict[str, Any] = {}
     for field, hint in (types | added).items():
         default = None if field in optional else ...
-        schema[field] = (
-            hint,
-            Field(
-                default,
-                description=docs.get(field),
-                json_schema_extra=_drop_default,
-            ),
-        )
+        described = Field(default, description=docs.get(field), json_schema_extra=_drop_default)
+        schema[field] = (hint, described)
     model: type[BaseModel] = create_model(
         name or kind.__name__.replace("Entity", "Concept"),
         __config__=CLOSED_CONFIG,
