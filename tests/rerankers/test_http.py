@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import socket
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,21 +13,22 @@ from loopback import DRIP, HANG, eventually
 from rerank_service import Reranks, results
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.redaction.redactor import redact_text
-from scrubjay.rerankers.base import Reranker, RerankerSpec, RerankQuery, open_reranker
+from scrubjay.rerankers.base import RerankQuery
+from scrubjay.rerankers.remote import HttpReranker
 
 PASSAGES = ["the alder by the tide", "a heron in the old willow", "the heron"]
 QUESTION = RerankQuery("old heron")
 
 
-def spec(url: str, key: str = "") -> RerankerSpec:
-    return RerankerSpec("http", lambda text: redact_text(text).text, base_url=url, name="r1", api_key=key)
+def reranker_at(url: str, key: str = "", name: str = "r1", **options: Any) -> HttpReranker:
+    return HttpReranker(url, name, key, redact=lambda text: redact_text(text).text, **options)
 
 
-def opened(service: Reranks, key: str = "") -> Reranker:
-    return open_reranker(spec(service.url, key))
+def opened(service: Reranks, key: str = "") -> HttpReranker:
+    return reranker_at(service.url, key)
 
 
-def scored(reranker: Reranker, deadline: float = 5.0) -> list[float | None]:
+def scored(reranker: HttpReranker, deadline: float = 5.0) -> list[float | None]:
     return list(reranker.scores(QUESTION, PASSAGES, deadline=deadline))
 
 
@@ -74,8 +75,7 @@ def test_a_passage_without_a_word_is_sent_as_something(service: Reranks) -> None
 
 def test_where_what_goes_is_told_once_and_before_it_goes(service: Reranks) -> None:
     told: list[tuple[str, int]] = []
-    heard = replace(spec(service.url), announce=lambda text: told.append((text, len(service.asked))))
-    reranker = open_reranker(heard)
+    reranker = reranker_at(service.url, announce=lambda text: told.append((text, len(service.asked))))
     scored(reranker)
     scored(reranker)
     assert [before for _, before in told] == [0]
@@ -147,23 +147,20 @@ def test_a_service_that_takes_its_time_is_left_at_the_deadline(service: Reranks,
 def test_a_service_that_is_not_there_is_an_error() -> None:
     with socket.socket() as held:
         held.bind(("127.0.0.1", 0))  # bound, not listening: a connection is refused
-        model = open_reranker(spec(f"http://127.0.0.1:{held.getsockname()[1]}/v1"))
+        model = reranker_at(f"http://127.0.0.1:{held.getsockname()[1]}/v1")
         with pytest.raises(ProviderError, match="could not be reached"):
             scored(model)
 
 
 def test_memories_do_not_cross_a_network_in_the_clear() -> None:
     with pytest.raises(ConfigError, match="in the clear"):
-        open_reranker(spec("http://192.168.1.7/v1"))
-    assert open_reranker(spec("https://192.168.1.7/v1")).host == "192.168.1.7"
+        reranker_at("http://192.168.1.7/v1")
+    assert reranker_at("https://192.168.1.7/v1").host == "192.168.1.7"
 
 
-@pytest.mark.parametrize(("changes", "says"), [({"base_url": ""}, "no base_url"), ({"name": ""}, "no model")])
-def test_what_is_not_named_is_said(changes: dict[str, str], says: str) -> None:
+@pytest.mark.parametrize(
+    ("url", "name", "says"), [("", "r1", "no base_url"), ("https://example.org/v1", "", "no model")]
+)
+def test_what_is_not_named_is_said(url: str, name: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
-        open_reranker(replace(spec("https://example.org/v1"), **changes))
-
-
-def test_a_kind_that_is_none_is_refused() -> None:
-    with pytest.raises(ConfigError, match="'magic' is not one of features, cross-encoder, http, chat"):
-        open_reranker(replace(spec("https://example.org"), kind="magic"))
+        reranker_at(url, name=name)

@@ -8,9 +8,7 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.settings import FUSIONS as SETTING_FUSIONS
-from scrubjay.config.settings import RERANKER_KINDS as SETTING_KINDS
 from scrubjay.models.lifecycle import NewMemory
-from scrubjay.rerankers.base import RERANKERS as KNOWN_KINDS
 from scrubjay.search.request import FUSIONS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -199,8 +197,7 @@ def test_a_second_look_is_had_by_flag_and_shown(cli, notes) -> None:
     assert "partial: Nothing was reranked: [rerank] kind http names no base_url" in without.out
 
 
-def test_the_choices_offered_are_those_that_exist() -> None:
-    assert set(SETTING_KINDS) == {"off", *KNOWN_KINDS}
+def test_the_fusions_offered_are_those_that_exist() -> None:
     assert SETTING_FUSIONS == FUSIONS
 
 

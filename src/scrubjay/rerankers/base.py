@@ -1,20 +1,15 @@
-"""Rerankers: the protocol, the spec that opens one, and the registry of kinds.
+"""Rerankers: the protocol, and the query that passages are scored against.
 
 A reranker knows nothing of memories, of earlier scores, or of its weight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-from scrubjay.errors import ConfigError
 from scrubjay.text.tokenizer import TermGroup
-
-if TYPE_CHECKING:
-    from scrubjay.rerankers.lexical import Tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,58 +56,3 @@ class Reranker(Protocol):
             ProviderError: It was not reached, took too long, or did not answer as documented.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class RerankerSpec:
-    """The settings of a reranker.
-
-    Attributes:
-        kind: One of `RERANKERS`.
-        scrub: Removes secrets from a text before it is sent.
-        tokens: The static model's tokens, for ``features``; None where there is no such model.
-        model_path: ONNX file of a cross-encoder; None for the bundled one.
-        tokenizer_path: Its ``tokenizer.json``; None looks for it beside the file and in the folder above.
-        sha256: The file's expected checksum, in hex; empty for any.
-        runtime: ``auto``, ``onnxruntime`` or ``openvino``.
-        name: The service's name of the model.
-        api_key: Key for the service, or an empty string for none.
-        announce: Called with one sentence before anything first leaves for a service.
-    """
-
-    kind: str
-    scrub: Callable[[str], str] = field(repr=False, compare=False)
-    tokens: Tokens | None = field(default=None, repr=False, compare=False)
-    model_path: Path | None = None
-    tokenizer_path: Path | None = None
-    sha256: str = ""
-    cache_dir: Path | None = None
-    runtime: str = "auto"
-    base_url: str = ""
-    name: str = ""
-    api_key: str = field(default="", repr=False)
-    announce: Callable[[str], None] | None = field(default=None, repr=False, compare=False)
-
-
-RERANKERS: Final = ("features", "cross-encoder", "http", "chat")
-
-
-def open_reranker(spec: RerankerSpec) -> Reranker:
-    """Open a reranker; no model is loaded and nothing is sent before its first query.
-
-    Raises:
-        ConfigError: The kind is unknown, a setting is missing, or passages would cross a network in the clear.
-    """
-    if spec.kind == "features":
-        from scrubjay.rerankers.lexical import LexicalReranker
-
-        return LexicalReranker(spec.tokens)
-    if spec.kind == "cross-encoder":
-        from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
-
-        return CrossEncoderReranker(spec)
-    if spec.kind in ("http", "chat"):
-        from scrubjay.rerankers.remote import ChatReranker, HttpReranker
-
-        return HttpReranker(spec) if spec.kind == "http" else ChatReranker(spec)
-    raise ConfigError(f"Reranker {spec.kind!r} is not one of {', '.join(RERANKERS)}.")

