@@ -10,8 +10,9 @@ import pytest
 from tree import PACKAGE, ROOT, tracked
 
 from scrubjay.cli.main import COMMON_OPTIONS, cli
+from scrubjay.models.results import FUSIONS
 from scrubjay.search import pipeline
-from scrubjay.search.request import CHANNELS, FUSIONS, STAGES
+from scrubjay.search.request import CHANNELS, STAGES
 from scrubjay.text.markdown import heading_slug
 
 RANKING = (ROOT / "docs" / "ranking.md").read_text("utf-8")

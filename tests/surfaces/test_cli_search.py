@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.config.settings import FUSIONS as SETTING_FUSIONS
 from scrubjay.models.lifecycle import NewMemory
-from scrubjay.search.request import FUSIONS
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -195,10 +193,6 @@ def test_a_second_look_is_had_by_flag_and_shown(cli, notes) -> None:
     without = cli("search", "the", "hull", "--rerank", "http")
     assert without.code == 0
     assert "partial: Nothing was reranked: [rerank] kind http names no base_url" in without.out
-
-
-def test_the_fusions_offered_are_those_that_exist() -> None:
-    assert SETTING_FUSIONS == FUSIONS
 
 
 def test_a_query_from_standard_input_and_one_with_a_dash(cli, notes) -> None:

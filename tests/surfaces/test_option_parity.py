@@ -18,7 +18,6 @@ from scrubjay import AsyncMemory, Memory
 from scrubjay.api.tools import find_tool
 from scrubjay.cli.search import context, search, thread
 from scrubjay.cli.transfer import import_
-from scrubjay.config.settings import RERANKER_KINDS
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import NotFoundError
 from scrubjay.models.results import CONTEXT_PARTS
@@ -201,7 +200,6 @@ def test_a_field_names_the_choices_bounds_and_defaults_that_are_declared(method:
 
 def test_the_choices_declared_are_those_that_there_are() -> None:
     assert tuple(PRESETS) == PRESET_NAMES
-    assert request.RERANKER_KINDS == RERANKER_KINDS
 
 
 def test_the_parts_of_a_context_are_those_that_there_are() -> None:

@@ -125,8 +125,10 @@ def hook_budget_ms(environ: Mapping[str, str], usual: int, setting: str = "budge
 
 
 BUDGET_MS = 300
-"""Milliseconds of a hook, unless the settings say otherwise."""
-LONGER_BUDGETS = {"session-start": ("start_ms", 2_000), "first": ("first_ms", 1_500)}
+START_MS = 2_000
+FIRST_MS = 1_500
+"""Milliseconds of a hook, of a session's start and of its first prompt, unless the settings say otherwise."""
+LONGER_BUDGETS = {"session-start": ("start_ms", START_MS), "first": ("first_ms", FIRST_MS)}
 """Settings of the events that may take longer, and their defaults."""
 
 

@@ -9,12 +9,12 @@ from dataclasses import field, fields
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from scrubjay.config.paths import HOOK_EVENTS, cache_folder, data_folder
+from scrubjay.config.paths import BUDGET_MS, FIRST_MS, HOOK_EVENTS, START_MS, cache_folder, data_folder
 from scrubjay.errors import ConfigError
 from scrubjay.frozen import frozen
 from scrubjay.log import LEVELS, Log
 from scrubjay.models.records import TIERS, VISIBILITIES
-from scrubjay.models.results import CONTEXT_PARTS
+from scrubjay.models.results import CONTEXT_PARTS, FUSIONS, RERANKER_KINDS
 
 KINDS: Final = {
     "whole": "a whole number",
@@ -174,8 +174,6 @@ def option(
     return field(default=default, metadata=metadata)
 
 
-FUSIONS = ("auto", "rrf", "weighted", "raw")
-RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
 LLM_STAGES = ("facts", "digests")
 PROXY_MODES: Final = ("on", "read", "write", "off")
 """Inject memories and remember; only inject; only remember; neither."""
@@ -331,12 +329,14 @@ class HookSettings:
     events: tuple[str, ...] = option(
         HOOK_EVENTS, "Events that are handled.", kind="list", choices=HOOK_EVENTS
     )
-    budget_ms: int = integer(300, "Milliseconds after which an agent goes on without an answer.", 20, 60_000)
+    budget_ms: int = integer(
+        BUDGET_MS, "Milliseconds after which an agent goes on without an answer.", 20, 60_000
+    )
     start_ms: int = integer(
-        2_000, "The same when a session begins, unless `budget_ms` is longer.", 20, 60_000
+        START_MS, "The same when a session begins, unless `budget_ms` is longer.", 20, 60_000
     )
     first_ms: int = integer(
-        1_500, "The same before a session's first prompt, unless `budget_ms` is longer.", 20, 60_000
+        FIRST_MS, "The same before a session's first prompt, unless `budget_ms` is longer.", 20, 60_000
     )
     start_tokens: int = integer(1_500, "Maximum tokens injected when a session begins.", 50, 100_000)
     first_tokens: int = integer(

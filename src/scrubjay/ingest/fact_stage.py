@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from scrubjay.facts.reconciliation import FactOutcome
 
 
-FACT_STAGES: Final = ("statements", "changes")
 TIER_OF_KIND: Final = {
     "correction": "lesson",
     "decision": "semantic",
@@ -62,7 +61,7 @@ class FactStage:
         store: Store,
         scope: Scope,
         base: Embedder,
-        stages: Sequence[str] = FACT_STAGES,
+        stages: Sequence[str],
         *,
         curates: bool = True,
     ) -> None:

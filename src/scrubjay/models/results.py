@@ -463,6 +463,9 @@ BLOCK_OPEN: Final = "<scrubjay-memories>"
 BLOCK_CLOSE: Final = "</scrubjay-memories>"
 
 
+FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
+"""Ways to fuse the scores of channels."""
+RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
 RESULT_KINDS: Final = ("memory", "session")
 """Units of a search result: single memories or whole conversations."""
 MAX_RESULTS: Final = 1_000

@@ -19,7 +19,7 @@ from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import load_zone, local_micros, moment, now_micros, parse_when, to_local
 from scrubjay.models.records import NO_FILTER, STATUSES, TIERS, EventTime, RecordFilter
-from scrubjay.models.results import MAX_NEIGHBOURS, MAX_RESULTS, RESULT_KINDS
+from scrubjay.models.results import FUSIONS, MAX_NEIGHBOURS, MAX_RESULTS, RERANKER_KINDS, RESULT_KINDS
 
 MAX_LINK_HOPS: Final = 5
 """Most hops over links: each follows up to ten links of each of up to fifty memories, both ways."""
@@ -36,10 +36,8 @@ RENAMED_STAGES: Final = {
     "admit": "abstain",
 }  # fmt: skip
 """Names of version 0.2, accepted with a warning until the next release."""
-FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 PRESET_NAMES: Final = ("kit", "openclaw", "router")
 """Keys of `search.plan.PRESETS`, which the command line does not load."""
-RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
 AUTO: Final = "auto"
 """As ``min_relevance``: no results where none is likely to answer, else all."""
 MAX_SNIPPET: Final = 20_000

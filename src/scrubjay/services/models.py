@@ -12,11 +12,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.config.loader import api_key, auto_keys
-from scrubjay.config.settings import RERANKER_KINDS, ExtraModelSettings, Settings
+from scrubjay.config.settings import ExtraModelSettings, Settings
 from scrubjay.embeddings.base import INSTALLED_BY, EmbedderCatalog, EmbedderSpec, TokenEmbedder, open_embedder
 from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
 from scrubjay.frozen import frozen
 from scrubjay.models.records import Scope
+from scrubjay.models.results import RERANKER_KINDS
 from scrubjay.storage.changes import DropModel, PutModel
 from scrubjay.storage.interface import ModelState, Store
 from scrubjay.text.language import evident_language
