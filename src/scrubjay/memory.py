@@ -1096,10 +1096,11 @@ class Memory:
             InputError: Its format is unknown, it is incomplete, or of another version; nothing was imported.
             StoreBusyError: Another process imports into this store.
         """
-        return services.imports.import_path(
-            self.workspace, Path(path), format=format, dry_run=dry_run, shared=shared, untrusted=untrusted,
-            forget=forget, include_forgotten=include_forgotten, progress=progress,
+        options = services.imports.ImportOptions(
+            dry_run=dry_run, shared=shared, untrusted=untrusted, forget=forget,
+            include_forgotten=include_forgotten, progress=progress,
         )  # fmt: skip
+        return services.imports.import_path(self.workspace, Path(path), format, options)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> reports.BackupReport:
         """Copy the whole store, of all its users, to one file while others write, and verify the copy.

@@ -18,6 +18,7 @@ from scrubjay.categories.topics import MIN_MEMORIES, count_memories, organise_to
 from scrubjay.entities.dictionary import normal_form
 from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
+from scrubjay.frozen import frozen
 from scrubjay.ingest import additions
 from scrubjay.ingest.additions import ValidatedMemory, separate_speakers, validate_memory
 from scrubjay.ingest.deletion import find_forgotten
@@ -72,18 +73,19 @@ from scrubjay.transfer.importer import (
 )
 
 
-def import_path(
-    workspace: Workspace,
-    path: Path,
-    *,
-    format: str = "auto",
-    dry_run: bool = False,
-    shared: bool = False,
-    untrusted: bool = False,
-    forget: bool = False,
-    include_forgotten: bool = False,
-    progress: ProgressCallback | None = None,
-) -> ImportReport:
+@frozen
+class ImportOptions:
+    """Options of an import, as `Memory.import_` describes them."""
+
+    dry_run: bool = False
+    shared: bool = False
+    untrusted: bool = False
+    forget: bool = False
+    include_forgotten: bool = False
+    progress: ProgressCallback | None = None
+
+
+def import_path(workspace: Workspace, path: Path, format: str, options: ImportOptions) -> ImportReport:
     path = path.expanduser()
     if format not in IMPORT_FORMATS:
         raise InputError(
@@ -96,20 +98,20 @@ def import_path(
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
     exported, synced = known == "scrubjay", known in FOLDER_FORMATS
     for refused, why, hint in (
-        (shared and not exported, "Only an export of scrubjay says what was shared.", ""),
-        (forget and not exported, "Only an export of scrubjay says what was forgotten.", ""),
+        (options.shared and not exported, "Only an export of scrubjay says what was shared.", ""),
+        (options.forget and not exported, "Only an export of scrubjay says what was forgotten.", ""),
         (
-            forget and untrusted,
+            options.forget and options.untrusted,
             f"{path} is not trusted, so it may not forget memories here.",
             "import it without --forget: such memories are then only reported",
         ),
         (
-            include_forgotten and synced,
+            options.include_forgotten and synced,
             f"{path} would be synced, which never restores what was forgotten.",
             "add the text: scrubjay add TEXT",
         ),
         (
-            untrusted and synced,
+            options.untrusted and synced,
             f"{path} would be synced as yours; only what is copied can be marked as untrusted.",
             f"scrubjay sync {path} --untrusted",
         ),
@@ -124,18 +126,10 @@ def import_path(
             )
         try:
             if exported:
-                return restore_export(
-                    workspace, path, dry_run=dry_run, shared=shared, untrusted=untrusted, forget=forget,
-                    include_forgotten=include_forgotten, progress=progress,
-                )  # fmt: skip
+                return _restore_export(workspace, path, options)
             if synced:
-                folder = synced_folder(path, known)
-                return _sync_folder(workspace, folder, known, dry_run=dry_run, progress=progress)
-            items = format_reader(known)(path)
-            return import_items(
-                workspace, items, known, dry_run=dry_run, untrusted=untrusted,
-                include_forgotten=include_forgotten, progress=progress,
-            )  # fmt: skip
+                return _sync_folder(workspace, synced_folder(path, known), known, options)
+            return _import_items(workspace, format_reader(known)(path), known, options)
         except QuotaError as error:
             raise QuotaError(
                 f"{error} What was imported before that stays.",
@@ -144,12 +138,7 @@ def import_path(
 
 
 def _sync_folder(
-    workspace: Workspace,
-    folder: SyncedFolder,
-    format: str,
-    *,
-    dry_run: bool,
-    progress: ProgressCallback | None,
+    workspace: Workspace, folder: SyncedFolder, format: str, options: ImportOptions
 ) -> ImportReport:
     """Register a folder of Markdown as a source, unless it is in one, and sync it."""
     started = time.monotonic()
@@ -161,7 +150,7 @@ def _sync_folder(
         for one in known
     )
     new = () if within else (str(full),)
-    if dry_run:
+    if options.dry_run:
         found = scan_files(full, include=folder.include) if folder.include else scan_files(full)
         first = tuple(
             ImportSample("file", state.path, f"{state.size:,} bytes", "")
@@ -173,7 +162,7 @@ def _sync_folder(
         )
     # Importing a part of a source does not change its rules; a new source is trusted.
     rules = NO_RULES if within else SyncRules(folder.description, folder.include, trust="trusted")
-    done = sync(workspace, full, rules, progress)
+    done = sync(workspace, full, rules, options.progress)
     return ImportReport(
         format,
         False,
@@ -189,17 +178,7 @@ def _sync_folder(
     )
 
 
-def restore_export(
-    workspace: Workspace,
-    file: Path,
-    *,
-    dry_run: bool = False,
-    shared: bool = False,
-    untrusted: bool = False,
-    forget: bool = False,
-    include_forgotten: bool = False,
-    progress: ProgressCallback | None = None,
-) -> ImportReport:
+def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) -> ImportReport:
     started = time.monotonic()
     header = check_export(file)
     base = workspace.models.writer()
@@ -208,23 +187,23 @@ def restore_export(
     overlap = workspace.settings.chunk.overlap
     allow = workspace.settings.redaction.allow
     into = ImportContext(
-        workspace.store, workspace.scope, base, overlap, header.store, own, dry_run, secret, untrusted, allow,
-        include_forgotten,
+        workspace.store, workspace.scope, base, overlap, header.store, own, options.dry_run, secret,
+        options.untrusted, allow, options.include_forgotten,
     )  # fmt: skip
-    if not dry_run:
+    if not options.dry_run:
         _record_versions(workspace, header)
-    import_lines(file, header, into, shared=shared, progress=progress)
+    import_lines(file, header, into, shared=options.shared, progress=options.progress)
     there = _forgotten_there(workspace, into.forgotten_there)
-    too = tuple(one for one in there if forget and into.forgotten_there[one])
+    too = tuple(one for one in there if options.forget and into.forgotten_there[one])
     kept = tuple(one for one in there.values() if one.id not in too)
     still = tuple(place for one in too if (place := there[one].place))
-    if not dry_run:
+    if not options.dry_run:
         forget_memories(workspace, too)
         _recluster(workspace, into)
         refresh_learned_notes(workspace)
     return ImportReport(
         format="scrubjay",
-        dry_run=dry_run,
+        dry_run=options.dry_run,
         **dict[str, Any](into.counts),
         passed_files=tuple(into.passed_files),
         sources=tuple(into.places),
@@ -233,7 +212,7 @@ def restore_export(
         seconds=time.monotonic() - started,
         forgotten_there=tuple(one.id for one in kept),
         forgotten_too=too,
-        kept=kept if forget else (),
+        kept=kept if options.forget else (),
         still=still,
     )
 
@@ -290,33 +269,26 @@ MAX_REPORTED_FAULTS: Final = 100
 """Faults that are listed; the others are counted."""
 
 
-def import_items(
-    workspace: Workspace,
-    items: Iterable[ImportedItem],
-    format: str,
-    *,
-    dry_run: bool,
-    untrusted: bool,
-    include_forgotten: bool,
-    progress: ProgressCallback | None,
+def _import_items(
+    workspace: Workspace, items: Iterable[ImportedItem], format: str, options: ImportOptions
 ) -> ImportReport:
     started = time.monotonic()
-    importer = _BatchImporter(workspace, dry=dry_run, include_forgotten=include_forgotten)
+    importer = _BatchImporter(workspace, dry=options.dry_run, include_forgotten=options.include_forgotten)
     try:
         for item in items:
-            if untrusted and isinstance(item, ImportedMemory):
+            if options.untrusted and isinstance(item, ImportedMemory):
                 item = replace(item, new=replace(item.new, origin="untrusted"))
             importer.take(item)
-            if progress is not None and isinstance(item, ImportedMemory) and importer.seen % 100 == 0:
-                progress(Progress("import", importer.seen, importer.seen, time.monotonic() - started))
+            if options.progress and isinstance(item, ImportedMemory) and importer.seen % 100 == 0:
+                options.progress(Progress("import", importer.seen, importer.seen, time.monotonic() - started))
         importer.finish()
     finally:
         importer.names.close()
-    if not dry_run:
+    if not options.dry_run:
         refresh_learned_notes(workspace)
     return ImportReport(
         format=format,
-        dry_run=dry_run,
+        dry_run=options.dry_run,
         **dict[str, Any](importer.counts),
         scrubbed=dict(sorted(importer.scrubbed.items())),
         broken=tuple(importer.broken),
