@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.ingest.scanner import has_moved, outdated_memories, outdated_shared
 from scrubjay.models.dates import load_zone, moment
@@ -106,23 +106,10 @@ def context(
     return replace(found, partial=partial, took_ms=timer.ms)
 
 
-def hook_context(
-    workspace: Workspace,
-    query: str | None,
-    *,
-    budget: int,
-    project: str | None,
-    session: str | None,
-    known: Mapping[str, float],
-    parts: Sequence[str] | None = None,
-    first: bool = True,
-    until: float = 0.0,
-) -> Context:
-    """Return a context for an agent's hook, with a check of the files of its memories alone."""
-    return context(
-        replace(workspace, checks_files=False), query, budget=budget, project=project, session=session, known=known,
-        parts=parts, unprompted=query is not None, hook=True, first=first, until=until,
-    )  # fmt: skip
+def hook_context(workspace: Workspace, query: str | None, **options: Any) -> Context:
+    """Return a context for an agent's hook as `context`, with a check of the files of its memories alone."""
+    unchecked = replace(workspace, checks_files=False)
+    return context(unchecked, query, unprompted=query is not None, hook=True, **options)
 
 
 def _build(

@@ -34,20 +34,14 @@ FOLDER_MODE: Final = 0o755
 
 
 def update_learned_notes(workspace: Workspace, *, changed: bool = True) -> NotesReport | None:
-    """Bring the folder of the settings up to date; None where there is none, or another process is at it.
+    """Bring the folder that the settings name up to date; None where another process is at it.
 
     Without ``changed`` nothing was written to the store, and only the files are looked at.
     """
-    folder = workspace.settings.notes.learned_dir
-    if folder is None:
-        return None
-    folder = folder.expanduser()
-    inner = replace(workspace, settings=replace(workspace.settings, notes=NotesSettings()))
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             return None
-        visibility = workspace.settings.notes.learned_visibility
-        run = _NotesRun(inner, folder, visibility, takes_edits=True)
+        run = _notes_run(workspace, takes_edits=True)
         if not changed and run.is_current():
             return None
         return run.update()
@@ -56,10 +50,11 @@ def update_learned_notes(workspace: Workspace, *, changed: bool = True) -> Notes
 def refresh_learned_notes(workspace: Workspace) -> None:
     """Bring the folder up to date after a call that changed memories."""
     report = update_learned_notes(workspace)
-    if report is not None and report.problems and workspace.log is not None:
+    if report is None:
+        return
+    if report.problems and workspace.log is not None:
         workspace.log.write("warning", "learned notes", 0, problems=len(report.problems))
-    if report is not None:
-        _raise_if_unwritten(report, "The memories are stored, but ")
+    _raise_if_unwritten(report, "The memories are stored, but ")
 
 
 def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Sequence[str]) -> None:
@@ -67,14 +62,16 @@ def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Seque
 
     Other files are not looked at: the next sync does that.
     """
-    folder = workspace.settings.notes.learned_dir
-    if folder is None:
-        return
-    run = _NotesRun(
-        workspace, folder.expanduser(), workspace.settings.notes.learned_visibility, takes_edits=False
-    )
-    report = run.write_some(new, changed)
+    report = _notes_run(workspace, takes_edits=False).write_some(new, changed)
     _raise_if_unwritten(report, "The memory is stored, but ")
+
+
+def _notes_run(workspace: Workspace, *, takes_edits: bool) -> _NotesRun:
+    notes = workspace.settings.notes
+    assert notes.learned_dir is not None
+    # Without notes of its own: what it stores is written by itself.
+    inner = replace(workspace, settings=replace(workspace.settings, notes=NotesSettings()))
+    return _NotesRun(inner, notes.learned_dir.expanduser(), notes.learned_visibility, takes_edits)
 
 
 def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:

@@ -108,15 +108,12 @@ def ingest_changed_files(
     try:
         if workspace.store.busy(workspace.scope):
             return (*files.partial, STALE_BUSY)
-    except StoreReadOnlyError:
-        return (*files.partial, STALE_READ_ONLY)
-    from scrubjay.ingest.git import UNREAD_COMMITS
-    from scrubjay.ingest.scanner import MAX_INLINE_BYTES
-    from scrubjay.services.sync import current_versions, sync_each
+        from scrubjay.ingest.git import UNREAD_COMMITS
+        from scrubjay.ingest.scanner import MAX_INLINE_BYTES
+        from scrubjay.services.sync import current_versions, sync_each
 
-    if files.versions is not None and files.versions != current_versions(workspace):
-        return (*files.partial, STALE_VERSION)
-    try:
+        if files.versions is not None and files.versions != current_versions(workspace):
+            return (*files.partial, STALE_VERSION)
         most = MAX_INLINE_BYTES if max_bytes is None else max_bytes
         done = sync_each(workspace, list(files.changed), time.monotonic(), None, inline=most)
     except StoreBusyError:
