@@ -207,8 +207,13 @@ class Agent(ABC):
         """
         if not options.hooks:
             return (self.captures_nothing, *self.warnings(home, options))
-        ignored = self._ignored_file(home, options) if self.plain_hooks else ()
-        return (*self.captures(home), *ignored, *self.warnings(home, options))
+        captures = [*self.captures(home)]
+        if at := self.ignored_at(home, options):
+            path = self.hook_file(home, options)
+            captures.append(
+                f"{self.title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs."
+            )
+        return (*captures, *self.warnings(home, options))
 
     def installed(self, home: Home) -> dict[str, bool]:
         """Return whether each of ``PARTS`` is installed for the person.
@@ -226,13 +231,15 @@ class Agent(ABC):
     def hook_file(self, home: Home, options: Options) -> Path:
         return next(part.path for part in self.parts(home, options) if part.name == "hooks")
 
-    def _ignored_file(self, home: Home, options: Options) -> tuple[str, ...]:
-        """A comment or trailing comma is enough; Claude Code 2.1.197 says nothing, codex-cli 0.169.0 warns."""
+    def ignored_at(self, home: Home, options: Options) -> str:
+        """Return ``path:line:column`` of what makes it ignore its file of hooks, or an empty string.
+
+        A comment or trailing comma is enough; Claude Code 2.1.197 says nothing, codex-cli 0.169.0 warns.
+        """
+        if not (self.plain_hooks and options.hooks):
+            return ""
         path = self.hook_file(home, options)
-        at = json_edit.first_non_json(read_if_exists(path), path)
-        if not at:
-            return ()
-        return (f"{self.title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs.",)
+        return json_edit.first_non_json(read_if_exists(path), path)
 
 
 def _edit_files(edits: Iterable[tuple[Part, Edit]]) -> list[Change]:
@@ -444,18 +451,9 @@ def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home,
     return data
 
 
-def ignored_at(agent: Agent, home: Home, options: Options) -> str:
-    """Return ``path:line:column`` of what makes an agent ignore its file of hooks, or an empty string."""
-    if not (agent.plain_hooks and options.hooks):
-        return ""
-    path = agent.hook_file(home, options)
-    (old,) = (change.old for change in agent.install(home, options) if change.path == path)
-    return json_edit.first_non_json(old, path)
-
-
 def check_not_ignored(agent: Agent, home: Home, options: Options) -> None:
     """Raise `InputError` unless an agent reads the file that its hooks are written into."""
-    if at := ignored_at(agent, home, options):
+    if at := agent.ignored_at(home, options):
         raise InputError(
             f"{agent.title} ignores the whole file because of a comment or a comma too many at {at}. "
             f"Nothing was installed for {agent.title}.",

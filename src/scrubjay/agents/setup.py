@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from scrubjay import atomic_files
-from scrubjay.agents.base import AGENTS, Agent, Home, Options, check_not_ignored, find_agent, ignored_at
+from scrubjay.agents.base import AGENTS, Agent, Home, Options, check_not_ignored, find_agent
 from scrubjay.agents.installation import InstallPlan, plan_install
 from scrubjay.errors import InputError
 from scrubjay.ingest.projects import shared_git_directory
@@ -146,7 +146,7 @@ def _agent_step(agent: Agent, home: Home) -> AgentStep:
         # Exactly what `install --no-hooks` leaves is a choice, not a part that is missing.
         chosen = any(parts.values()) and not plan_install(agent, home, Options(hooks=False)).changes
         captured = agent.captured(home, Options())
-        ignored = ignored_at(agent, home, Options())
+        ignored = agent.ignored_at(home, Options())
     except InputError as error:
         return AgentStep(agent.name, agent.title, state=LEFT_OUT, why=f"{error} {error.hint}".rstrip())
     if not plan.changes and not ignored:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from scrubjay.agents.base import AGENTS, Agent, Options, find_agent, ignored_at
+from scrubjay.agents.base import AGENTS, Agent, Options, find_agent
 from scrubjay.doctor import agent_commands, agent_proof, checks
 from scrubjay.doctor.agent_commands import read_agent_commands
 from scrubjay.doctor.agent_proof import prove_agent
@@ -54,7 +54,7 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
     try:
         parts = agent.installed(installation.home)
         reached = read_agent_commands(agent, installation.home)
-        ignored = ignored_at(agent, installation.home, Options())
+        ignored = agent.ignored_at(installation.home, Options())
     except InputError as error:
         if asked or agent.found(installation.home):
             yield check_problem(about, str(error), error.hint or "fix the file")
