@@ -54,14 +54,6 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 
 
-class JsonSyntaxError(ValueError):
-    """Malformed document; ``at`` is the position of the offending character."""
-
-    def __init__(self, reason: str, at: int) -> None:
-        super().__init__(reason)
-        self.at = at
-
-
 @dataclass(frozen=True, slots=True)
 class Node:
     """A value and its position.
@@ -82,23 +74,6 @@ class Node:
     begin: int = 0
 
 
-def parse_spans(text: str) -> Node | None:
-    """Return the document's root; None for whitespace and comments only.
-
-    Raises:
-        JsonSyntaxError: Not JSON5.
-    """
-    reader = _Parser(text)
-    at = skip_blanks(text, 0)
-    if at == len(text):
-        return None
-    root = reader.node(at, 0)
-    rest = skip_blanks(text, root.end)
-    if rest < len(text):
-        raise JsonSyntaxError("something follows the end of the document", rest)
-    return root
-
-
 def skip_blanks(text: str, at: int) -> int:
     for found in blanks(text, at):
         at = found.end()
@@ -112,12 +87,26 @@ def blanks(text: str, at: int) -> Iterator[re.Match[str]]:
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    """Parses JSON5; ``refuse`` raises the error for a position and a reason."""
+
+    def __init__(self, text: str, refuse: Callable[[int, str], NoReturn]) -> None:
         self._text = text
+        self._refuse = refuse
+
+    def document(self) -> Node | None:
+        """Return the document's root; None for whitespace and comments only."""
+        at = skip_blanks(self._text, 0)
+        if at == len(self._text):
+            return None
+        root = self.node(at, 0)
+        rest = skip_blanks(self._text, root.end)
+        if rest < len(self._text):
+            self._refuse(rest, "something follows the end of the document")
+        return root
 
     def node(self, at: int, depth: int) -> Node:
         if depth > MAX_DEPTH:
-            raise JsonSyntaxError(f"more than {MAX_DEPTH} objects and arrays lie within each other", at)
+            self._refuse(at, f"more than {MAX_DEPTH} objects and arrays lie within each other")
         first = self._text[at : at + 1]
         if first == "{":
             return self._object(at, depth)
@@ -193,7 +182,7 @@ class _Parser:
 
     def _wrong(self, wanted: str, at: int) -> NoReturn:
         found = repr(self._text[at]) if at < len(self._text) else "the end of the file"
-        raise JsonSyntaxError(f"{wanted} belongs here, not {found}", at)
+        self._refuse(at, f"{wanted} belongs here, not {found}")
 
 
 def _unescape(found: re.Match[str]) -> str:
@@ -239,10 +228,7 @@ class JsonText:
     def __init__(self, data: bytes | None, where: Path) -> None:
         self._where = where
         self._text = decode_config(data, where)
-        try:
-            self.root = parse_spans(self._text)
-        except JsonSyntaxError as error:
-            self._refuse(error.at, f"{error}", error)
+        self.root = _Parser(self._text, self._refuse).document()
         self._eol = "\r\n" if "\r\n" in self._text else "\n"
         first = self.root.children[0] if self.root and self.root.children else None
         self._unit = (self._own_indent(first) if first else None) or "  "
@@ -383,13 +369,13 @@ class JsonText:
         rest = self._text[at:].lstrip(" \t")
         return not rest or rest[0] in _NEWLINES
 
-    def _refuse(self, at: int, reason: str, cause: Exception | None = None) -> NoReturn:
+    def _refuse(self, at: int, reason: str) -> NoReturn:
         before = self._text[:at].replace("\r\n", "\n").replace("\r", "\n")
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
         raise InputError(
             f"{self._where}:{line}:{column}: {reason}. Nothing was changed.",
             hint="mend that place, or move the file away, then try again",
-        ) from cause
+        )
 
 
 def child_index(holder: Node, key: str | int) -> int | None:
