@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -230,7 +231,7 @@ def run_embedding(
     Raises:
         ScrubjayError: The store cannot be read, or a model failed. `EmbeddingJob.state` has the problem, of any kind.
     """
-    from scrubjay.services.sync import background_pending, enrich_and_embed
+    from scrubjay.services.sync import enrich_and_embed
 
     rested = clock()
     broken_off = True
@@ -247,17 +248,13 @@ def run_embedding(
         with open_memory() as memory:
             enrich_and_embed(memory.workspace, proceed, bundled=True)
 
-    def done_by_others() -> bool:
-        with open_memory() as memory:
-            return not background_pending(memory.workspace)
-
     with job.exclusive(START_SECONDS) as locked:
         if not locked:
             return False
         try:
             while broken_off and not stop():
                 if why := pause():
-                    if done_by_others():
+                    if not _count_pending(open_memory):  # others have done it
                         break
                     job.note(paused=why)
                     sleep(LOOK_SECONDS)
@@ -274,26 +271,27 @@ def run_embedding(
 def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) -> None:
     """Be the process that `start_embedding` starts: embed at the lowest priority with one thread."""
     from scrubjay.memory import Memory
-    from scrubjay.services.sync import background_pending
-
-    def open_memory() -> Memory:
-        return Memory.open(settings=alone, log=log)
-
-    def pending() -> int:
-        with open_memory() as memory:
-            return background_pending(memory.workspace)
 
     if settings.models.background == "never":
         return
     fingerprint = settings_fingerprint(env)
     alone = replace(settings, models=replace(settings.models, threads=1))
+    open_memory = partial(Memory.open, settings=alone, log=log)
+    idle = settings.models.background == "idle"
     lower_priority()
     run_embedding(
         EmbeddingJob(data_folder(env), settings.store),
         open_memory,
-        (lambda: why_pause(pending)) if settings.models.background == "idle" else lambda: "",
+        lambda: why_pause(partial(_count_pending, open_memory)) if idle else "",
         lambda: why_stop(settings, env, fingerprint),
     )
+
+
+def _count_pending(open_memory: Callable[[], Memory]) -> int:
+    from scrubjay.services.sync import background_pending
+
+    with open_memory() as memory:
+        return background_pending(memory.workspace)
 
 
 def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:

@@ -186,6 +186,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
     try:
         with installation.memory() as memory:
             found = memory.status()
+            unfenced = memory.workspace.store.row_security_warning()
     except ScrubjayError as error:
         yield check_problem("memories", str(error), error.hint)
         return
@@ -200,7 +201,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
         )
     )
     yield _check_texts(installation)
-    yield from _check_server(installation, found)
+    yield from _check_server(found, unfenced)
     yield _check_backlog(found, installation)
     yield from _check_multilingual(found, installation)
     yield from check_contents(found)
@@ -253,14 +254,8 @@ def _check_integrity(installation: Installation) -> Check:
     return check_ok("store", f"{summary}, no fault")
 
 
-def _check_server(installation: Installation, found: StoreStatus) -> Iterator[Check]:
+def _check_server(found: StoreStatus, unfenced: str) -> Iterator[Check]:
     """Row-level security and the large-tenant index, which only a PostgreSQL store has."""
-    from scrubjay.storage.urls import open_store
-
-    if not found.warnings:
-        return
-    with closing(open_store(installation.settings.store)) as store:
-        unfenced = store.row_security_warning()
     for text in found.warnings:
         if text == unfenced:
             yield check_warning(
