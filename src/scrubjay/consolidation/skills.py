@@ -41,16 +41,19 @@ _RESERVED: Final = frozenset(("anthropic", "claude"))
 _MARK: Final = re.compile(r"<!-- written by scrubjay skills, ([0-9a-f]{12}) -->\n\Z")
 
 
+Position = tuple[int, int, int, int]
+"""Time, turn, line in a log, and index among the commands of the turn or log."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A person's request.
 
     Attributes:
-        place: Its index among the requests and steps of its conversation.
         date: ISO date, or an empty string.
     """
 
-    place: int
+    position: Position
     date: str
     text: str
 
@@ -61,14 +64,14 @@ class WorkSession:
 
     Attributes:
         conversation: The conversation of which it is a branch or copy, or itself.
-        steps: Commands with their index among its requests and steps, in order.
+        steps: Commands with their positions, in order.
     """
 
     session: str
     conversation: str
     project: str | None
     requests: tuple[Request, ...]
-    steps: tuple[tuple[int, CommandStep], ...]
+    steps: tuple[tuple[Position, CommandStep], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +130,7 @@ def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Sk
     asked: dict[str, Request] = {}
     for session, (one, places) in occurrences.items():
         begin = one.steps[places[0]][0]
-        earlier = [each for each in one.requests if each.place < begin and request_words(each.text)]
+        earlier = [each for each in one.requests if each.position < begin and request_words(each.text)]
         if earlier:
             asked[session] = earlier[-1]
     if not asked:

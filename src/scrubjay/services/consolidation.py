@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from scrubjay.config.loader import api_key
 from scrubjay.consolidation.context import (
     MEMORY_COUNT,
-    MEMORY_PAGE,
     NOTES,
     RULES_VERSION,
     TRANSCRIPTS,
@@ -29,7 +28,7 @@ from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.patterns import MAX_REQUEST_TEXT
 from scrubjay.consolidation.runner import consolidate_key
 from scrubjay.consolidation.shell_commands import CommandStep, command_steps, extract_steps
-from scrubjay.consolidation.skills import Request, Skill, WorkSession, find_skills, shell_calls
+from scrubjay.consolidation.skills import Position, Request, Skill, WorkSession, find_skills, shell_calls
 from scrubjay.consolidation.undo import restore_all, undo_run
 from scrubjay.errors import ConfigError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS
@@ -43,6 +42,7 @@ from scrubjay.redaction.redactor import redact_text
 from scrubjay.services.sync import edge_builder, enrich, recluster_due
 from scrubjay.services.workspace import Workspace, refresh_learned_notes, resolve_projects
 from scrubjay.storage.changes import PutRun
+from scrubjay.storage.interface import all_records
 
 LOCK_NAME: Final = "consolidate"
 """Name of the lock of a consolidation."""
@@ -215,9 +215,6 @@ def with_language_model(
 MAX_LOGS: Final = 500
 """Logs that are read for commands, the latest."""
 
-_Position = tuple[int, int, int, int]
-"""Time, turn, line, and index among the commands of the turn or log."""
-
 
 class _Turn(NamedTuple):
     """A turn without its text.
@@ -228,7 +225,7 @@ class _Turn(NamedTuple):
         steps: The commands that it shows.
     """
 
-    position: _Position
+    position: Position
     project: str | None
     log: tuple[str, str] | None
     request: tuple[str, str] | None
@@ -238,28 +235,16 @@ class _Turn(NamedTuple):
 def list_skills(workspace: Workspace, project: str | None) -> tuple[Skill, ...]:
     wanted = resolve_projects(workspace, [project] if project is not None else [])
     turns: defaultdict[str, list[_Turn]] = defaultdict(list)
-    for record in _turns(workspace):
-        assert record.session is not None
-        turns[record.session].append(_turn(record))
+    where = RecordFilter(tiers=("observation",), statuses=("active", "archived"))
+    with workspace.reader() as reader:
+        for record in all_records(reader, where):
+            if record.session is not None and is_usable(record) and record.origin != "derived":
+                turns[record.session].append(_turn(record))
     ran = _logged_steps(workspace, turns)
     found = find_skills(
         _work_session(session, own, ran.get(session, ()), turns) for session, own in sorted(turns.items())
     )
     return tuple(one for one in found if not wanted or one.project in wanted)
-
-
-def _turns(workspace: Workspace) -> Iterator[Record]:
-    where = RecordFilter(tiers=("observation",), statuses=("active", "archived"))
-    after = ""
-    while True:
-        with workspace.reader() as reader:
-            page = reader.page(after, MEMORY_PAGE, where)
-        if not page:
-            return
-        after = page[-1].id
-        yield from (
-            one for one in page if one.session is not None and is_usable(one) and one.origin != "derived"
-        )
 
 
 def _turn(record: Record) -> _Turn:
@@ -276,20 +261,20 @@ def _turn(record: Record) -> _Turn:
 
 def _logged_steps(
     workspace: Workspace, turns: dict[str, list[_Turn]]
-) -> dict[str, list[tuple[_Position, CommandStep]]]:
+) -> dict[str, list[tuple[Position, CommandStep]]]:
     """Return the commands that logs say were run, by session; a call belongs to the turn before it in its log."""
     with workspace.reader() as reader:
         roots = {source.id: source.root for source in reader.sources()}
-    logs: defaultdict[tuple[str, str], list[tuple[int, str, _Position]]] = defaultdict(list)
+    logs: defaultdict[tuple[str, str], list[tuple[int, str, Position]]] = defaultdict(list)
     for session, own in turns.items():
         for turn in own:
             if turn.log is not None and turn.log[0] in roots and turn.log[1].endswith(".jsonl"):
                 logs[turn.log].append((turn.position[2], session, turn.position))
     latest = sorted(logs, key=lambda log: max(position for _, _, position in logs[log]))[-MAX_LOGS:]
-    found: defaultdict[str, list[tuple[_Position, CommandStep]]] = defaultdict(list)
+    found: defaultdict[str, list[tuple[Position, CommandStep]]] = defaultdict(list)
     for source, path in latest:
         waiting = sorted(logs[source, path], reverse=True)
-        current: tuple[int, str, _Position] | None = None
+        current: tuple[int, str, Position] | None = None
         try:
             calls = shell_calls(Path(roots[source], path))
         except OSError:  # agents delete old logs; what their turns show still counts
@@ -311,22 +296,20 @@ def _logged_steps(
 def _work_session(
     session: str,
     own: list[_Turn],
-    ran: list[tuple[_Position, CommandStep]] | tuple[()],
+    ran: list[tuple[Position, CommandStep]] | tuple[()],
     known: dict[str, list[_Turn]],
 ) -> WorkSession:
     shown = [((*one.position[:3], index), step) for one in own for index, step in enumerate(one.steps)]
     asked = [(one.position, one.request) for one in own if one.request is not None]
-    positions = sorted([position for position, _ in (*asked, *(ran or shown))])
-    order = {position: place for place, position in enumerate(positions)}
-    steps: list[tuple[int, CommandStep]] = []
+    steps: list[tuple[Position, CommandStep]] = []
     for position, step in sorted(ran or shown, key=lambda pair: pair[0]):
         if not steps or steps[-1][1].name != step.name:
-            steps.append((order[position], step))
+            steps.append((position, step))
     return WorkSession(
         session,
         _conversation(session, known),
         common_value(one.project for one in own),
-        tuple(Request(order[position], date, text) for position, (text, date) in sorted(asked)),
+        tuple(Request(position, date, text) for position, (text, date) in sorted(asked)),
         tuple(steps),
     )
 
