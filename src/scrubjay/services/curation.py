@@ -517,16 +517,15 @@ def judge_derived(
             own = [edge for edge in edges if edge.src == memory and edge.dst in sources]
             history = [event for event in earlier if event.memory == memory]
             before = _inherited_verdicts(history)
-            causes = {edge.dst for edge in own if sources[edge.dst].marked_wrong}
-            cleared = before - causes
+            wrong = {edge.dst for edge in own if sources[edge.dst].marked_wrong}
+            causes, cleared = set[str](), set[str]()
             if any(edge.rule == DIGEST_RULE for edge in own):
                 unquoted = {edge.dst for edge in own if not edge.weight}
-                causes -= unquoted
-                cleared |= {one for one in unquoted & turned if not known[one].marked_wrong}
-            elif causes == {edge.dst for edge in own}:
-                causes = before or {min(causes)}
-            else:
-                causes, cleared = set(), before
+                causes = wrong - unquoted
+                cleared = (unquoted & turned) - wrong  # a consolidation quotes them again
+            elif all(edge.dst in wrong for edge in own):
+                causes = before or {min(wrong)}
+            cleared |= before - causes
             verdicts = [("wrong", one) for one in causes - before] + [("not-wrong", one) for one in cleared]
             new = [
                 Event(memory, op, at, record.key, other=cause, actor=workspace.scope.user)

@@ -17,7 +17,6 @@ from scrubjay.models.ids import is_short_id, may_be_id
 from scrubjay.models.records import STATUSES, RecordFilter
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
-    DEFAULT_OPTIONS,
     NO_EXPANSION,
     RECALL_DEFAULTS,
     STAGES,
@@ -289,9 +288,7 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
         yield SearchView(reader, embedders, stale, rootless, (*failed, *missed), skipped, now_micros())
 
 
-def search_request(
-    workspace: Workspace, query: str, options: SearchOptions = DEFAULT_OPTIONS
-) -> SearchRequest:
+def search_request(workspace: Workspace, query: str, options: SearchOptions) -> SearchRequest:
     """Return a checked request; an option that is None takes its setting."""
     recall = workspace.settings.recall
     # A preset is fusion and weights at once, so the settings of either do not join it.
