@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PRIVATE_MODE = 0o600
@@ -88,12 +90,34 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
-def make_folder(folder: Path, mode: int = 0o700) -> None:
-    """Create a folder and its parents durably."""
-    missing = []
+@contextmanager
+def hold_lock(path: str | Path, seconds: float | None = 0.0) -> Iterator[bool]:
+    """Yield whether this process holds a file's lock until the block ends; the file is created.
+
+    It waits for the lock for at most ``seconds``, None for as long as it takes. The kernel frees that of a process that
+    dies.
+    """
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        if seconds is None:
+            lock_file(descriptor)
+            yield True
+        else:
+            end = time.monotonic() + seconds
+            while not (locked := try_lock(descriptor)) and time.monotonic() < end:
+                time.sleep(0.02)
+            yield locked
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: Path, mode: int = 0o700) -> list[Path]:
+    """Create a folder and its parents durably; return those that were missing, outermost first."""
+    missing: list[Path] = []
     while not folder.exists():
-        missing.append(folder)
+        missing.insert(0, folder)
         folder = folder.parent
-    for each in reversed(missing):
+    for each in missing:
         each.mkdir(mode=mode, exist_ok=True)
         fsync_folder(each.parent)
+    return missing

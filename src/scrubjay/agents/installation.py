@@ -37,20 +37,16 @@ def installation_lock(path: Path) -> Iterator[None]:
     Raises:
         InputError: The lock file cannot be created.
     """
-    try:
-        for folder in (path.parent.parent, path.parent):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise InputError(
-            f"{path} cannot be created ({error.strerror}). Nothing was changed.",
-            hint="check that the folder is yours and writable",
-        ) from error
-    try:
-        atomic_files.lock_file(descriptor)
+    with contextlib.ExitStack() as held:
+        try:
+            atomic_files.make_folder(path.parent)
+            held.enter_context(atomic_files.hold_lock(path, seconds=None))
+        except OSError as error:
+            raise InputError(
+                f"{path} cannot be created ({error.strerror}). Nothing was changed.",
+                hint="check that the folder is yours and writable",
+            ) from error
         yield
-    finally:
-        os.close(descriptor)
 
 
 def check_writable(changes: Sequence[Change]) -> None:
@@ -91,7 +87,7 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
     done: list[Change] = []
     try:
         for change in changes:
-            created += _make_missing_folders(_link_target(change.path).parent)
+            created += atomic_files.make_folder(_link_target(change.path).parent, 0o777)
             staged.append((change, _stage(change, change.new)))
         check_writable(changes)
         for change, beside in staged:
@@ -122,16 +118,6 @@ def remove_folders(folders: Sequence[Path]) -> None:
 
 def _link_target(path: Path) -> Path:
     return Path(os.path.realpath(path))
-
-
-def _make_missing_folders(folder: Path) -> list[Path]:
-    missing: list[Path] = []
-    while not folder.exists():
-        missing.insert(0, folder)
-        folder = folder.parent
-    for each in missing:
-        each.mkdir(exist_ok=True)
-    return missing
 
 
 def _stage(change: Change, data: bytes | None) -> Path | None:

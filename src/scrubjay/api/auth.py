@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-import os
 import secrets
 import sys
 import threading
@@ -168,12 +167,8 @@ class TokenStore:
     @contextmanager
     def _locked(self) -> Iterator[tuple[Token, ...]]:
         atomic_files.make_folder(self.file.parent)
-        descriptor = os.open(self.file.with_suffix(".lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            atomic_files.lock_file(descriptor)
+        with atomic_files.hold_lock(self.file.with_suffix(".lock"), seconds=None):
             yield self.all()
-        finally:
-            os.close(descriptor)
 
     def _write(self, tokens: Sequence[Token]) -> None:
         text = json.dumps({"tokens": [asdict(token) for token in tokens]}, indent=1)

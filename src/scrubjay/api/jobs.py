@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 
 from scrubjay.config.paths import make_private
 
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from scrubjay.config.settings import HookSettings
     from scrubjay.log import Log
     from scrubjay.memory import Memory
@@ -56,17 +57,12 @@ class JobQueue:
         with self.exclusive() as locked:
             return not locked
 
-    @contextmanager
-    def exclusive(self) -> Iterator[bool]:
-        """Yield whether this process holds the queue's lock; never wait for it."""
-        from scrubjay.atomic_files import try_lock
+    def exclusive(self) -> AbstractContextManager[bool]:
+        """Hold the queue's lock, without waiting for it; the value says whether it is held."""
+        from scrubjay.atomic_files import hold_lock
 
         make_private(self.folder)
-        descriptor = os.open(os.path.join(self.folder, "lock"), os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            yield try_lock(descriptor)
-        finally:
-            os.close(descriptor)
+        return hold_lock(self._path("lock"))
 
     def run(self, memory: Memory, hooks: HookSettings, log: Log) -> int:
         """Run the queued jobs unless another process does; return how many ran."""

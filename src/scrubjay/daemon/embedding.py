@@ -16,13 +16,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.atomic_files import try_lock
+from scrubjay.atomic_files import hold_lock
 from scrubjay.config.paths import data_folder, make_private, settings_fingerprint
 from scrubjay.daemon.client import spawn_detached
 from scrubjay.errors import ScrubjayError
@@ -156,18 +156,10 @@ class EmbeddingJob:
         with self.exclusive() as locked:
             return not locked
 
-    @contextmanager
-    def exclusive(self, seconds: float = 0.0) -> Iterator[bool]:
-        """Yield whether this process holds the lock, after waiting for it for at most so long."""
+    def exclusive(self, seconds: float = 0.0) -> AbstractContextManager[bool]:
+        """Hold the lock, after waiting for it for at most so long; the value says whether it is held."""
         make_private(str(self._folder))
-        descriptor = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            end = time.monotonic() + seconds
-            while not (locked := try_lock(descriptor)) and time.monotonic() < end:
-                time.sleep(0.02)
-            yield locked
-        finally:
-            os.close(descriptor)
+        return hold_lock(self._lock, seconds)
 
     def note(self, *, paused: str = "", problem: str = "") -> None:
         """Write the state file of the process that holds the lock."""

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.api.jobs import JobQueue
-from scrubjay.atomic_files import try_lock
+from scrubjay.atomic_files import hold_lock
 from scrubjay.config.loader import api_key
 from scrubjay.config.paths import (
     ALL_AGENTS,
@@ -559,18 +559,12 @@ def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
 def _is_unowned(path: Path, *, remove: bool) -> bool:
     """Whether no process owns a socket. It is removed with the lock held, so that no new owner loses its own."""
     try:
-        descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+        with hold_lock(f"{path}.lock") as free:
+            if free and remove:
+                path.unlink(missing_ok=True)
+            return free
     except OSError:
         return False
-    try:
-        free = try_lock(descriptor)
-        if free and remove:
-            path.unlink(missing_ok=True)
-        return free
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
 
 
 def _check_jobs(installation: Installation) -> Iterator[Check]:

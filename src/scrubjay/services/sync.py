@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -648,8 +648,7 @@ def remove_source(workspace: Workspace, status: SourceStatus) -> RemovedSource:
     with workspace.reader() as reader:
         commits = sum(_count_stored_commits(reader, one) for one in sources)
     derived = _remove_sources(workspace, sources)
-    shown = {item.name: getattr(status, item.name) for item in fields(status)}
-    return RemovedSource(**shown | {"commits": commits}, derived=derived)
+    return RemovedSource(**asdict(status) | {"commits": commits}, derived=derived)
 
 
 def _remove_sources(workspace: Workspace, sources: Sequence[Source]) -> int:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.api.auth import DEFAULT_SCOPES, Principal
-from scrubjay.atomic_files import try_lock
+from scrubjay.atomic_files import hold_lock
 from scrubjay.config.paths import make_private
 from scrubjay.errors import InputError, QuotaError
 from scrubjay.ingest.turns import redact_turns
@@ -412,14 +412,11 @@ class QueueWorker:
     async def _drain(self) -> None:
         if not self._queue.path.exists():
             return
-        descriptor = os.open(self._queue.lock, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if not try_lock(descriptor):
+        with hold_lock(self._queue.lock) as alone:
+            if not alone:
                 return
             while batch := await asyncio.to_thread(self._queue.oldest, BATCH_SIZE):
                 await self._store(batch)
-        finally:
-            os.close(descriptor)
 
     async def _store(self, batch: Sequence[QueuedTurn]) -> None:
         def write(memory: Memory) -> Any:
