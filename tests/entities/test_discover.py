@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.entities.dictionary import EntityMatcher
+from scrubjay.entities.dictionary import EntityDictionary
 from scrubjay.entities.discovery import DiscoveryPassage, discover_names
 from scrubjay.models.graph import Entity
 
@@ -188,7 +188,7 @@ def test_an_empty_text_has_no_names():
 )
 def test_long_texts_take_linear_time(unit):
     text = unit * (200_000 // len(unit)) + "_"
-    EntityMatcher([Entity("con_1", "", "Docker")]).match(text)
+    EntityDictionary([Entity("con_1", "", "Docker")]).match(text)
     discover_names([DiscoveryPassage(text, text[:100], path="a")])
 
 
@@ -205,7 +205,7 @@ def test_any_texts_give_names_that_can_be_matched(rows):
     ]
     names = discover_names(window)
     assert len({one.name for one in names}) == len(names)
-    EntityMatcher([Entity(f"con_{one.name}", "", one.name, one.aliases, one.kind) for one in names]).match(
+    EntityDictionary([Entity(f"con_{one.name}", "", one.name, one.aliases, one.kind) for one in names]).match(
         "a text"
     )
 

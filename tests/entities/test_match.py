@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.entities.dictionary import EntityMatcher, Mention, NameIndex, _owner_of, name_owners
+from scrubjay.entities.dictionary import EntityDictionary, Mention, NameIndex, _owner_of, name_owners
 from scrubjay.entities.normalization import (
     level_text,
     number_stem,
@@ -16,7 +16,7 @@ from scrubjay.entities.normalization import (
     text_offset,
     text_offset_after,
 )
-from scrubjay.models.graph import ENTITY_KINDS, Entity
+from scrubjay.models.graph import ENTITY_KINDS, Entity, merge_entities
 
 WORDS = st.sampled_from(
     ("test", "latest", "Docker", "Compose", "IT", "it", "Go", "C++", "C", "foo_bar()", "README.md", "a.b", "--flag",
@@ -35,7 +35,7 @@ def concepts(*names: str | tuple[str, ...], kind: str = "given") -> list[Entity]
 
 
 def found(text: str, *names: str | tuple[str, ...], kind: str = "given") -> list[str]:
-    return [text[m.start : m.end] for m in EntityMatcher(concepts(*names, kind=kind)).match(text)]
+    return [text[m.start : m.end] for m in EntityDictionary(concepts(*names, kind=kind)).match(text)]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_capitals_that_fold_to_a_common_word_are_meant_only_as_written():
     assert found("it is IT", "IT") == ["IT"]
     assert found("the who saw THE WHO", "THE WHO") == ["THE WHO"]
     assert found("Go on. Then we go with Go", "Go") == ["Go"]
-    assert EntityMatcher(concepts("Go")).match("- Go away") == ()
+    assert EntityDictionary(concepts("Go")).match("- Go away") == ()
     assert found("c and C and C++", "C") == ["C"]
 
 
@@ -106,7 +106,7 @@ def test_in_unspaced_text_han_is_found_anywhere_and_katakana_and_hangul_as_words
     assert found("私は東京大学へ", "東京大学") == ["東京大学"]
     assert found("使用Docker部署", "docker", "部署") == ["Docker", "部署"]
     assert found("ラテスト、テスト", "テスト") == ["テスト"]
-    assert [m.start for m in EntityMatcher(concepts("テスト")).match("ラテスト、テスト")] == [5]
+    assert [m.start for m in EntityDictionary(concepts("テスト")).match("ラテスト、テスト")] == [5]
     assert found("학교에서 중학교", "학교") == ["학교"]
 
 
@@ -116,14 +116,14 @@ def test_names_in_urls_are_no_mentions():
 
 
 def test_a_mention_counts_and_says_where_it_first_stands():
-    (mention,) = EntityMatcher(concepts(("Docker", "container engine"))).match(
+    (mention,) = EntityDictionary(concepts(("Docker", "container engine"))).match(
         "A container engine — “Docker”, docker's"
     )
     assert (mention.concept, mention.count, mention.start, mention.end) == ("con_0", 3, 2, 18)
 
 
 def test_a_spelling_claimed_twice_means_the_one_whose_name_it_is():
-    matcher = EntityMatcher(
+    matcher = EntityDictionary(
         concepts(("Container", "docker"), "Docker", ("Moby", "docker"), ("Engine", "moby engine"))
     )
     assert [m.concept for m in matcher.match("docker")] == ["con_1"]
@@ -135,13 +135,13 @@ def test_duplicates_blanks_and_regex_characters_are_harmless():
 
 
 def test_an_empty_dictionary_finds_nothing():
-    assert EntityMatcher(()).match("anything") == ()
+    assert EntityDictionary(()).match("anything") == ()
 
 
 @given(st.lists(TEXT, max_size=6), TEXT)
 @settings(max_examples=200, deadline=None)
 def test_any_dictionary_over_any_text_gives_whole_words_in_order(names, text):
-    mentions = EntityMatcher(concepts(*names)).match(text)
+    mentions = EntityDictionary(concepts(*names)).match(text)
     starts = [mention.start for mention in mentions]
     assert starts == sorted(starts)
     for mention in mentions:
@@ -162,7 +162,7 @@ SOME = st.builds(
 
 def plainly(rows: list[Entity], text: str) -> tuple[Mention, ...]:
     """Return the mentions as the whole dictionary's claims give them, looked for one by one in all of the text."""
-    whole = name_owners(rows)
+    whole = name_owners(merge_entities(rows))
     spaced, origins = spread_text(text)
     hits = []
     for key in whole.loose.keys() | whole.written.keys():
@@ -184,7 +184,7 @@ def plainly(rows: list[Entity], text: str) -> tuple[Mention, ...]:
 def test_mentions_equal_those_of_a_search_name_by_name(some, text):
     rows = [Entity(f"con_{at}", "public", *one) for at, one in enumerate(some)]
     for said in (text, " ".join((text, *(name for name, _, _ in some)))):
-        assert EntityMatcher(rows).match(said) == plainly(rows, said)
+        assert EntityDictionary(rows).match(said) == plainly(rows, said)
 
 
 @given(st.text("aesiyxch ", max_size=8))
@@ -197,7 +197,7 @@ def test_a_form_and_its_other_number_have_one_stem(form):
 def test_the_order_of_the_dictionary_makes_no_difference(names, text, random):
     rows = concepts(*names)
     shuffled = random.sample(rows, len(rows))
-    first, second = EntityMatcher(rows), EntityMatcher(shuffled)
+    first, second = EntityDictionary(rows), EntityDictionary(shuffled)
     assert first.match(text) == second.match(text)
 
 
@@ -246,8 +246,3 @@ def test_a_full_word_cache_changes_no_result(monkeypatch):
     monkeypatch.setattr("scrubjay.entities.dictionary.MAX_CACHED_WORD", 5)
     assert len(whole) == 40
     assert names.copy().places(text) == whole
-
-
-def test_a_matcher_without_names_is_falsy():
-    assert not EntityMatcher([])
-    assert EntityMatcher(concepts("Redis"))

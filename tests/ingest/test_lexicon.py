@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scrubjay.entities.dictionary import DictionaryCache, EntityDictionary, EntityMatcher, cached_dictionary
+from scrubjay.entities.dictionary import DictionaryCache, EntityDictionary, cached_dictionary
 from scrubjay.entities.normalization import normalize_name
 from scrubjay.models.graph import Entity, entity_to_row, merge_entities
 from scrubjay.models.records import Record, Scope
@@ -185,7 +185,7 @@ def test_however_it_came_to_be_a_lexicon_finds_and_means_what_one_made_of_the_sa
         meanings = known(rows)
         assert {name: words.means(name) for name in meanings} == meanings
         for said in (EVERYTHING, text):
-            plain = EntityMatcher(merge_entities(rows)).match(said)
+            plain = EntityDictionary(rows).match(said)
             assert {e.dst: e.weight for e in words.references(record(said), 0)} == {
                 mention.concept: 1 - 0.5**mention.count for mention in plain
             }

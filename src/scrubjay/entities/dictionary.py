@@ -211,53 +211,6 @@ def name_owners(concepts: Iterable[Entity]) -> NameOwners:
     return NameOwners(loose, written)
 
 
-def find_mentions(text: str, names: NameIndex, claimed: Callable[[str], NameOwners]) -> tuple[Mention, ...]:
-    """Return the entities that a text mentions, in the order of their first mention."""
-    spaced, origins = spread_text(text)
-    hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
-    for start, end, stem, key in names.places(spaced):
-        owners = claimed(stem)
-        concept, written = owners.loose.get(key, ""), owners.written.get(key)
-        if concept or written:
-            hits.append((end + (key[-1] == " "), start - (key[0] == " "), start, end - 1, concept, written))
-    hits.sort(key=lambda hit: hit[:2])
-    mentions: dict[str, tuple[int, int, int]] = {}
-    for _, _, first, last, concept, written in hits:
-        start, end = text_offset(first, origins), text_offset_after(last, origins)
-        if written:
-            concept = _owner_of(written, text, start, end) or concept
-        if concept:
-            count, start, end = mentions.get(concept, (0, start, end))
-            mentions[concept] = (count + 1, start, end)
-    found = (Mention(concept, *mention) for concept, mention in mentions.items())
-    return tuple(sorted(found, key=lambda one: (one.start, one.end, one.concept)))
-
-
-class EntityMatcher:
-    __slots__ = ("_claims", "_concepts", "_names")
-
-    def __init__(self, concepts: Iterable[Entity]) -> None:
-        self._concepts: dict[str, list[Entity]] = {}
-        self._names = NameIndex()
-        self._claims: dict[str, NameOwners] = {}
-        for concept in concepts:
-            self._concepts.setdefault(concept.id, []).append(concept)
-            self._names.learn((name, concept.id) for name in (concept.name, *concept.aliases))
-
-    def __bool__(self) -> bool:
-        return bool(self._concepts)
-
-    def match(self, text: str) -> tuple[Mention, ...]:
-        """Return the entities that a passage mentions, in the order of their first mention."""
-        return find_mentions(text, self._names, self._claimed)
-
-    def _claimed(self, stem: str) -> NameOwners:
-        if stem not in self._claims:
-            bearers = self._names.bearers(stem)
-            self._claims[stem] = name_owners(concept for each in bearers for concept in self._concepts[each])
-        return self._claims[stem]
-
-
 def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
     """Add plurals and singulars where no name is spelled so."""
     for key, concept in list(loose.items()):
@@ -398,7 +351,6 @@ class EntityDictionary:
         """Id to the concept's rows, by key."""
         self._names = NameIndex()
         self._owners_by_stem: dict[str, NameOwners] = {}
-        self._refused: EntityMatcher | None = None
         self._successor: tuple[int, Sequence[Entity], EntityDictionary] | None = None
         self.add(rows)
 
@@ -468,7 +420,6 @@ class EntityDictionary:
             for spelling, _ in _names_with_ids(chain.from_iterable((*before, *changed.values()))):
                 for of in name_stems(spelling):
                     self._owners_by_stem.pop(of, None)
-        self._refused = None
         self._names.learn(_names_with_ids(chain.from_iterable(changed.values())))
 
     def set_successor(self, mark: int, rows: Sequence[Entity], successor: EntityDictionary) -> None:
@@ -496,9 +447,9 @@ class EntityDictionary:
         names: set[str] = set()
         for item in discover_names([_passage(record) for record in records], stored_mentions):
             name = normal_form(item.name)
-            # A name in the other number is found already by the known one.
+            # A removed name is known, too, and one in the other number is found by the known one.
             known = any(one in names or self._owner(one) is not None for one in (name, other_number(name)))
-            if name and not known and not self._is_refused(item.name):
+            if name and not known:
                 aliases = {
                     alias
                     for alias in item.aliases
@@ -510,18 +461,34 @@ class EntityDictionary:
                 names.update(normal_form(one) for one in (item.name, *aliases))
         return new
 
-    def _is_refused(self, name: str) -> bool:
-        if self._refused is None:
-            rows = (row for own in self._rows.values() for row in own if row[4] == "refused")
-            self._refused = EntityMatcher(map(entity_from_row, rows))
-        if not self._refused:
-            return False
-        return any((m.start, m.end) == (0, len(name)) for m in self._refused.match(name))
+    def match(self, text: str) -> tuple[Mention, ...]:
+        """Return the entities that a text mentions, in the order of their first mention."""
+        spaced, origins = spread_text(text)
+        hits: list[tuple[int, int, int, int, str, dict[str, str] | None]] = []
+        for start, end, stem, key in self._names.places(spaced):
+            owners = self._owners(stem)
+            concept, written = owners.loose.get(key, ""), owners.written.get(key)
+            if concept or written:
+                hits.append(
+                    (end + (key[-1] == " "), start - (key[0] == " "), start, end - 1, concept, written)
+                )
+        hits.sort(key=lambda hit: hit[:2])
+        mentions: dict[str, tuple[int, int, int]] = {}
+        for _, _, first, last, concept, written in hits:
+            start, end = text_offset(first, origins), text_offset_after(last, origins)
+            if written:
+                concept = _owner_of(written, text, start, end) or concept
+            if concept:
+                count, start, end = mentions.get(concept, (0, start, end))
+                mentions[concept] = (count + 1, start, end)
+        found = (Mention(concept, *mention) for concept, mention in mentions.items())
+        return tuple(sorted(found, key=lambda one: (one.start, one.end, one.concept)))
 
     def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
         """Return the edges from a memory to the entities it mentions; 1, 2, 3 mentions weigh 1/2, 3/4, 7/8."""
-        found = find_mentions(named_text(record), self._names, self._owners)
-        ranked = sorted(found, key=lambda mention: (-mention.count, mention.concept))[:MAX_REFERENCES]
+        ranked = sorted(
+            self.match(named_text(record)), key=lambda mention: (-mention.count, mention.concept)
+        )[:MAX_REFERENCES]
         edges = []
         for mention in ranked:
             weight = 1 - 0.5 ** min(mention.count, 20)
