@@ -32,8 +32,9 @@ from scrubjay.search.context import (
     token_counter,
 )
 from scrubjay.search.dedup import is_digest
-from scrubjay.search.pipeline import RetrievalState, Selection, retrieve, select_answers
+from scrubjay.search.pipeline import RetrievalState, retrieve, select_answers
 from scrubjay.search.relevance import term_weights, terms_held
+from scrubjay.search.results import Selection
 from scrubjay.storage.interface import Reader
 
 if TYPE_CHECKING:

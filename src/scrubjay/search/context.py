@@ -33,7 +33,7 @@ from scrubjay.models.results import (
 from scrubjay.models.sources import authorship
 from scrubjay.search.amendments import find_successors
 from scrubjay.search.dedup import DIGEST_TIERS, deduplicate_items, is_duplicate
-from scrubjay.search.pipeline import RetrievalState, newest_first, retrieve, score_memories, select_answers
+from scrubjay.search.pipeline import RetrievalState, retrieve, score_memories, select_answers
 from scrubjay.search.relevance import RelevanceFeatures, all_weak, confident_only, possible_only
 from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path
@@ -360,7 +360,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         if asks_for_answers:
             selection = select_answers(state)
             features = selection.features
-            ordered = [group.lead for group in newest_first(selection, state, selection.groups)[0]]
+            ordered = [group.lead for group in selection.groups]
             answers = ordered
             if request.unprompted:
                 said = prompt_record(request)

@@ -3,9 +3,8 @@
 `retrieve` plans the query and runs the channels. `select_answers` scores the candidates (`_score`), expands them by
 graph, categories and links (`_expand`), orders them (`_order`: turns among passages, reranking), selects (`_select`:
 validity, duplicates, diversity), decides whether to abstain (`_abstain`) and places newer memories first
-(`_answer_by_successor`, `_choose_newer`, `_place_newer`: stage ``recency``, as is a part of `newest_first`). `answer`
-calls both and builds the results. Limit, stages and tier options are read from the plan, which may replace those of the
-request. The stages in their order, as in docs/ranking.md:
+(`_place_by_time`: stage ``recency``). `answer` calls both and builds the results. Limit, stages and tier options are
+read from the plan, which may replace those of the request. The stages in their order, as in docs/ranking.md:
 
 plan > prune > fallback > channels > weigh > fuse > evidence > session > neighbours > decay > dated > tiers > graph
 > hierarchy > links > fold > match > rerank > valid > verify > deduplicate > mmr > caps > abstain > recency
@@ -17,15 +16,16 @@ Those of `request.STAGES` can be left out by name; ``graph`` is a channel (`requ
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds
 from scrubjay.models.records import GENERIC_ROLES, Record
-from scrubjay.models.results import WEAK_RELEVANCE, Answer, Candidate, Contribution, Notice, count_strong
+from scrubjay.models.results import WEAK_RELEVANCE, Answer, Candidate, Notice, count_strong
 from scrubjay.search import fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
@@ -46,6 +46,7 @@ from scrubjay.search.graph import expand_by_graph, graph_ranking
 from scrubjay.search.plan import QueryPlan, build_plan
 from scrubjay.search.query import without_quotes
 from scrubjay.search.request import SearchRequest
+from scrubjay.search.results import Selection
 from scrubjay.search.turn_ranking import order_turns
 from scrubjay.storage.interface import RankingMetadata, Reader
 from scrubjay.tracing import annotate, traced
@@ -86,47 +87,6 @@ class RetrievalState:
     def at(self) -> int:
         """UTC microseconds of the time that is asked about."""
         return self.request.now if self.plan.true_at is None else self.plan.true_at
-
-
-@dataclass(slots=True)
-class Selection:
-    """The candidates of one search, best first; each step fills its part.
-
-    Attributes:
-        low_confidence_count: How many were left out for low confidence.
-        paths: Memory to the hit and the name that the graph reached it by.
-        collapsed: Turn to the facts that it represents.
-        rerank_parts: Memory to its reranker part; None before the reranker has run.
-        partial: Failures of reranking, one sentence each.
-        copies: Memory to its duplicates, which are not shown.
-        features: The relevance features of the first candidates.
-        groups: The results, best first; in the end only those that answer.
-        newer: Memory to the later memories that supersede a statement of it, the newest first.
-        joined: Memory to the later memories that are placed before it: it answers by a statement that they supersede,
-            or they may have changed it.
-        linked: By memory that was looked up, those that may have changed it (`validity.find_newer` and
-            `validity.find_corrections`); empty for none.
-        corrected: Memories that a later turn of their conversation corrects.
-        nearest: The first results where none is likely to answer.
-        abstained: Why nothing answers; else empty.
-    """
-
-    candidates: list[Candidate] = field(default_factory=list)
-    low_confidence_count: int = 0
-    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    collapsed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    rerank_parts: Mapping[str, Contribution] | None = None
-    partial: tuple[str, ...] = ()
-    records: Mapping[str, Record] = field(default_factory=dict)
-    copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    features: Mapping[str, relevance.RelevanceFeatures] = field(default_factory=dict)
-    groups: list[results.ResultGroup] = field(default_factory=list)
-    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    linked: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    corrected: set[str] = field(default_factory=set)
-    nearest: list[results.ResultGroup] = field(default_factory=list)
-    abstained: str = ""
 
 
 def run_search(
@@ -194,32 +154,16 @@ def retrieve(reader: Reader, embedders: Sequence[AnyEmbedder], request: SearchRe
 
 
 def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answer:
-    """Select the memories that answer, newer ones before those they change, and build readable results."""
-    reader, request, plan = state.reader, state.request, state.plan
+    """Select the memories that answer and build readable results."""
+    request, plan = state.request, state.plan
     selection = select_answers(state, reranker)
-    records, terms = selection.records, state.channels.terms
-    groups, newer = newest_first(selection, state, selection.groups or selection.nearest)
-    groups = groups[: plan.limit]
-    leads = [group.lead for group in groups]
-    turns = {}
-    if request.neighbours or request.by == "session":
-        turns = results.surrounding_turns(reader, groups, records, request.neighbours, plan.groups)
-    details = results.ResultDetails(
-        evidence_by_memory(reader, [one.id for one in leads if records[one.id].origin == "derived"]),
-        selection.collapsed,
-        selection.copies,
-        selection.paths,
-        turns,
-        newer,
-    )
     counts_age = request.by == "memory" and not selection.abstained
     notes = plan.notes + state.channels.notes
     if selection.low_confidence_count and plan.tier_options is not None:
         floor = f"{plan.tier_options.floor:g}"
         notes += (f"{selection.low_confidence_count:,} found with a confidence below {floor} were left out.",)
-    built = results.build_results(
-        leads, records, reader.sources(), plan, terms, selection.features, request, details
-    )
+    shown = (selection.groups or selection.nearest)[: plan.limit]
+    built = results.build_results(state.reader, selection, shown, plan, state.channels.terms, request)
     return Answer(
         results=built if selection.groups else (),
         nearest=() if selection.groups else built,
@@ -233,7 +177,7 @@ def answer(state: RetrievalState, reranker: RerankOptions | None = None) -> Answ
 
 
 def select_answers(state: RetrievalState, reranker: RerankOptions | None = None) -> Selection:
-    """Score, expand, order and select candidates, and abstain where none of them answers; contexts use it, too.
+    """Score, expand, order and select candidates, abstain where none answers, and place newer memories first.
 
     Where duplicates, or the turns of few conversations, leave the answer short, the channels are read deeper.
     """
@@ -256,41 +200,8 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
         depth = min(depth * DEPTH_FACTOR, MAX_DEPTH)
         state = replace(state, channels=state.channels.with_depth(depth))
     _abstain(selection, state)
-    prefers_newer = "recency" in state.plan.stages and state.plan.timeless and not by_session
-    if prefers_newer:
-        _answer_by_successor(selection, state)
-    first = [group.lead.id for group in selection.groups[: max(state.plan.limit, relevance.FIRST_RESULTS)]]
-    superseded = validity.superseded_statements(
-        state.reader, {memory: selection.records[memory] for memory in first}, state.at
-    )
-    selection.newer = {memory: tuple(one.later.id for one in own) for memory, own in superseded.items()}
-    if prefers_newer and (newer := _choose_newer(selection, state, superseded)):
-        _place_newer(selection, state, newer)
+    _place_by_time(selection, state)
     return selection
-
-
-def newest_first(
-    selection: Selection, state: RetrievalState, groups: list[results.ResultGroup]
-) -> tuple[list[results.ResultGroup], Mapping[str, tuple[str, ...]]]:
-    """Return the results, newer ones before those they change, and the memories that may have changed each."""
-    request, plan, records = state.request, state.plan, selection.records
-    newer = _find_newer(selection, state, groups)
-    fused = plan.fusion == "auto" and request.by == "memory"
-    if "recency" in plan.stages and plan.timeless and fused:
-        best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
-        equivalents = validity.newer_equivalents(
-            best, records, selection.features, plan, state.channels.terms
-        )
-        groups = validity.place_ahead(groups, equivalents)
-    groups = validity.place_ahead(groups, newer)
-    if "decay" in plan.stages and fused:
-        better = validity.better_than_wrong(groups, records, selection.features)
-        groups = validity.place_ahead(groups, better)
-    if request.by == "memory":
-        groups = validity.place_digests_behind(groups, records, selection.features, state.reader)
-    for memory, later in selection.newer.items():
-        newer[memory] = tuple(dict.fromkeys((*later, *newer.get(memory, ()))))
-    return groups, newer
 
 
 @traced("scrubjay.search.fuse")
@@ -326,16 +237,15 @@ def _expand(selection: Selection, state: RetrievalState) -> None:
     plan, expansion, candidates = state.plan, state.plan.expansion, selection.candidates
     best = candidates[0].score if candidates else 0.0
     least = MIN_SHARE * best if expansion.threshold is None else expansion.threshold
-    if state.categories is not None and best > 0:
-        from scrubjay.search.expansion import ScoreCache, descend_categories
+    hops = expansion.links if "links" in plan.stages else 0
+    if best > 0 and (state.categories is not None or hops):
+        from scrubjay.search.expansion import ScoreCache, descend_categories, follow_links
 
         cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
-        candidates = descend_categories(candidates, cache, state.categories, expansion, plan.limit, least)
-    if expansion.links and "links" in plan.stages and best > 0:
-        from scrubjay.search.expansion import ScoreCache, follow_links
-
-        cache = ScoreCache(state.reader, plan.where, partial(score_memories, state), candidates)
-        candidates = follow_links(candidates, cache, expansion.links, plan.limit, least)
+        if state.categories is not None:
+            candidates = descend_categories(candidates, cache, state.categories, expansion, plan.limit, least)
+        if hops:
+            candidates = follow_links(candidates, cache, hops, plan.limit, least)
     if expansion.threshold is not None:
         candidates = [one for one in candidates if one.score >= expansion.threshold]
     if plan.fusion == "auto" and "fold" in plan.stages:
@@ -418,22 +328,58 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     annotate({"scrubjay.abstained": bool(selection.abstained)})
 
 
+def _place_by_time(selection: Selection, state: RetrievalState) -> None:
+    """Place newer memories before those they change, others before what is marked wrong, and digests last.
+
+    Each rule names the memories that belong before another; where two contradict, the later rule holds.
+    """
+    plan, by_memory = state.plan, state.request.by == "memory"
+    prefers_newer = by_memory and "recency" in plan.stages and plan.timeless
+    if prefers_newer:
+        _answer_by_successor(selection, state)
+    first = [group.lead.id for group in selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]]
+    superseded = validity.superseded_statements(
+        state.reader, {memory: selection.records[memory] for memory in first}, state.at
+    )
+    leads = [group.lead.id for group in selection.groups or selection.nearest]
+    newer, corrected = _find_newer(state, {memory: selection.records[memory] for memory in leads})
+    if prefers_newer:
+        later = _choose_later(selection, state, superseded, newer, corrected)
+        newer |= _find_newer(state, _join_later(selection, state, later))[0]
+    groups = validity.place_ahead(selection.groups or selection.nearest, selection.joined)
+    records, features = selection.records, selection.features
+    if prefers_newer and plan.fusion == "auto":
+        best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
+        equivalents = validity.newer_equivalents(best, records, features, plan, state.channels.terms)
+        groups = validity.place_ahead(groups, equivalents)
+    groups = validity.place_ahead(groups, newer)
+    if by_memory and plan.fusion == "auto" and "decay" in plan.stages:
+        groups = validity.place_ahead(groups, validity.better_than_wrong(groups, records, features))
+    if by_memory:
+        digests = validity.better_than_digests(groups, records, features, state.reader)
+        groups = validity.place_ahead(groups, digests)
+    if selection.groups:
+        selection.groups = groups
+    else:
+        selection.nearest = groups
+    for memory, own in superseded.items():
+        newer[memory] = tuple(dict.fromkeys((*(one.later.id for one in own), *newer.get(memory, ()))))
+    selection.newer = newer
+
+
 def _find_newer(
-    selection: Selection, state: RetrievalState, groups: Sequence[results.ResultGroup]
-) -> dict[str, tuple[str, ...]]:
-    """Return, by result, the memories that may have changed it; each result is looked up once."""
-    ids = [group.lead.id for group in groups]
-    new = {memory: selection.records[memory] for memory in ids if memory not in selection.linked}
-    if new:
-        found = validity.find_newer(state.reader, new, state.at)
-        first = {memory: new[memory] for memory in ids[: relevance.FIRST_RESULTS] if memory in new}
-        corrections = validity.find_corrections(state.reader, first, state.at)
-        selection.corrected |= corrections.keys()
-        selection.linked |= {
-            memory: tuple(dict.fromkeys((*corrections.get(memory, ()), *found.get(memory, ()))))
-            for memory in new
-        }
-    return {memory: selection.linked[memory] for memory in ids if selection.linked[memory]}
+    state: RetrievalState, records: Mapping[str, Record]
+) -> tuple[dict[str, tuple[str, ...]], Set[str]]:
+    """Return, by result, the memories that may have changed it, and which a later turn of its conversation corrects."""
+    first = dict(islice(records.items(), relevance.FIRST_RESULTS))
+    corrections = validity.find_corrections(state.reader, first, state.at)
+    found = validity.find_newer(state.reader, records, state.at)
+    newer = {
+        memory: tuple(dict.fromkeys((*corrections.get(memory, ()), *found.get(memory, ()))))
+        for memory in records
+        if memory in corrections or memory in found
+    }
+    return newer, corrections.keys()
 
 
 def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
@@ -476,8 +422,12 @@ def _likelier_superseded(state: RetrievalState, best: float) -> dict[str, releva
     return {memory: own for memory, own in found.items() if own.sufficient and own.relevance > best}
 
 
-def _choose_newer(
-    selection: Selection, state: RetrievalState, superseded: Mapping[str, Sequence[validity.Supersession]]
+def _choose_later(
+    selection: Selection,
+    state: RetrievalState,
+    superseded: Mapping[str, Sequence[validity.Supersession]],
+    newer: Mapping[str, tuple[str, ...]],
+    corrected: Set[str],
 ) -> dict[str, list[Record]]:
     """Return, by result, the later memories to place before it.
 
@@ -491,40 +441,42 @@ def _choose_newer(
             state.channels.terms, [memory, *(one.statement.id for one in own)]
         )
         found[memory] = [one.later for one, words in zip(own, stated, strict=True) if words >= held]
-    first = selection.groups[: max(state.plan.limit, relevance.FIRST_RESULTS)]
-    newer = _find_newer(selection, state, first)
-    leads = [group.lead.id for group in first[: relevance.FIRST_RESULTS]]
+    leads = [group.lead.id for group in selection.groups[: relevance.FIRST_RESULTS]]
     likely = [
         memory
         for memory in leads
-        if memory in selection.corrected or selection.features[memory].relevance >= WEAK_RELEVANCE
+        if memory in corrected or selection.features[memory].relevance >= WEAK_RELEVANCE
     ]
-    newer = {memory: newer[memory] for memory in likely if memory in newer}
-    for memory, last in validity.last_changes(state.reader, newer, state.at).items():
+    changed = {memory: newer[memory] for memory in likely if memory in newer}
+    for memory, last in validity.last_changes(state.reader, changed, state.at).items():
         found.setdefault(memory, []).append(last)
     return found
 
 
-def _place_newer(selection: Selection, state: RetrievalState, newer: Mapping[str, Sequence[Record]]) -> None:
-    """Place later memories before the results that they change.
+def _join_later(
+    selection: Selection, state: RetrievalState, later: Mapping[str, Sequence[Record]]
+) -> dict[str, Record]:
+    """Note which later memories belong before each result, and add those that pass the caller's filters.
 
-    Those that the results lack join them where they pass the caller's filters.
+    Returns the memories that were added.
     """
+    if not later:
+        return {}
     leads = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
     leads |= {copy: one for one, own in selection.copies.items() if one in leads for copy in own}
-    missing = {one.id: one for later in newer.values() for one in later if one.id not in leads}
+    missing = {one.id: one for own in later.values() for one in own if one.id not in leads}
     passing = [Candidate(one, ()) for one in filter_records(state.reader, state.plan.where, missing)]
     passing = validity.match_phrases(passing, missing, replace(state.plan.query, phrases=()))
     added = score_memories(state, [one.id for one in passing])
-    groups = [*selection.groups, *map(results.ResultGroup, added)]
-    placed = {group.lead.id for group in groups}
+    selection.groups = [*selection.groups, *map(results.ResultGroup, added)]
+    placed = {group.lead.id for group in selection.groups}
     selection.joined = {
-        memory: tuple(one for one in (leads.get(one.id, one.id) for one in later) if one in placed - {memory})
-        for memory, later in newer.items()
+        memory: tuple(one for one in (leads.get(one.id, one.id) for one in own) if one in placed - {memory})
+        for memory, own in later.items()
     }
     selection.features = {**selection.features, **_features(state, added, missing)}
     selection.records = {**selection.records, **missing}
-    selection.groups = validity.place_ahead(groups, selection.joined)
+    return {one.id: missing[one.id] for one in added}
 
 
 def _features(

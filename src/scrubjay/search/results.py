@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import time
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from scrubjay.models.results import (
 )
 from scrubjay.models.sources import repository_of
 from scrubjay.search.candidates import TermRanking
+from scrubjay.search.dedup import evidence_by_memory
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.relevance import RelevanceFeatures
 from scrubjay.search.request import SearchRequest
@@ -35,6 +36,42 @@ class ResultGroup:
 
     lead: Candidate
     others: tuple[Candidate, ...] = ()
+
+
+@dataclass(slots=True)
+class Selection:
+    """The candidates of one search, best first; each step fills its part.
+
+    Attributes:
+        low_confidence_count: How many were left out for low confidence.
+        paths: Memory to the hit and the name that the graph reached it by.
+        collapsed: Turn to the facts that it represents.
+        rerank_parts: Memory to its reranker part; None before the reranker has run.
+        partial: Failures of reranking, one sentence each.
+        copies: Memory to its duplicates, which are not shown.
+        features: The relevance features of the first candidates.
+        groups: The results, best first; in the end only those that answer.
+        newer: Memory to the later memories that may have changed it, or supersede a statement of it; the newest first.
+        joined: Memory to the later memories that are placed before it: it answers by a statement that they supersede,
+            or they may have changed it.
+        nearest: The first results where none is likely to answer.
+        abstained: Why nothing answers; else empty.
+    """
+
+    candidates: list[Candidate] = field(default_factory=list)
+    low_confidence_count: int = 0
+    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    collapsed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    rerank_parts: Mapping[str, Contribution] | None = None
+    partial: tuple[str, ...] = ()
+    records: Mapping[str, Record] = field(default_factory=dict)
+    copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    features: Mapping[str, RelevanceFeatures] = field(default_factory=dict)
+    groups: list[ResultGroup] = field(default_factory=list)
+    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    joined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    nearest: list[ResultGroup] = field(default_factory=list)
+    abstained: str = ""
 
 
 SECOND_TURN_SHARE: Final = 0.5
@@ -141,58 +178,50 @@ SESSION_LABEL_LENGTH = 12
 """Characters of a session's name that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResultDetails:
-    """Details that are shown with results.
-
-    Attributes:
-        evidence: Derived memory to the memories that it was derived from.
-        collapsed: Turn to the facts that it represents.
-        copies: Memory to its duplicates, which are not shown.
-        paths: Memory to the hit and the name that the graph reached it by.
-        turns: Memory to the turns shown with it.
-        newer: Memory to later memories of the same, the newest first.
-    """
-
-    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    collapsed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    copies: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    turns: Mapping[str, tuple[NearbyTurn, ...]] = field(default_factory=dict)
-    newer: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-NO_DETAILS: Final = ResultDetails()
 MAX_COPIES = 5
 """Most ids of duplicates in a result; all are counted."""
 
 
 def build_results(
-    candidates: Sequence[Candidate],
-    records: Mapping[str, Record],
-    sources: Sequence[Source],
+    reader: Reader,
+    selection: Selection,
+    groups: Sequence[ResultGroup],
     plan: QueryPlan,
     terms: TermRanking | None,
-    features: Mapping[str, RelevanceFeatures],
     request: SearchRequest,
-    details: ResultDetails,
 ) -> tuple[Result, ...]:
-    """Build readable results: snippet, place, date, citation."""
-    word_scores = (
-        terms.scored.group_scores([c.id for c in candidates]) if terms is not None else [()] * len(candidates)
-    )
-    by_id = {source.id: source for source in sources}
+    """Build readable results: snippet, place, date, citation, and the memories that belong to each."""
+    records = selection.records
+    ids = [group.lead.id for group in groups]
+    sources = {source.id: source for source in reader.sources()}
+    evidence = evidence_by_memory(reader, [one for one in ids if records[one].origin == "derived"])
+    turns: Mapping[str, tuple[NearbyTurn, ...]] = {}
+    if request.neighbours or request.by == "session":
+        turns = surrounding_turns(reader, groups, records, request.neighbours, plan.groups)
+    word_scores = terms.scored.group_scores(ids) if terms is not None else [()] * len(ids)
     results = []
-    for candidate, scores in zip(candidates, word_scores, strict=True):
-        record = records[candidate.id]
+    for group, scores in zip(groups, word_scores, strict=True):
+        record, score = records[group.lead.id], group.lead.score
         explanation = None
         if request.explain:
             words = {g.word: round(score, 6) for g, score in zip(plan.groups, scores, strict=False) if score}
-            path = details.paths.get(candidate.id, ())
-            explanation = Explanation(candidate.contributions, words=words, way=path)
+            path = selection.paths.get(record.id, ())
+            explanation = Explanation(group.lead.contributions, words=words, way=path)
         text = result_snippet(record.content, plan.groups, request.snippet)
-        relevance = features.get(record.id)
-        results.append(build_result(record, by_id, candidate.score, text, explanation, details, relevance))
+        features = selection.features.get(record.id)
+        copies = selection.copies.get(record.id, ())
+        results.append(
+            replace(
+                build_result(record, sources, score, text, explanation),
+                relevance=features.relevance if features is not None and features.reliable else None,
+                evidence=evidence.get(record.id, ())[:MAX_EVIDENCE],
+                statements=selection.collapsed.get(record.id, ()),
+                copies=len(copies),
+                copied=copies[:MAX_COPIES],
+                turns=turns.get(record.id, ()),
+                newer=selection.newer.get(record.id, ()),
+            )
+        )
     return tuple(results)
 
 
@@ -211,14 +240,11 @@ def build_result(
     score: float,
     text: str,
     explanation: Explanation | None,
-    details: ResultDetails = NO_DETAILS,
-    features: RelevanceFeatures | None = None,
 ) -> Result:
     place = record.place
     source = sources.get(place.source) if place is not None else None
     path = full_path(record, sources)
     first, last = line_range(place) or (None, None)
-    copies = details.copies.get(record.id, ())
     return Result(
         id=record.id,
         tier=record.tier,
@@ -229,7 +255,7 @@ def build_result(
         line_end=last,
         date=record_date(record),
         score=score,
-        relevance=features.relevance if features is not None and features.reliable else None,
+        relevance=None,
         citation=_citation(record, source, path),
         status=record.status,
         tags=record.tags,
@@ -240,12 +266,6 @@ def build_result(
         project=record.project,
         agent=record.agent,
         explanation=explanation,
-        evidence=details.evidence.get(record.id, ())[:MAX_EVIDENCE],
-        statements=details.collapsed.get(record.id, ()),
-        copies=len(copies),
-        copied=copies[:MAX_COPIES],
-        turns=details.turns.get(record.id, ()),
-        newer=details.newer.get(record.id, ()),
         marked_wrong=record.marked_wrong,
         valid_from=_iso_time(record.valid_from),
         valid_until=_iso_time(record.valid_until),

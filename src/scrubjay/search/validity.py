@@ -401,31 +401,29 @@ def better_than_wrong(
     }
 
 
-def place_digests_behind(
+def better_than_digests(
     groups: Sequence[ResultGroup],
     records: Mapping[str, Record],
     features: Mapping[str, RelevanceFeatures],
     reader: Reader,
-) -> list[ResultGroup]:
-    """Return groups in their order, but each digest behind what it quotes and what is at least as likely to answer."""
-    places = {group.lead.id: place for place, group in enumerate(groups)}
-    last = {
-        one: place
-        for one, place in places.items()
-        if records[one].tier == "crystal" and records[one].origin == "derived"
-    }
-    for edge in reader.edges(list(last), ["derived_from"]) if last else ():
-        if edge.weight and edge.dst in places:
-            last[edge.src] = max(last[edge.src], places[edge.dst])
-    likely = {one: features[one].comparable if one in features else 1.0 for one in places}
-    furthest = 0
-    for one in sorted(places, key=lambda one: (-likely[one], one in last)):
-        if one in last:
-            last[one] = max(last[one], furthest)
-        elif one in features:
-            furthest = max(furthest, places[one])
-    order = sorted(places, key=lambda one: (last.get(one, places[one]), one in last, places[one]))
-    return [groups[places[one]] for one in order]
+) -> dict[str, list[str]]:
+    """Return, by digest, all down to the last that it quotes, or that is at least as likely to answer."""
+    ids = [group.lead.id for group in groups]
+    digests = [one for one in ids if records[one].tier == "crystal" and records[one].origin == "derived"]
+    edges = reader.edges(digests, ["derived_from"]) if digests else []
+    quoted = {(edge.src, edge.dst) for edge in edges if edge.weight}
+    others = [one for one in ids if one not in digests]
+    likely = {one: features[one].comparable for one in ids if one in features}
+    found = {}
+    for digest in digests:
+        least = likely.get(digest, 1.0)
+        better = [
+            place
+            for place, one in enumerate(others, 1)
+            if (digest, one) in quoted or likely.get(one, 0.0) >= least
+        ]
+        found[digest] = others[: max(better, default=0)]
+    return found
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")
