@@ -10,9 +10,9 @@ from recall_values import candidate, ranking
 
 from scrubjay.search.candidates import ChannelWeight
 from scrubjay.search.fusion import (
+    LENGTH_SCALE,
     PREDICTED_CORRELATION,
     RRF_K,
-    WEIGHT_LENGTH,
     best_first,
     build_table,
     candidate_ids,
@@ -86,7 +86,7 @@ def test_a_weight_lies_half_way_to_that_of_long_memories_at_a_hundred_words() ->
         "c": RankingMetadata("", 300, turn=True),
     }
     table = build_table([MEANING], ["a", "b", "c"], weights, heads)
-    assert WEIGHT_LENGTH == 100
+    assert LENGTH_SCALE == 100
     assert [row.parts[0][3] for row in table] == [2.0, 1.0, 0.75]
 
 

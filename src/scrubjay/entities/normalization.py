@@ -234,18 +234,6 @@ def number_stem(form: str) -> str:
     return form.rstrip(NUMBER_ENDS)
 
 
-def to_singular(form: str) -> str:
-    """Return a normal form with its last word in the singular, if it looks like a plural."""
-    change = number_ending(form[form.rfind(" ") + 1 :]) if form.endswith("s") else None
-    return form[: len(form) - change[0]] + change[1] if change and change[0] else form
-
-
-def to_plural(form: str) -> str:
-    """Return a normal form with its last word in the plural, or itself if it has none."""
-    change = number_ending(form[form.rfind(" ") + 1 :])
-    return form[: len(form) - change[0]] + change[1] if change and change[1].endswith("s") else form
-
-
 def other_number(form: str) -> str:
     """Return a normal form with its last word in the other number, or itself if there is none.
 
@@ -254,6 +242,16 @@ def other_number(form: str) -> str:
     """
     change = number_ending(form[form.rfind(" ") + 1 :])
     return form[: len(form) - change[0]] + change[1] if change else form
+
+
+def to_singular(form: str) -> str:
+    """Return a normal form with its last word in the singular, if it looks like a plural."""
+    return min(form, other_number(form), key=len) if form.endswith("s") else form
+
+
+def to_plural(form: str) -> str:
+    """Return a normal form with its last word in the plural, or itself if it has none."""
+    return max(form, other_number(form), key=len)
 
 
 _COMMON = """

@@ -263,10 +263,8 @@ ANSWER_SNIPPET: Final = 480
 SNIPPET_PER_TOKEN: Final = 0.5
 """Characters of a memory that answers a question for each token of the budget: a tenth of it. Whole turns of
 conversations fit into 4,000 tokens so (bench/LOG.md)."""
-ANSWER_PHRASE: Final = 120
-"""Characters of a memory that answers a question where no more of it fits."""
 PHRASE_LENGTH: Final = 120
-"""Characters of a memory that has no phrase (L0)."""
+"""Characters of a memory where no more of it fits, if it answers a question or has no phrase (L0)."""
 MAX_WHOLE_TOKENS: Final = 120
 """Longest other memory that is shown whole; longer ones by their paragraph (L1), then their phrase (L0)."""
 TOLD_SHARE: Final = 0.7
@@ -633,7 +631,7 @@ def _context_item(
         first = next(snippets).text
         if most > ANSWER_SNIPPET < len(first):
             second = next(snippets).text
-        last = best_sentences(content, state.plan.groups, ANSWER_PHRASE).text
+        last = best_sentences(content, state.plan.groups, PHRASE_LENGTH).text
     else:
         first, last = _shown_text(record), _shown_phrase(record)
     forms = (first, second, last)

@@ -79,10 +79,11 @@ MODEL_WEIGHTS: Final = (1.2, 0.4, 0.8)
 interaction reads short turns better: LoCoMo's R@5 is .70 without this model and .675 with .8, BEAM's long turns .54 and
 .57; CoSQA's .66 with .8, .70 with 1.2 (bench/LOG.md)."""
 LATE_WEIGHTS: Final = (1.0, 2.0)
-"""Weights of late interaction for a passage and a turn of no words; half at `WEIGHT_LENGTH`. LoCoMo turns R@5 .60 to
+"""Weights of late interaction for a passage and a turn of no words; half at `LENGTH_SCALE`. LoCoMo turns R@5 .60 to
 .69; documents of hundreds of words lose from 1 on (bench/LOG.md)."""
-WEIGHT_LENGTH: Final = 100.0
-"""Words at which a weight lies half-way between that for none and that for very many."""
+LENGTH_SCALE: Final = 100.0
+"""Words at which a weight lies half-way between that for none and that for very many, and a turn borrows half as much
+of its session and its neighbours: long turns need no context."""
 RESPELLED_WEIGHT: Final = 0.15
 """Weight of respelled words: half that of exact words."""
 AGREEMENT_PASSAGES: Final = 3
@@ -244,7 +245,7 @@ def _weights_by_length(weight: ChannelWeight, table: ScoreTable) -> list[float]:
     for row in table:
         turn, words = (row.head.turn, row.head.words) if row.head is not None else (False, 0)
         short, long = weight.turn if turn else weight.passage
-        found.append(short + words / (words + WEIGHT_LENGTH) * (long - short))
+        found.append(short + words / (words + LENGTH_SCALE) * (long - short))
     return found
 
 
@@ -307,7 +308,6 @@ alone), and no set falls (bench/LOG.md)."""
 LENGTH_WEIGHT: Final = 0.2
 """Weight of the penalty ``ln(1 + words / 100)``: of a long memory the best of many windows counts. +.003 mean nDCG;
 without the 100, short turns gain too much."""
-LENGTH_SCALE: Final = 100.0
 PHRASE_WEIGHT: Final = 1.0
 """Weight of containing all quotations of a sentence: one deviation."""
 PERSON_WEIGHT: Final = 0.3
@@ -407,9 +407,8 @@ def find_speaker(question: str, speakers: Collection[str]) -> str | None:
 
 SESSION_SHARE: Final = 0.3
 """Share of its session's best score that a turn of no words borrows. From .2 to .5 alike: BEAM R@5 .520 to .549,
-LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md)."""
-SESSION_LENGTH_SCALE: Final = 100.0
-"""Words at which a turn borrows half as much. Without it LongMemEval turns R@5 falls from .763 to .729."""
+LongMemEval turns R@10 .879 to .892, LoCoMo R@10 .671 to .678 (bench/LOG.md); with the same share for long turns
+LongMemEval R@5 falls from .763 to .729."""
 
 
 def add_session_feature(rows: ScoreTable, lenders: ScoreTable, scores: Sequence[float]) -> None:
@@ -424,16 +423,14 @@ def add_session_feature(rows: ScoreTable, lenders: ScoreTable, scores: Sequence[
     for _, head, parts in rows if best else ():
         if head is not None and head.turn and head.session in best:
             borrowed = best[head.session]
-            weight = SESSION_SHARE / (1.0 + head.words / SESSION_LENGTH_SCALE)
+            weight = SESSION_SHARE / (1.0 + head.words / LENGTH_SCALE)
             parts.append(("session", borrowed, borrowed, weight))
 
 
 NEIGHBOUR_SHARE: Final = 0.5
-"""Share of its better neighbour's positive score that a turn of no words borrows."""
-NEIGHBOUR_LENGTH_SCALE: Final = 100.0
-"""Words at which a turn borrows half as much: a long turn needs no context. LoCoMo turns R@10 .587 to .647, BEAM R@5
-.435 to .497, LongMemEval turns .853 to .878; without it, or with both neighbours' sum, LongMemEval loses
-(bench/LOG.md)."""
+"""Share of its better neighbour's positive score that a turn of no words borrows. LoCoMo turns R@10 .587 to .647, BEAM
+R@5 .435 to .497, LongMemEval turns .853 to .878; with the same share for long turns, or both neighbours' sum,
+LongMemEval loses (bench/LOG.md)."""
 
 
 def add_neighbour_feature(
@@ -446,7 +443,7 @@ def add_neighbour_feature(
     for memory, head, parts in rows:
         borrowed = max([scores.get(near, 0.0) for near in adjacent.get(memory, ())], default=0.0)
         if borrowed > 0.0 and head is not None:
-            weight = NEIGHBOUR_SHARE / (1.0 + head.words / NEIGHBOUR_LENGTH_SCALE)
+            weight = NEIGHBOUR_SHARE / (1.0 + head.words / LENGTH_SCALE)
             parts.append(("neighbours", borrowed, borrowed, weight))
 
 

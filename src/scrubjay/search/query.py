@@ -371,11 +371,12 @@ MAX_ANCHORS: Final = 2
 """Most events of one question that are looked for."""
 ANCHOR_MAX_HOLDERS: Final = 50
 """Best memories with an event's words that may date it."""
-ANCHOR_MIN_RARITY: Final = 0.5
+RARE_SHARE: Final = 0.5
 """Share of the greatest idf from which on a word is rare: held by about the root of all memories. An event needs
 one."""
-ANCHOR_MIN_MEMORIES: Final = 200
-"""Least size that is assumed of a store: among ten memories a word in three of them is rare."""
+MIN_STORE_SIZE: Final = 200
+"""Least size that is assumed of a store: among ten memories every word is common or rare by chance, and an unknown one
+outweighs all."""
 ANCHOR_CLEAR_SHARE: Final = 0.8
 """Share of the best score from which on another memory may report the event as well."""
 ANCHOR_AGREEMENT: Final = 7 * DAY
@@ -438,8 +439,8 @@ def _find_anchor(
     for word, found in groups.items():
         places[word] = range(first, first + len(found))
         first += len(found)
-    memories = max(scored.memories, ANCHOR_MIN_MEMORIES)
-    least = ANCHOR_MIN_RARITY * idf(memories, 0)
+    memories = max(scored.memories, MIN_STORE_SIZE)
+    least = RARE_SHARE * idf(memories, 0)
     rare = {
         word
         for word, place in places.items()

@@ -22,7 +22,7 @@ from typing import Any, Final
 from scrubjay.models.results import LINK_PREFIX, WEAK_RELEVANCE, Candidate
 from scrubjay.search.candidates import Ranking, TermRanking
 from scrubjay.search.plan import QueryPlan
-from scrubjay.search.query import without_times
+from scrubjay.search.query import MIN_STORE_SIZE, RARE_SHARE, without_times
 from scrubjay.storage.scoring import idf
 from scrubjay.text.language import detect_language, identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
@@ -30,11 +30,6 @@ from scrubjay.text.tokenizer import split_words
 
 NAME_FACTOR: Final = 2.0
 """Weight of a name or a number over another word of the same rarity."""
-MIN_STORE_SIZE: Final = 200
-"""Least size that is assumed of a store: among three memories every word is common, and an unknown one outweighs
-all."""
-RARE_SHARE: Final = 0.5
-"""Share of the greatest idf from which on an identifier is rare: held by about the root of all memories."""
 
 
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
