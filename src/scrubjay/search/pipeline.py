@@ -3,7 +3,7 @@
 `retrieve` plans the query and runs the channels. `select_answers` scores the candidates (`_score`), expands them by
 graph, categories and links (`_expand`), orders them (`_order`: turns among passages, reranking), selects (`_select`:
 validity, duplicates, diversity), decides whether to abstain (`_abstain`) and places newer memories first
-(`_place_by_time`: stage ``recency``). `answer` calls both and builds the results. Limit, stages and tier options are
+(`_place_results`: stage ``recency``). `answer` calls both and builds the results. Limit, stages and tier options are
 read from the plan, which may replace those of the request. The stages in their order, as in docs/ranking.md:
 
 plan > prune > fallback > channels > weigh > fuse > evidence > session > neighbours > decay > dated > tiers > graph
@@ -200,7 +200,7 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
         depth = min(depth * DEPTH_FACTOR, MAX_DEPTH)
         state = replace(state, channels=state.channels.with_depth(depth))
     _abstain(selection, state)
-    _place_by_time(selection, state)
+    _place_results(selection, state)
     return selection
 
 
@@ -328,7 +328,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     annotate({"scrubjay.abstained": bool(selection.abstained)})
 
 
-def _place_by_time(selection: Selection, state: RetrievalState) -> None:
+def _place_results(selection: Selection, state: RetrievalState) -> None:
     """Place newer memories before those they change, others before what is marked wrong, and digests last.
 
     Each rule names the memories that belong before another; where two contradict, the later rule holds.
