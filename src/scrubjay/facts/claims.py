@@ -26,6 +26,7 @@ from scrubjay.facts.lexicon import (
     time_signal,
 )
 from scrubjay.facts.quantities import DateValue, Quantity, StatementPiece, parse_pieces
+from scrubjay.facts.vocabulary import load_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
 
@@ -33,16 +34,8 @@ _SUBJECTS: Final = word_set("i we you they he she it who that which there")
 _POSSESSIVE: Final = DETERMINERS | {"'s", "of", "in", "on", "at", "with", "from"}
 MAX_ED_ROOT: Final = 4
 """Longest word whose -ed is no ending: red, need."""
-ING_NOUNS: Final = word_set(
-    """nothing something everything anything thing king ring spring string morning evening during sibling
-    ceiling"""
-)
-"""Words in -ing that are no verbs."""
-OPENERS: Final = word_set(
-    """after before when whenever while in on at for since because if as during with by once until from every
-    due despite starting although though"""
-)
-"""First words of a statement whose subject follows later."""
+ING_NOUNS: Final = load_words("ing_nouns")
+OPENERS: Final = load_words("openers")
 _PARTING: Final = frozenset((":", "=", "->", "→", "will", "'ll"))
 _WAS: Final = frozenset(("was", "were", "did", "had"))
 _STATES: Final = frozenset(("have", "get", "live", "know", "own", "like", "be"))

@@ -12,7 +12,18 @@ from typing import Final, NamedTuple
 
 from scrubjay.facts import features, vocabulary
 from scrubjay.facts.features import FEATURE_BITS, LIFE_WORDS, OURS_ABROAD, WORD_BITS
-from scrubjay.facts.vocabulary import ASKING, AUXILIARY, BE, FIRST, JOINS, OWNED, PRONOUNS, STATES, VERBAL
+from scrubjay.facts.vocabulary import (
+    ASKING,
+    AUXILIARY,
+    BE,
+    FIRST,
+    JOINS,
+    OWNED,
+    PRONOUNS,
+    STATES,
+    VERBAL,
+    load_words,
+)
 from scrubjay.text.dialogue import asks_not_to_remember
 from scrubjay.text.normalize import word_set
 from scrubjay.text.sentences import bracketed_ranges, is_abbreviated, sentence_ends
@@ -260,17 +271,8 @@ _ENGLISH: Final = (
     | vocabulary.LIKE
     | word_set("a an to of in on for and it's not no at with from by please never always only every all")
 ) - word_set("am was do") | OURS_ABROAD
-_NO_ING: Final = word_set(
-    "thing nothing anything everything something morning evening during king ring spring string bring sing"
-)
-_STRONG: Final = word_set(
-    """was were had did went came took gave made got saw ran wrote read said told thought knew found felt left
-    lost kept held met paid sent spent put cut let set began broke chose drove ate drank flew forgot grew
-    heard hid hit hurt led lent lay rode rang rose sold sang sat slept spoke stood stole swam taught tore
-    threw understood woke wore won bought brought built caught dealt dug fed fought hung laid lit meant
-    quit shot shut slid stuck swept"""
-)
-"""Verbs whose past has no -ed."""
+_NO_ING: Final = load_words("no_ing")
+_STRONG: Final = load_words("strong")
 _PAST: Final = _STRONG | vocabulary.DATED | vocabulary.TALKED
 _PRESENT: Final = word_set("need feed speed breed bleed exceed proceed succeed seed embed shed wed heed weed")
 """Verbs that end in -ed all the same."""
@@ -393,28 +395,14 @@ _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "...
 _TIPS: Final = word_set("tips ideas idea advice suggestions recommendations chance thoughts way")
 _HOW: Final = word_set("much many long often far old about to kind sort type time else i we")
 _WHOM: Final = PRONOUNS | OWNED | word_set("a an any anyone someone")
-_BEFORE: Final = word_set(
-    """and but so or also then ok okay well hi hey hello please pls now btw question quick yes no thanks just
-    sorry anyway"""
-)
-_ORDERS: Final = word_set(
-    """please pls always never don't let's lets btw fyi find recommend give suggest show help tell write plan
-    explain list fix draft summarize summarise translate leave"""
-)
-_ABROAD: Final = word_set(
-    """ich wir kannst könntest was wie wo welche welches meine mein je tu nous peux pouvez quel quelle comment
-    où mon ma yo qué cómo dónde cuál puedes puede mi eu como qual onde podes pode você minha meu"""
-)
+_BEFORE: Final = load_words("before")
+_ORDERS: Final = load_words("orders")
+_ABROAD: Final = load_words("abroad")
 _AND_ABROAD: Final = word_set("und aber weil denn y pero porque et mais car mas")
 _JOINTS: Final = JOINS | _AND_ABROAD
 _AFTERTHOUGHTS: Final = word_set("should could would so")
 _FILLS: Final = word_set("also then now that just please btw")
-_OPEN: Final = word_set(
-    """that which who if when what where than think because as hope guess how all but and to of for with in at
-    on the a an any every some my our only same whatever since while or is are was from about like until
-    before after say believe know told tell said says heard mean"""
-)
-"""Words after which a clause goes on."""
+_OPEN: Final = load_words("open")
 _IS: Final = word_set("a an in on at the not from called")
 """After "'s" where it is short for "is"."""
 _ANY: Final = OWNED | word_set("a an any every some")

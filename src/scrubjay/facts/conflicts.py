@@ -53,14 +53,10 @@ from scrubjay.facts.lexicon import (
     shared_language,
 )
 from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, number_words, statement_tokens
-from scrubjay.facts.vocabulary import table_lines
+from scrubjay.facts.vocabulary import load_words, table_lines
 from scrubjay.text.normalize import word_set
 
-_STOPPING: Final = word_set(
-    """stop stops stopped stopping quit quits cease ceases ceased except unless no-longer failed failing never
-    used-to instead-of off-limits anything-but"""
-)
-"""Words that deny without being a denial."""
+_STOPPING: Final = load_words("stopping")
 _DENYING: Final = NEGATORS | _STOPPING
 _ANOTHER: Final = word_set("another else only except unless additional")
 """Words that make another statement of one which has them not."""

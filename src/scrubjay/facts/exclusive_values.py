@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from scrubjay.facts.lexicon import ADDITIVE, SEVERAL_KIN
 from scrubjay.facts.quantities import ENGLISH_MONTHS, MONTHS
-from scrubjay.facts.vocabulary import table_lines
+from scrubjay.facts.vocabulary import load_words, table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word, word_rank
@@ -122,22 +122,14 @@ _SHAPES: Final = (
 """Beginnings of values that are recognized by their form."""
 PLACES: Final = ("town", "country")
 _LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
-_STATE: Final = _LIVE | word_set(
-    """we we're i'm my our the is are am use uses using run runs host hosted stored kept on in at as now currently these
-    days for this repo wir unser unsere nutze nutzen verwenden benutze jetzt nous utilisons maintenant à en nos usamos
-    ahora 我 们 在 用 了 现 的 是"""
-)
+_STATE: Final = _LIVE | load_words("state")
 """Words that are ignored when the frames of two states are compared."""
 _SELF: Final = word_set("i i'm my ich mein meine je j'habite mon ma vivo mi 我")
-ANYBODY: Final = SEVERAL_KIN | word_set(
-    "a an there one some any another most someone he she they it this that er sie es il elle ein eine un une"
-)
+ANYBODY: Final = SEVERAL_KIN | load_words("anybody")
 """Words of persons and things of which there may be several."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
 _NOW: Final = re.compile(r"\bnow\b", re.IGNORECASE)
-_DOUBT: Final = function_words("en") - word_set("for in on with at") | word_set(
-    "nearly almost barely probably hopefully maybe perhaps soon tomorrow"
-)
+_DOUBT: Final = function_words("en") - word_set("for in on with at") | load_words("doubt")
 """Words of wishes, plans and longer sentences, which announce no change."""
 _MOST: Final = 3
 """Words of a name."""

@@ -49,7 +49,7 @@ from scrubjay.facts.features import (
     turn_features,
 )
 from scrubjay.facts.ownership import introduces_person
-from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE
+from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE, load_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.sentences import bracketed_ranges, ends_sentence, sentence_ends
 
@@ -87,9 +87,7 @@ VERB: Final = 8
 OVER: Final = 13
 """Words of a long clause."""
 
-_LEADING: Final = JOINS | word_set(
-    "btw also oh ok okay yes no hi hey hello well actually fyi then please just yeah nope"
-)
+_LEADING: Final = JOINS | load_words("leading")
 """Introductory words, which are skipped."""
 _MINE: Final = FEATURE_BITS["of i"] | FEATURE_BITS["of we"]
 _BEING: Final = FEATURE_BITS["is"] | FEATURE_BITS["was"]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from scrubjay.facts import vocabulary
-from scrubjay.facts.vocabulary import table_lines
+from scrubjay.facts.vocabulary import load_words, table_lines
 from scrubjay.text.normalize import word_set
 
 _TALES: Final = (
@@ -20,15 +20,7 @@ _TALES: Final = (
     r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|"
     r"role-?play"
 )
-_TRIGGERS: Final = word_set(
-    """you you're act be behave respond answer talk speak roleplay role-play pretend character voice persona
-    dungeon protagonist narrator heroine time suppose imagine let's assume assuming hypothetical
-    hypothetically thought if world exercise homework practice riddle quiz word your story stories tale
-    novel poem haiku sonnet limerick scene dialogue monologue screenplay script sketch song lyrics rap
-    fanfic fanfiction fiction fable joke jokes film diary backstory villanelle ballad parody vignette book
-    game dream i'm style role"""
-)
-"""Without one of these there is no frame to look for."""
+_TRIGGERS: Final = load_words("triggers")
 _FRAME = re.compile(
     r"\b(?:"
     r"(?:you are|you're|you will be|you'll be|act like|act as|(?<![\w',] )be|behave as|respond as|answer "
@@ -51,13 +43,7 @@ _FRAME = re.compile(
     r"quiz|word problem)s?:"
     r")"
 )
-TELLS: Final = word_set(
-    """say says saying said tell tells telling told explain explains explaining explained mention mentions
-    mentioned claim claims claimed wrote writes reads announced announcing think thinks thought believes
-    believe insists insisted swears argues asks asked heard apparently rumour rumor rumours rumors
-    supposedly allegedly suggest suggests suggested recommends recommended promised dreamed dreamt quote
-    gather according meint meinte sagt sagte schreibt schrieb behauptet"""
-)
+TELLS: Final = load_words("tells")
 _MINE = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
     r"mention|add|tell you|told you|said|mentioned)"
@@ -67,17 +53,13 @@ _MINE = re.compile(
     r"|did i mention|forgot to (?:say|mention)|"
     r"that said)\b"
 )
-_JOKES: Final = word_set(
-    "lol lmao rofl haha hahaha hehe jk kidding joking sarcasm xd /s 😂 🤣 😜 🙃 😉 😏 🤪"
-)
+_JOKES: Final = load_words("jokes")
 _DROPPED = re.compile(
     r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|"
     r"(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
     r"|yeah right|in my dreams|as a joke|as (?:if|though))\b|[😂🤣😜🙃😉😏🤪]"
 )
-_DROPS: Final = word_set(
-    "scrapped abandoned dropped canceled cancelled called calling changed fell right dreams joke as"
-)
+_DROPS: Final = load_words("drops")
 _PASSING = re.compile(
     r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|"
     r"for now|in a (?:minute|sec|second|bit|hurry|rush)"
@@ -121,13 +103,7 @@ def is_temporary(text: str, start: int, end: int) -> bool:
     return _PASSING.search(text, start, end) is not None
 
 
-IMPERATIVES: Final = word_set(
-    """make write give show tell help explain find fix add change use create list summarize translate rewrite
-    please can could let's lets try check look suggest recommend generate draft convert update remove
-    delete run put keep turn move set rename continue stop do don't go sort compare describe review
-    refactor implement build design plan format include avoid ignore read open send call take think imagine
-    shorten simplify sum bring walk guide cut pick drop skip leave"""
-)
+IMPERATIVES: Final = load_words("imperatives")
 _ABROAD: Final = {
     "i": word_set(
         """ich je j'ai j'habite j'utilise yo eu vivo trabajo soy tengo moro trabalho sou tenho me m'appelle
@@ -168,20 +144,7 @@ _SUBJECTS: Final = {
     "you": word_set("you your you're you've you'll"),
     "a": word_set("a an"),
     "asks": vocabulary.ASKING | word_set("if when whenever"),
-    "order": IMPERATIVES
-    | word_set(
-        """rebuild regenerate sketch prove swap replace cancel book recolour recolor reformat restructure
-        reorder retry rerun rephrase reword revise redo resend recompute recalculate reduce remind repeat
-        reply answer respond apply adapt adjust align append arrange assign attach calculate categorise
-        categorize choose combine comment complete compute condense correct count critique debug define
-        deploy derive diagnose discuss divide double-check edit elaborate estimate evaluate expand extend
-        extract fetch figure fill filter finish flag follow group guess highlight improve insert install
-        integrate invent judge lay log lower mail merge migrate modify name optimise optimize order
-        organise organize outline paraphrase parse pass paste pitch plot polish post predict prepare print
-        propose provide push quote raise rank rate research restart return roast schedule score search
-        simulate sketch solve spell split squeeze state structure submit test tidy title transcribe trim
-        try turn type verify wrap"""
-    ),
+    "order": IMPERATIVES | load_words("subjects"),
 }
 _CLASSES: Final = {
     "moment": vocabulary.MOMENT,
@@ -301,10 +264,7 @@ def turn_features(text: str, plain: str, words: list[str]) -> int:
     return features
 
 
-_INFORMING: Final = word_set(
-    """fyi note remember btw context reminder update heads-up record memory know background correction
-    actually wrong"""
-)
+_INFORMING: Final = load_words("informing")
 _TURN: Final = (
     ("?", "asked turn"),
     ("\n", "lines"),

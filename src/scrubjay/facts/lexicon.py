@@ -11,98 +11,38 @@ import re
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from scrubjay.facts.vocabulary import table_lines
+from scrubjay.facts.vocabulary import load_words, table_lines
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import strip_accents, word_set
 from scrubjay.text.tokenizer import stem_word
 
-DETERMINERS: Final = word_set(
-    "the a an this that these those my our your his her their its another each every some any no"
-)
+DETERMINERS: Final = load_words("determiners")
 PERSONS: Final = {
     **dict.fromkeys(("i", "me", "my", "mine", "myself", "we", "us", "our", "ours"), "i"),
     **dict.fromkeys(("you", "your", "yours"), "you"),
     **dict.fromkeys(("he", "him", "his", "she", "her", "hers", "they", "them", "their"), "they"),
 }
 """Pronoun -> grammatical person; "I" and "we" are one."""
-BE: Final = word_set(
-    "be is are am was were been being isn't aren't wasn't weren't 's 're 'm sits lies stands"
+BE: Final = load_words("be")
+AUXILIARY: Final = load_words("lexicon_auxiliary")
+STOP: Final = (DETERMINERS | BE | AUXILIARY | frozenset(PERSONS) | load_words("stop")) - word_set(
+    "no like-to right? please,? but when while because need"
 )
-AUXILIARY: Final = word_set(
-    "have has had do does did 've 'd would could should can may might must shall will having doing ought"
-)
-STOP: Final = (
-    DETERMINERS
-    | BE
-    | AUXILIARY
-    | frozenset(PERSONS)
-    | word_set(
-        """of to in on at by for with from as into onto about it itself there here who which what where how so
-        such very quite really basically just please simply also too well and or but if then than per via
-        ok okay yes hey hi oh um btw fyi note remember reminder know think believe guess say said recently
-        lately newly generally usually typically normally currently presently still always overall mostly
-        mainly especially essentially both all own during within around approximately apiece roughly
-        exactly precisely about only even ever least most more much many lot lots bit kind sort thing
-        things etc get gets got getting let lets ourselves themselves himself herself one ones some right?
-        please,? everyone everybody anyone anybody someone somebody something anything everything people
-        set up out over off upon down that's it's need has-been value equals entire whole total currently,
-        definitely certainly truly absolutely own personally honestly located situated using when while
-        because because since though although until till between through across time times oclock o'clock
-        approx ca circa date keep keeps kept way apparently obviously clearly luckily unfortunately already
-        yet now anymore again mind note, thanks thank shortly fairly rather teh adn sinse again happen
-        happens take takes place taking taken took every each like-to go-to different various other"""
-    )
-) - word_set("no like-to right? please,? but when while because need")
 """Words that a statement may gain or lose and say the same."""
 
-NEGATORS: Final = word_set(
-    """not n't never no none nobody nothing neither nor nowhere without cannot hardly barely scarcely rarely
-    seldom unable lack lacks lacking nah fails fail refuse refuses refused refusing avoid avoids avoiding
-    minus zero-tolerance anything-but"""
-)
-"""Words that turn a statement round. Two of them turn it back."""
+NEGATORS: Final = load_words("negators")
 
-CHANGE: Final = word_set(
-    """now actually instead switch switched switching moved moving changed migrated migrating replaced
-    replaces replacing upgraded downgraded updated renamed rescheduled postponed pushed bumped raised
-    increased lowered reduced cut became becomes become relocated transferred converted swapped adopted
-    correction nope nowadays turned shifted rebranded extended shortened grew rose dropped fell went nudged
-    promoted rewrote ported delayed brought-forward amended revised corrected meanwhile switches moves
-    again returned fixed repaired resolved solved reopened resumed restored re-enabled meant sorry oops
-    scratch wrong reverted changing anymore finally transitioned upped slipped slid adjusted expanded
-    shrank doubled halved tripled traded edited rebooked preponed"""
-)
-"""Words by which a speaker says that what follows took the place of something."""
+CHANGE: Final = load_words("change")
 
 STEPS: Final = word_set("fell rose grew dropped went cut lost pushed turned became climbed fallen")
 """Words of change only where they say from what or to what: a price fell to 5, a vase fell."""
 
-MOVES: Final = word_set(
-    """switch move change migrat replac upgrad downgrad updat renam reschedul postpon push bump rais increas
-    lower reduc cut becom reloc transfer convert swap adopt turn shift rebrand extend shorten go drop grow
-    rise fall promot port rewrit revert settl settle land delay transit trade rebook expand shrink adjust
-    up slip slid leav came come decid decided pick chose choos opt"""
-)
-"""Stems of verbs of change: they stand for whatever verb the old statement had."""
+MOVES: Final = load_words("moves")
 
-ENDS: Final = word_set(
-    """stopped stop quit quits left resigned retired sold ended cancelled canceled dropped ditched abandoned
-    scrapped ceased gave-up discontinued removed deleted closed-down shut-down divorced broke-up formerly
-    former ex ex- used-to previously finished expired-since no-longer retired decommissioned deprecated
-    outgrew lost died sunset dissolved done completed disbanded unsubscribed uninstalled revoked phased-out"""
-)
-"""Words by which a state is over."""
+ENDS: Final = load_words("ends")
 
-FUTURE: Final = word_set(
-    """will 'll shall going-to gonna planning plans plan planned intend intends intending considering consider
-    hoping hopes hope thinking wants want upcoming about-to awaiting probably hiring soon tomorrow due-to
-    aim aims might may-be supposed-to scheduled-to wanna"""
-)
-"""Marks of a plan, not of a fact."""
-PLANS: Final = word_set(
-    """plan plans planning planned intend intends intending considering consider hoping hopes hope thinking
-    wants want aim aims gonna wanna"""
-)
+FUTURE: Final = load_words("future")
+PLANS: Final = load_words("plans")
 
 ALSO: Final = word_set("also too another additionally besides as-well additional")
 """Marks of one more beside the old ones."""
@@ -124,93 +64,37 @@ PLURALS: Final = {
     "knives": "knife",
 }
 """Plurals that no stemmer knows."""
-PAST: Final = word_set(
-    """was were bought went got wrote met left made took gave had did said saw knew thought found came became
-    began ran spoke taught sold told kept led paid drove flew ate drank built brought chose won lost held
-    sent spent slept sang swam broke grew drew wore fell felt heard sat stood shot rose rode caught fought
-    stole threw hid forgot understood froze bit shrank"""
-)
+PAST: Final = load_words("past")
 
-VERBS: Final = word_set(
-    """live reside purchas inhabit work use like love hate prefer own play speak eat drink run start begin end
-    finish close open cost weigh measur store keep call name drive park commut studi attend teach meet
-    visit buy sell read watch listen write make take give need want hold support allow serv host deploy
-    expir pay earn rent stay sleep walk swim cycl cook bake grow travel fli arriv leav return join report
-    belong contain includ requir accept charg deliv ship send receiv return handl log scale backup sync
-    pull push merg build compil test fail pass crash lead manag own coach train practis practic rehears
-    perform sing danc paint collect wear smoke suffer celebr move switch chang migrat becom plan go come
-    get have do know think say enjoy dislik adopt marri graduat sign releas launch offer show open expect
-    default listen point connect depend seat fit last sit stand lie face produc generat print display
-    accept render learn vote donat volunt borrow order book schedul happen subscrib restart remov add avoid
-    ensur check tri avoid peel break climb expos encrypt treat leak trigger block fetch emit save load pars
-    validat retri reject die feed water tutor help carri bring follow see find tell ask sell decid choos
-    pick win lose spend updat instal process ride say"""
-)
-"""Stems of common verbs, which divide a statement into subject and predicate."""
+VERBS: Final = load_words("verbs")
 
-ADDITIVE: Final = word_set(
-    """like love enjoy hate have own buy visit see read watch speak know learn play eat drink cook bake try
-    travel meet talk discuss fix add write make finish want need support collect wear bring go attend order
-    listen ask find grow studi help follow offer includ contain accept sing hear sell do show tell borrow
-    volunt donat subscrib climb serv win allow reject handl get"""
-)
-"""Stems of verbs that hold of many things at once: who likes tea may like coffee."""
+ADDITIVE: Final = load_words("additive")
 
-STATIC: Final = word_set(
-    """be call name hang sit stand lie keep store base host locat park mount instal stay live belong label
-    titl say read"""
-)
-"""Stems of verbs that say no more than what or where a thing is: one may stand for another."""
+STATIC: Final = load_words("static")
 
-ONCE: Final = word_set(
-    """bear found launch join graduat marri die releas hire sign start begin open end close born schedul book
-    expir"""
-)
-"""Stems of verbs of what happens once to a thing: another date is a correction, not another occasion."""
+ONCE: Final = load_words("once")
 
-SEVERAL_KIN: Final = word_set(
-    """sister brother cousin uncle aunt friend neighbour neighbor colleague son daughter child kid nephew
-    niece grandmother grandfather flatmate roommate coworker teammate student customer client"""
-)
-"""People one may have several of."""
+SEVERAL_KIN: Final = load_words("several_kin")
 
-LIGHT: Final = word_set(
-    "be have get do make take give go put keep includ seem current happen stay new recent final actual lot"
-)
-"""Stems of words that carry little: two statements are not about the same because they share one."""
+LIGHT: Final = load_words("light")
 
-SINGLE: Final = STATIC | word_set(
-    """work weigh cost drive sleep studi earn pay rent commut park report deploi deploy run use expir default
-    lead practis practic rehears wear vote found launch graduat marri die releas hire sign born schedul
-    book prefer"""
-)
+SINGLE: Final = STATIC | load_words("single")
 """Stems of verbs with one object at a time: who works at one place has left the other."""
 
 FOR: Final = word_set("use run lead sign hire wear vote book")
 """Those of ``SINGLE`` with one object for each purpose: one tool for mail, another for accounts."""
 
-WEAK: Final = STATIC | word_set(
-    """take run come go find see feature offer provid have get remain occur happen exist use contain includ
-    hold consist compris involv total amount measur serv work give"""
-)
+WEAK: Final = STATIC | load_words("weak")
 """Stems of verbs that stand for one another where all else is the same: a bus runs, or comes, every hour."""
 
-WEIGHTLESS: Final = word_set(
-    """number be have get do make happen occur exist seem matter case fact point type kindli appreci sure
-    ensur detail overal process activ gener basi regard concern period"""
-)
-"""Stems of words that a paraphrase gains or loses and that tell nothing of their own."""
+WEIGHTLESS: Final = load_words("weightless")
 
 
 ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
 """Articles of several languages, with the possessives of a speaker, as they are written."""
 OWNERS: Final = word_set("your his her their its einem einer mein meine unser unsere")
 """Other words that stand where an article does."""
-ADVERBS: Final = word_set(
-    """now nowadays currently instead henceforth jetzt nun mittlerweile inzwischen stattdessen künftig
-    maintenant désormais actuellement ahora actualmente"""
-)
-"""Adverbs that announce a change."""
+ADVERBS: Final = load_words("lexicon_adverbs")
 TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
 
 

@@ -9,7 +9,8 @@ from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from scrubjay.facts.lexicon import phrase_openings
-from scrubjay.text.normalize import normalize_typography, word_set
+from scrubjay.facts.vocabulary import load_words
+from scrubjay.text.normalize import normalize_typography
 
 _MONTHS: Final = (
     "january jan januar jänner janvier enero janeiro gennaio",
@@ -261,11 +262,7 @@ def number_words(language: str) -> dict[str, int]:
     return _OWN["en"] if language == "en" else _FOREIGN | _OWN.get(language, {})
 
 
-NAMED: Final = word_set(
-    """number no nr issue ticket bug case task item room chapter episode part step lesson day week page volume
-    section level round game figure table question flight train platform gate draft phase sprint hash"""
-)
-"""Words whose number is a name."""
+NAMED: Final = load_words("named")
 Token = tuple[str, str, str]
 """Kind (date, clock, digits, word, mark), folded text, and the text as written; of digits their suffix."""
 
@@ -409,10 +406,7 @@ _VERSION: Final = re.compile(r"v\d[\w.]*")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
 _ARTICLES: Final = frozenset(("a", "an"))
 _EACH: Final = frozenset(("per", "every", "each", "/"))
-_LASTING: Final = word_set(
-    """for in within after takes take took lasts last lasted about around under over than than is was half
-    only spend spends spent needs need of"""
-)
+_LASTING: Final = load_words("lasting")
 _WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
 """Number words that are other words as often; only a unit behind them makes them numbers."""
 _HALVES: Final = {"half": 0.5, "quarter": 0.25}
@@ -571,19 +565,14 @@ _NOON: Final = {
     "midi": HALF_DAY,
     "minuit": 0,
 }
-_BEFORE: Final = word_set(
-    "in since until till by of last next this every from before after on early late mid around"
-)
+_BEFORE: Final = load_words("quantities_before")
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
 _PAST: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
 _PARTS: Final = {"half": 30, "quarter": 15}
 _HOURS: Final = number_words("en")
 _DAYS: Final = range(1, 32)
 _YEARS: Final = range(1900, 2101)
-_YEAR_AFTER: Final = word_set(
-    """in since until by from year till before after early late mid summer winter spring autumn im seit en em
-    nel dal depuis desde bis dès"""
-)
+_YEAR_AFTER: Final = load_words("year_after")
 
 DATE_OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
 """Words that a date or a time of day begins with."""

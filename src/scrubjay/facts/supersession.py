@@ -30,50 +30,21 @@ from scrubjay.facts.exclusive_values import (
 from scrubjay.facts.lexicon import ADDITIVE, ADVERBS, ARTICLES, TITLES, shared_language
 from scrubjay.facts.quantities import COUNTS, MONTH_NAMES, MONTHS, UNITS, WEEKDAYS
 from scrubjay.facts.supersession_guards import is_limited, of_one_kind, of_other_kind
+from scrubjay.facts.vocabulary import load_pattern, load_words
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_rank
 
-
-def _any(*parts: str) -> re.Pattern[str]:
-    return re.compile("|".join(parts))
-
-
-ALSO: Final = _any(
-    r"\b(?:also|too|as well|in addition|additionally|besides|second|another|both|either|sometimes|part of)\b",
-    r"\b(?:auch|ausserdem|außerdem|zusätzlich|zweite[rsn]?|manchmal|aussi|également|deuxième|parfois|también|además|segund[oa])\b",
-    r"也|还有|另外|同时|第二",
-)
-"""Signs that a statement holds beside another."""
-REJECTION: Final = _any(
-    r"(?P<behind>\bvon(?= \S+ (?:auf|zu|nach) .{2,30}(?:umgestiegen|gewechselt|umgestellt|migriert)\b)|\b(?:no longer|not .{0,12}any ?more|instead of|stopped|renamed|sold|replaced|cancell?ed|(?:i|we)(?:'ve| have)? (?:dropped(?!.{0,30}\b(?:at|off)\b)|quit|left(?! (?:my|the|our|a|it|for)\b))"
-    r"|moved (?:away )?from|switched (?:away )?from|changed from|migrated from|went from|nicht mehr|kein[e]?[nrm]? mehr|statt|anstatt|anstelle"
-    r"|n(?:e |')\S+ plus|ya no|en vez de|en lugar de|dejé de|au lieu d[eu']|já não|em vez de|non .{0,12} più|invece di)\b|(?:从(?=.{1,20}(?:换成|改成|改为|迁移到|切换到|换到))|不再(?:用|使用|是|住|在)?|不用|而不是|取代|替换))",
-    r"(?P<before>\b(?:any ?more|anymore|any longer|fell through|est partie?|se jubiló|ist (?:im|in) (?:ruhestand|rente)|is gone|are gone|was (?:retired|dropped|replaced|shut)|is (?:shut|sold|retired|dead|over)"
-    r"|bounces|ist weg|gibt es nicht mehr|n'existe plus|ya no existe)\b|了不再用|已停用|已经停用)",
-)
-"""Rejections of the value that is named behind it, or before it."""
+ALSO: Final = load_pattern("also")
+REJECTION: Final = load_pattern("rejection")
 _ENDS: Final = re.compile(
     r"no longer|any ?more|any longer|stopped|nicht mehr|kein\w* mehr|ya no|dejé|n'| plus$|já não|più|不再|不用"
 )
 """Rejections that end a statement, "no longer"; others replace its value."""
 _LEAVES: Final = re.compile(r" from$|left$|^von$")
 """"I moved away from Kiel" ends "I live in Kiel", not "I work in Kiel"."""
-CHANGED: Final = _any(
-    r"\b(?:changed|renamed|slipped|raised|increased|lowered|reduced|postponed|rescheduled|pushed back|brought forward|extended"
-    r"|shortened|switched|migrated|upgraded|downgraded|replaced|moved|(?:went|gone) (?:up|down))\b",
-    r"\b(?:geändert|ändert sich|umbenannt|erhöht|gesenkt|verschoben|verlegt|verlängert|verkürzt|gewechselt|wechseln|umgestellt|umgestiegen|ersetzt)\b",
-    r"\b(?:changé|change de|renommé|augmenté|baissé|reporté|repoussé|prolongé|migré|passés? (?:à|au)|remplacé)\b",
-    r"\b(?:cambi(?:é|ó|ado|amos|aron)|renombrad[oa]|subido|bajado|aplazad[oa]|pospuest[oa]|trasladad[oa]|migrad[oa]|pasamos a|sustituid[oa])\b",
-    r"改成|改为|改到|改用|换成|换到|换了|升级到|搬到|推迟到|提前到|调整为|迁移到",
-)
-"""Verbs of change: the attribute beside one has another value now."""
-NOW: Final = _any(
-    r"\b(?:now|nowadays|these days|from now on|from today|as of (?:today|now)|henceforth|only on|instead(?! of)|told you wrong|i was wrong|correction)\b",
-    r"\b(?:jetzt|nun|ab jetzt|ab sofort|ab heute|mittlerweile|inzwischen|stattdessen|künftig)\b",
-    r"\b(?:maintenant|désormais|dorénavant|à partir de maintenant|à présent|ahora|a partir de ahora|desde ahora|actualmente|agora|adesso|ora)\b",
-    r"现在|从现在起|以后|今后|目前|已经",
-)
+CHANGED: Final = load_pattern("changed")
+NOW: Final = load_pattern("now")
 LASTING: Final = re.compile(
     r"\b(?:years?|months?|weeks?|days?|while|time|jahren?|ans|años) now\b|\bfor .{1,30} now\b|\bright now\b|\bfor now\b|\bnow (?:and|that)\b"
 )
@@ -83,13 +54,7 @@ PASSIVE: Final = frozenset(
 )
 """Words that may stand between an attribute and a verb of change: "the port was moved", "the limit has been raised"."""
 BEEN: Final = PASSIVE - {"has", "have", "to", "it"}
-CORRECTION: Final = _any(
-    r"^(?:no|nope|sorry|wait|oops|correction|actually|scratch that|i meant|my mistake|not)\b",
-    r"\b(?:correction|i was wrong|told you wrong|i misspoke|i meant|typo)\b",
-    r"^(?:nein|moment|korrektur|ach nein|doch nicht|entschuldigung|non|pardon|rectification|perdón|corrección|me equivoqué)\b",
-    r"\b(?:korrektur|ich meinte|je voulais dire|je me suis trompée?|quise decir)\b",
-    r"^(?:不对|不是|更正|纠正|我说错|错了)|我说错|更正",
-)
+CORRECTION: Final = load_pattern("correction")
 _REPLACED_VALUE: Final = re.compile(
     r"(?:(?:[,;]| [-–(]) ?(?:and |und )?(?:not|nicht|pas|non|no)| (?:statt|anstatt|instead of|rather than)) (?P<behind>[^,;()]{1,60})\)?$"
     r"|\b(?:not|nicht) (?P<between>[^,;()]{1,60}?),? (?:but|sondern) "
@@ -116,53 +81,19 @@ _LIVES_ONLY: Final = re.compile(
 LABEL: Final = re.compile(
     r"^(?:decision|decided|note|update|entscheidung|décision|decisión): ", re.IGNORECASE
 )
-MOVED: Final = _any(
-    r"\b(?:moved to|have moved|relocated to|umgezogen|ziehe nach|zog nach|nach .{2,20} gezogen|déménagé|mudé a|mudamos a|mudado a|traslad[éa])\b",
-    r"搬到|搬去|搬家",
-)
-LIVE: Final = _any(
-    r"\b(?:live|lives|am based|is based|are based|living|wohne|wohnt|wohnen|lebe|lebt|habite|habitent|habitons|vis à|vivo|vive|vivimos)\b",
-    r"住",
-)
-PAST: Final = _any(
-    r"\b(?:was|were|had|did|went|got|paid|lent|bought|sold|gave|took|came|made|reached|found|saw|met|ran|sent|spent|cost me|ate|won|lost|left|wrote"
-    r"|yesterday|last (?:week|month|year|night)|today|tomorrow|this (?:week|month)|next (?:week|month)|(?!support|allow|requir|nam|call|bas|host|stor|us|locat|schedul|need|encrypt|cach|shar|speed|feed)\w{3,}ed)\b(?! (?:on|in|at|by) port)",
-    r"\b(?:war|waren|hatte|wurde|wurden|gestern|heute|morgen|hat .*ge\w+t|habe .*ge\w+t|était|a été|hier|aujourd'hui|demain|fue|era|ayer|hoy|mañana|había)\b",
-    r"昨天|今天|明天|上周|上个月|过",
-)
-"""Signs of an event or of one day. An event stays true when another like it happens, so nothing supersedes it."""
-OCCASIONS: Final = _any(
+MOVED: Final = load_pattern("moved")
+LIVE: Final = load_pattern("live")
+PAST: Final = load_pattern("past")
+OCCASIONS: Final = re.compile(
     rf"\b(?:{'|'.join(MONTHS)}|q[1-4]|20\d\d|invoice|rechnung|facture|factura|order|ticket|meeting|train|bus|flight|session"
-    r"|score|result|experiment|trial|sample|patient|batch)\b",
-    r"\d月|发票|订单|会议",
+    r"|score|result|experiment|trial|sample|patient|batch)\b|\d月|发票|订单|会议"
 )
 """Things of which there are several, each with its own number: dated things, invoices, runs."""
-ADDITIVE_FORMS: Final = ADDITIVE | word_set(
-    """mag liebe spricht spreche lerne lernt hat habe haben besitzt betreut verantwortlich zuständig aime parle
-    apprends habla hablo tengo tiene gusta responsable allergic has maintain maintains review lead leads manage
-    responsible handle support need collect works help teaches attends cooks goes kann can could cover uses studies"""
-)
+ADDITIVE_FORMS: Final = ADDITIVE | load_words("additive_forms")
 """Verbs that hold of many things at once: who likes tea may like coffee."""
-AT_VERB: Final = word_set(
-    """is are be has have runs run takes take costs cost lasts last expires expire listens listen uses use
-    needs need seats holds hold keeps kept keep earns earn pays pay starts start begins begin opens closes
-    gets get drink drinks weighs contains supports requires allows ist sind hat haben beträgt kostet dauert
-    läuft : = est sont a coûte dure es son tiene cuesta dura está s'appelle heißt llama 是 有 为"""
-)
-HEADS: Final = word_set(
-    """port version number code pin limit size timeout budget retention concurrency year grade level of to at
-    after for every minimum maximum rate lr in on per within auf nach um alle bei von zu auf à de en après
-    sur cada hasta por minutes about around only just"""
-)
-"""Words after which a number is a value ("port 80", "for 3 weeks"), not part of a name ("Python 3")."""
-LIGHT_FORMS: Final = word_set(
-    """a an is are be been being it's that's there here has have had do does please we i you he she they it me
-    my our your his her their its run runs running last lasts get gets take takes set use uses using
-    currently exactly about around roughly now only just default by value current always still jetzt nun
-    beträgt liegt läuft dauert maintenant ahora actualmente so then also from on at will with today 的 了 是 在
-    我 们 你 他 她 个 现 已 经 i've we've listens listen host hosted hosts stored store lives live set version alle
-    nach ab läuft team"""
-)
+AT_VERB: Final = load_words("at_verb")
+HEADS: Final = load_words("heads")
+LIGHT_FORMS: Final = load_words("light_forms")
 SAME: Final = {
     word: same
     for same, words in {
@@ -182,11 +113,7 @@ SAME: Final = {
     if dimension == "s" and factor < 604_800
 }
 """Spellings of one word."""
-_COUNTED: Final = word_set(
-    "chf francs people persons users seats pages words images items lines rows req requests hz mhz ghz watt watts cups"
-    " coffees replicas workers nodes times"
-)
-"""Things that are counted as units are."""
+_COUNTED: Final = load_words("counted")
 SPEAKERS: Final = {
     word: who
     for who, words in {
@@ -197,22 +124,12 @@ SPEAKERS: Final = {
     }.items()
     for word in words.split()
 }
-RELATIVES: Final = _any(
-    r"\b(?<!& )(?:wife|husband|partner|mother|mum|mom|father|dad|sister|brother|son|daughter|kids?|child(?:ren)?|parents?|grand\w+|aunt|uncle|cousin|niece|nephew"
-    r"|in-laws?|\w+-in-law|friend|colleague|neighbou?r|boss)s?\b",
-    r"\b(?:schwieger\w+|(?:mein|dein|sein|ihr|unser)e[rn]? frau|mann|mutter|vater|schwester|bruder|sohn|tochter|kind(?:er)?|eltern|oma|opa|großeltern|tante|onkel|freund(?:in)?|kolleg(?:e|in)|chef(?:in)?)\b",
-    r"\b(?:femme|mari|mère|père|s(?:oe|œ)ur|frère|fils|fille|enfants?|parents|ami[e]?|collègue|esposa|marido|madre|padre|hermana|hermano|hij[oa]s?|padres|amig[oa])\b",
-    r"妻子|老婆|老公|丈夫|妈妈|母亲|爸爸|父亲|姐姐|妹妹|姐|哥哥|弟弟|儿子|女儿|孩子|父母|朋友|同事|老板",
-)
-"""People other than the speaker; two statements must name the same ones."""
+RELATIVES: Final = load_pattern("relatives")
 SUBJECT: Final = re.compile(
     r"(?:\b(?:i|we|i've|we've|ich bin|ich|wir sind|wir|je|j'ai|j'|nous avons|nous|me|nos)(?:\b|(?<='))(?: \w+){0,2}? ?|(?:我们?|咱们)(?:已经|刚刚?|又|上周|上个?月)?)$"
 )
 """Oneself, right before a verb."""
-COPULAS: Final = word_set(
-    "is are ist sind est sont es son está takes take costs cost called heißt : 是 为 starts start"
-)
-"""Verbs that are followed by the value."""
+COPULAS: Final = load_words("copulas")
 QUALIFIERS: Final = tuple(
     word_set(words)
     for words in (
@@ -232,22 +149,11 @@ QUALIFIERS: Final = tuple(
     )
 )
 """Kinds of circumstance: a statement with one of a kind is of another thing than one with another, or with none."""
-ATTRIBUTES: Final = _any(
-    r"^(?:my|our|the|mein|meine|unser|unsere|mon|ma|notre|mi|nuestr[oa]|el|la)(?: \w+){0,3}? (?:terminal|editor|shell|ide|browser|manager|boss|dentist|doctor|gp"
-    r"|landlord|employer|wifi|password|address|email|name|phone|plan|provider|vendor|supplier|bank|insurer|host|database|framework|theme|font|keyboard"
-    r"|laptop|chef|chefin|hausarzt|zahnarzt|vermieter|médecin|dentiste|patron|jefe|jefa|médico|dentista)"
-    r"(?: (?:of|for|von|für|de|du|del|in|at) [\w -]+)? (?:is|ist|est|es|is called|heißt|s'appelle|se llama)(?: now)?$",
-    r"^(?:the|our|der|die|das|unser|unsere|le|la|el)(?: \w+){0,2}? (?:build|ci|pipeline|site|website|wiki|docs|blog|cluster|backup|database|cabin wifi|wifi|offsite|wedding)"
-    r" (?:runs on|is hosted on|are hosted on|is on|is in|lives on|is called|läuft auf|läuft bei|tourne sur|corre en)$",
-)
-"""Attributes with one value, up to it."""
+ATTRIBUTES: Final = load_pattern("attributes")
 DAY_NAMES: Final = frozenset(
     day for word in WEEKDAYS if word.endswith(("day", "tag", "woch")) for day in (word, f"{word}s")
 )
-_SCHEDULE_WORDS: Final = DAY_NAMES | word_set(
-    """at on am pm um uhr every and half past quarter to noon midnight 一 二 三 四 五 六 七 八 九 十 两 日 天 上 下 午
-    早 晚 中 点 半 周"""
-)
+_SCHEDULE_WORDS: Final = DAY_NAMES | load_words("schedule_words")
 _TIME: Final = re.compile(
     r"(?:[01]?[0-9]|2[0-4]):[0-5][05]|(?:[01][0-9]|2[0-4])\.[0-5][05]|(?:1?[0-9]|2[0-4])(?:am|pm)?"
 )
@@ -266,22 +172,14 @@ REGULAR: Final = re.compile(
     r"^(?!i |we |ich |wir |je |nous )[^,]* (?:is|are|meets|rehearses|takes place|is held|comes out|goes out|happens|airs|starts|is published|ist|findet|erscheint|:)(?: on)?$"
 )
 """Beginnings of statements that say when something regular takes place, up to its weekdays."""
-DIRECTIONS: Final = word_set(
-    """to from back there before after above below over under with without into between nach von ab vor über
-    unter mit ohne vers depuis avant après avec sans sur sous hacia desde antes después con sin"""
-)
-"""Small words of which another one tells of another thing: a ferry to and from a place."""
+DIRECTIONS: Final = load_words("directions")
 POSSESSIVES: Final = frozenset(("my", "our"))
 ANNOUNCED: Final = re.compile(
     r"^(?:(?:from now on|from today|new rule|update|correction|ab jetzt|ab sofort|ab heute|künftig|neue regel|désormais|à partir de maintenant|dorénavant|a partir de ahora|desde ahora|nueva regla)\b[:,]?"
     r"|[^:;,]{0,40}\b(?:changed it|changed that|told you wrong|was wrong|misread it|hat sich geändert|a changé|ha cambiado)\b[^:;,]{0,20}[:;,])\s*"
 )
 SINCE: Final = re.compile(rf" (?:from now on$|since (?:the|{'|'.join(MONTH_NAMES)}|last|this)\b.*|as of .*)$")
-VALUE_VERBS: Final = word_set(
-    """use write send put call keep run deploy release ship takes take uses writes needs meets rehearses lives
-    works wohnt arbeitet habite travaille vive trabaja nutzen verwenden schreibt bake"""
-)
-"""Verbs that, like ``AT_VERB``, stand between a subject and its value."""
+VALUE_VERBS: Final = load_words("value_verbs")
 SINGLE_VALUED: Final = re.compile(
     r"(?:\b(?:lives? in|works? (?:at|for)|is based in|is called|is named|wohnt in|wohne in|arbeitet bei|heißt|s'appelle|habite à|travaille chez|vive en|trabaja en|se llama"
     r"|(?:is|are) (?:serviced|owned|run|hosted|led|headed|managed|supplied|insured|cleaned|done|catered) by|(?:is|are) (?:hosted|stored|parked) (?:on|in|at|with)"
@@ -311,26 +209,16 @@ ALIKE_VERBS: Final = (
 OURSELVES: Final = frozenset(("i", "we", "we're", "ich", "wir", "je", "nous", "nosotros"))
 LANGUAGES: Final = frozenset(("en", "de", "fr", "es", "pt", "it", "zh"))
 """Languages whose small words are told apart here; of short English texts, others are guessed."""
-SUBORDINATE: Final = word_set(
-    "when if while after before since that which who because wenn als weil quand parce cuando porque"
-)
-"""Words that begin another clause."""
+SUBORDINATE: Final = load_words("subordinate")
 _FUNCTION_WORDS: Final = (
     SUBORDINATE.union(*map(function_words, LANGUAGES)) - ARTICLES - word_set("einem einen einer eines des")
 )
 _INSTEAD: Final = frozenset(
     ("instead of", "statt", "anstatt", "anstelle", "en vez de", "en lugar de", "au lieu de", "au lieu du")
 )
-_LIMITS: Final = SUBORDINATE | word_set(
-    "for if during until unless für bei falls bis pour pendant si para durante"
-)
+_LIMITS: Final = SUBORDINATE | load_words("limits")
 """Words before "instead of" that say for whom or when the new value holds."""
-_AT_TIMES: Final = word_set(
-    """today tonight tomorrow yesterday now next last later soon here abroad sometimes often always maybe perhaps
-    heute morgen gestern jetzt bald oft meist meistens manchmal immer vielleicht aujourd'hui demain
-    hier maintenant bientôt ici souvent parfois toujours hoy mañana ayer ahora pronto aquí siempre"""
-)
-"""Words that limit a value to a time or a place."""
+_AT_TIMES: Final = load_words("at_times")
 
 REACH: Final = 4
 """Words behind or before a marker that may name the rejected or changed value."""
@@ -358,23 +246,12 @@ _LIMITED: Final = re.compile(
 )
 """Beginnings of statements that hold only at times and leave others as they are."""
 _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
-_MODAL: Final = word_set(
-    "can can't cannot could couldn't may might must should shouldn't will won't kann darf muss"
-)
-_UNREAL: Final = word_set(
-    "can must will would had should could might wish suppose imagine nobody never nearly almost mistake suggested asked thinks"
-)
-"""Words of changes that are planned, wished for or did not happen."""
-_AROUND_END: Final = word_set(
-    """no longer not any more anymore stopped do does did don't doesn't didn't nicht mehr kein keine keinen keiner keinem
-    plus ya dejé de já não non più ne all 不 再 了"""
-)
-"""Words of an end that the statement which it ends does not have."""
+_MODAL: Final = load_words("modal")
+_UNREAL: Final = load_words("unreal")
+_AROUND_END: Final = load_words("around_end")
 _AT_ALL: Final = re.compile(r"\b(?:at all|überhaupt|there (?:is|are|'s)|es gibt)\b")
 _BEING: Final = word_set("is are am was i'm we're isn't aren't it's ist sind bin")
-_NEGATED: Final = word_set(
-    "not no never don't doesn't isn't aren't won't nicht kein keine nie ne pas jamais nunca"
-)
+_NEGATED: Final = load_words("negated")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from scrubjay.facts.exclusive_values import known_kind
 from scrubjay.facts.lexicon import ADVERBS, ARTICLES, OWNERS, TITLES
 from scrubjay.facts.quantities import MONTHS, UNITS, WEEKDAYS, number_words
+from scrubjay.facts.vocabulary import load_words
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
@@ -46,10 +47,7 @@ _SCOPE: Final = re.compile(
 """Words that limit a statement, and to what."""
 _ANNOUNCING: Final = ADVERBS | {"only", "nur", "actually"}
 _COPULAS: Final = word_set("is are ist sind est sont es son")
-_GIVING: Final = word_set(
-    "costs takes lasts beträgt kostet dauert holds : heißt liegt steht hängt lives runs meets starts opens closes"
-)
-"""Verbs that, like a copula, stand before a value."""
+_GIVING: Final = load_words("giving")
 _DETERMINERS: Final = ARTICLES | OWNERS | {"des"}
 _LEADS: Final = (
     function_words("en")
@@ -80,18 +78,12 @@ _ANNOUNCED: Final = re.compile(
 )
 _LEAD: Final = re.compile(r"^[^:;,]{1,40}: (?=(?:\S+ ){4})")
 """Words before the statement: "The doctor changed it: "."""
-_PLACED: Final = word_set(
-    "of behind near by beside under next opposite above below left right hinter neben unter über"
-)
-"""Words that say more exactly where a place is."""
+_PLACED: Final = load_words("placed")
 _CHANGED_TO: Final = re.compile(
     r"\b(?:moved|shifted|switched|changed|raised|lowered|reduced|increased|extended|shortened|rescheduled|postponed|cut)"
     r"(?: back| forward)? (?:(?P<by>by) |to (?P<to>[^,;.()]+))"
 )
-_IDIOMS: Final = word_set(
-    "way post market mend works middle red black run cards table dark loop air end eimer"
-)
-"""Nouns that behind "in the" or "on the" are no places."""
+_IDIOMS: Final = load_words("idioms")
 _CURRENCIES: Final = frozenset(("eur", "gbp", "usd", "chf"))
 _MAX_AMOUNT_DIGITS: Final = 6
 """Digits of an amount; a longer number is a telephone number or a code."""
