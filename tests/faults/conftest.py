@@ -26,7 +26,7 @@ def lasting() -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def lazy() -> Iterator[PostgresServer]:
     """A server on which what no commit has waited for reaches the disk late, so that a crash does lose it."""
     with start_server(_places(), within(), fsync="off", wal_writer_delay="10s") as server:

@@ -268,6 +268,10 @@ def _apply(held: bytearray, event: Event, there: bytes) -> None:
         if there[0]:
             del held[event.at :]
         return
+    if all(there):
+        held.extend(bytes(max(event.at - len(held), 0)))
+        held[event.at : event.at + len(event.data)] = event.data
+        return
     for number, got in enumerate(there):
         if got:
             start = max((event.at // SECTOR + number) * SECTOR, event.at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 from pathlib import Path
 
@@ -21,6 +22,7 @@ POINTS = 6
 FAULTS = ("write", "torn", "full", "sync", "truncate", "read", "open", "delete")
 
 
+@functools.cache
 def states() -> list[State]:
     """Return what is to be held after each step, from a disk that is well."""
     made: list[State] = [frozenset()]

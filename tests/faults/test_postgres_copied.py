@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -42,6 +43,8 @@ class Tenant:
     Attributes:
         file: URL of the file.
         history: What it lived.
+        database: URL of a database that it was copied to.
+        requests: How often the server is asked in a copy there, and in one back.
     """
 
     def __init__(self, server: PostgresServer, folder: Path) -> None:
@@ -52,6 +55,13 @@ class Tenant:
         with closing(open_store(self.file, b"history")) as store:
             for scope, changes in self.history.steps(STEPS):
                 store.write(scope, changes)
+        self.database = self.new_database()
+        with wired(server.url) as wire:
+            self.copied(self.file, wire.through(self.database))
+            self.requests = {"there": wire.asked}
+            wire.arm(None)
+            self.copied(wire.through(self.database), self.new_file())
+            self.requests["back"] = wire.asked
 
     def new_file(self) -> str:
         self._made += 1
@@ -75,10 +85,11 @@ class Tenant:
                 )
 
 
-@pytest.fixture
-def tenant(lasting: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tenant:
-    monkeypatch.setattr(carrying, "BATCH_ROWS", PIECES)
-    return Tenant(lasting, tmp_path)
+@pytest.fixture(scope="module")
+def tenant(lasting: PostgresServer) -> Iterator[Tenant]:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(carrying, "BATCH_ROWS", PIECES)
+        yield Tenant(lasting, Path(folder))
 
 
 @pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
@@ -86,14 +97,8 @@ def tenant(lasting: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
     tenant: Tenant, wire: Wire, way: str, answered: bool, kills: int | None, seed: int
 ) -> None:
-    full = tenant.new_database()
-    wire.arm(None)
-    if way == "there":
-        tenant.copied(tenant.file, wire.through(full))
-    else:
-        tenant.copied(tenant.file, full)
-        tenant.copied(wire.through(full), tenant.new_file())
-    most, whole = wire.asked, held(full, TENANT)
+    full, most = tenant.database, tenant.requests[way]
+    whole = held(full, TENANT)
     chance = random.Random(f"{seed} {way} {answered}")
     felt = resumed = 0
     for _ in range(max(kills // 200, CUTS) if kills else CUTS):
@@ -121,11 +126,11 @@ def test_a_copy_whose_connection_is_lost_says_so_and_goes_on_where_it_was(
 def test_what_is_read_in_pieces_is_let_go_of_at_whatever_request_the_connection_is_lost(
     tenant: Tenant, wire: Wire, answered: bool, kills: int | None, seed: int
 ) -> None:
-    full = tenant.new_database()
-    tenant.copied(tenant.file, full)
-
     def read() -> None:
-        with closing(open_store(wire.through(full))) as store, store.tenant_reader(TENANT) as whole:
+        with (
+            closing(open_store(wire.through(tenant.database))) as store,
+            store.tenant_reader(TENANT) as whole,
+        ):
             list(whole.tombstones())
 
     wire.arm(None)
@@ -145,10 +150,10 @@ def test_a_copy_in_which_the_server_restarts_goes_on_when_it_is_back(
     tenant: Tenant, lasting: PostgresServer, way: str, fault: str, seed: int
 ) -> None:
     """Both ways, at the second piece of memories and while it is verified."""
-    full = tenant.new_database()
-    tenant.copied(tenant.file, full)
     chance = random.Random(f"{seed} {way} {fault}")
-    source, to = (tenant.file, tenant.new_database()) if way == "there" else (full, tenant.new_file())
+    source, to = (
+        (tenant.file, tenant.new_database()) if way == "there" else (tenant.database, tenant.new_file())
+    )
     for stage in ("copy", "verify"):
         befallen: list[Progress] = []
 

@@ -21,7 +21,6 @@ from scrubjay.storage.postgres.store import PostgresStore
 from store_contract.postgres_server import PostgresServer
 from store_contract.samples import sample_concept, sample_memory
 
-ANN = Scope(TENANT, "ann")
 MINE = "user:ann"
 
 
@@ -56,33 +55,35 @@ def test_what_can_be_read_again_is_lost_by_a_crash_whole_and_the_next_sync_bring
 
 
 def test_what_an_agent_added_forgot_or_dreamed_survives_a_crash(lazy: PostgresServer, tmp_path: Path) -> None:
-    with opened(lazy.url, tmp_path) as ann:
+    with opened(lazy.url, tmp_path, tenant="agent") as ann:
         lived(ann, tmp_path / "notes")
         gone = ann.add("What is to be forgotten.")
         ann.forget(gone.id)
         ann.consolidate(now=NOW)
         ann.add_many([NewMemory("Written just before.")])
-        before = held(lazy.url)
+        before = held(lazy.url, "agent")
         lazy.restart("immediate")
-        assert held(lazy.url) == before
+        assert held(lazy.url, "agent") == before
 
 
 def test_the_secret_that_a_new_tenant_was_told_is_its_secret_after_a_crash(lazy: PostgresServer) -> None:
     """Else what is added again has another id, and what was forgotten comes back."""
+    ann = Scope("new", "ann")
     with closing(PostgresStore(lazy.url)) as store:
-        told = store.secret(ANN)
+        told = store.secret(ann)
         lazy.restart("immediate")
-        assert store.secret(ANN) == told
+        assert store.secret(ann) == told
 
 
 def test_the_count_of_changed_concepts_never_comes_again_after_a_crash(lazy: PostgresServer) -> None:
     """A process keeps by it which names it knows."""
+    ann = Scope("concepts", "ann")
     with closing(PostgresStore(lazy.url)) as store:
-        store.write(ANN, [PutConcept(sample_concept("oak", MINE))])
-        with store.reader(ANN) as reader:
+        store.write(ann, [PutConcept(sample_concept("oak", MINE))])
+        with store.reader(ann) as reader:
             told = reader.concept_mark()
         lazy.restart("immediate")
-        with store.reader(ANN) as reader:
+        with store.reader(ann) as reader:
             assert reader.concept_mark() == told
 
 

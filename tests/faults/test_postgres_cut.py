@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -32,23 +34,56 @@ def wire(databases: Databases) -> Iterator[Wire]:
         yield made
 
 
+@dataclass(frozen=True)
+class Undisturbed:
+    """A work when nothing is cut.
+
+    Attributes:
+        before: All that is held before it.
+        after: And after it.
+        requests: How often the server is asked.
+    """
+
+    before: dict[str, list[str]]
+    after: dict[str, list[str]]
+    requests: int
+
+
+@pytest.fixture(scope="module")
+def undisturbed(databases: Databases) -> Callable[[str], Undisturbed]:
+    """Return what a work comes to, tried once for all tests of it."""
+
+    @functools.cache
+    def tried(name: str) -> Undisturbed:
+        url = databases.fresh()
+        before = held(url)
+        with wired(databases.url) as wire, opened(wire.through(url), databases.scratch) as memory:
+            wire.arm(None)
+            works(databases.notes)[name](memory)
+            requests = wire.asked
+        after = held(url)
+        databases.drop(url)
+        return Undisturbed(before, after, requests)
+
+    return tried
+
+
 @pytest.mark.parametrize("answered", [False, True], ids=["asked", "answered"])
 @pytest.mark.parametrize("name", NAMES)
 def test_a_connection_lost_at_any_request_leaves_all_or_nothing_and_the_next_call_does_it(
-    databases: Databases, wire: Wire, name: str, answered: bool, kills: int | None, seed: int
+    databases: Databases,
+    undisturbed: Callable[[str], Undisturbed],
+    wire: Wire,
+    name: str,
+    answered: bool,
+    kills: int | None,
+    seed: int,
 ) -> None:
     """Half of the cuts fall before the server is asked, half when it has done what nobody hears of."""
     work = works(databases.notes)[name]
-    url = databases.fresh()
-    before = held(url)
-    with opened(wire.through(url), databases.scratch) as memory:
-        wire.arm(None)
-        work(memory)
-        most = wire.asked
-    after = held(url)
+    whole = undisturbed(name)
+    before, after, most = whole.before, whole.after, whole.requests
     assert before != after or name == "rebuild"
-    databases.drop(url)
-
     chance = random.Random(f"{seed} {name} {answered}")
     many = max(kills // 100, CUTS) if kills else CUTS
     felt = 0
