@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -47,9 +48,10 @@ def model() -> Listening:
 
 
 @pytest.fixture
-def opened(settings: Settings, model: Listening) -> Iterator[Callable[..., Memory]]:
+def opened(settings: Settings, model: Listening, empty_store: Path) -> Iterator[Callable[..., Memory]]:
     """Open the test's store, as often as wanted; all are closed at the end."""
     held: list[Memory] = []
+    shutil.copy(empty_store, settings.store)
 
     def open_(**changes: Any) -> Memory:
         with_changes = changes.pop("settings", settings)

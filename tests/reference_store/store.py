@@ -111,6 +111,12 @@ class ReferenceStore(NoTenantIndex):
         self._lock = threading.RLock()
         self._alone: dict[tuple[str, str], threading.Lock] = {}
 
+    def __deepcopy__(self, _: object) -> ReferenceStore:
+        """Return a store of the same states: a write replaces one, and changes none."""
+        other = ReferenceStore(self._secret, self.quota)
+        other._tenants = dict(self._tenants)
+        return other
+
     def _tenant(self, scope: Scope) -> TenantState:
         if scope.tenant not in self._tenants:
             self._tenants[scope.tenant] = TenantState() if self._secret is None else TenantState(self._secret)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +25,10 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def opened(settings: Settings, tmp_path: Path) -> Iterator[Callable[..., Memory]]:
+def opened(settings: Settings, tmp_path: Path, empty_store: Path) -> Iterator[Callable[..., Memory]]:
     """Open the test's store file, as often as wanted; all are closed at the end."""
     held: list[Memory] = []
+    shutil.copy(empty_store, tmp_path / "memory.db")
 
     def open_(url: str | Path | None = None, **changes: Any) -> Memory:
         changes.setdefault("settings", settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,10 @@ class TestInMemory(StoreContract):
 
 
 class TestSQLite(StoreContract):
+    @pytest.fixture(autouse=True)
+    def _made(self, tmp_path: Path, empty_store: Path) -> None:
+        shutil.copy(empty_store, tmp_path / "memories.db")
+
     def make_store(self, tmp_path: Path, secret: bytes) -> Store:
         return SQLiteStore(tmp_path / "memories.db", secret)
 

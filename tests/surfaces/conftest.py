@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -110,10 +111,11 @@ def tokens(environ: dict[str, str]) -> TokenStore:
 
 
 @pytest.fixture
-def client(environ: dict[str, str]) -> Iterator[TestClient]:
+def client(environ: dict[str, str], empty_store: Path) -> Iterator[TestClient]:
     """A client of this machine to the server's application, asked without a socket."""
     from http_here import asking
 
+    shutil.copy(empty_store, environ["SCRUBJAY_STORE"])
     with asking(environ) as found:
         yield found
 

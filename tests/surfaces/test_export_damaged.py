@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from http_here import asking, good, refused
 
 from scrubjay import Memory
+from scrubjay.config.loader import load_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError, StoreDamagedError
 from scrubjay.models.lifecycle import NewMemory
@@ -19,14 +21,23 @@ from scrubjay.models.lifecycle import NewMemory
 TEXT, TIER, TAGS, PAGE = b"mast number 30", b"observation", b'["rigging"]', b""
 
 
-@pytest.fixture
-def store(environ: dict[str, str]) -> Path:
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store of sixty memories, all of it in one file."""
-    path = Path(environ["SCRUBJAY_STORE"])
-    with Memory.open(path, user="ann", embedders=[HashEmbedder(64)]) as memory:
+    folder = tmp_path_factory.mktemp("sound")
+    settings = load_settings(environ={"XDG_CONFIG_HOME": str(folder)})
+    with Memory.open(
+        folder / "memory.db", user="ann", settings=settings, embedders=[HashEmbedder(64)]
+    ) as memory:
         texts = [f"The mast number {number} is of ash wood." for number in range(60)]
         memory.add_many([NewMemory(text, tags=("rigging",)) for text in texts])
-    return path
+    return folder / "memory.db"
+
+
+@pytest.fixture
+def store(environ: dict[str, str], sound: Path) -> Path:
+    """A copy of it, to be damaged."""
+    return Path(shutil.copy(sound, environ["SCRUBJAY_STORE"]))
 
 
 def damage(store: Path, what: bytes) -> None:

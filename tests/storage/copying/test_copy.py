@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -60,15 +62,29 @@ def places(tmp_path: Path, postgres_url: str) -> Places:
     return Places(tmp_path, postgres_url)
 
 
-@pytest.fixture
-def lived(tmp_path: Path) -> Iterator[tuple[Store, StoreHistory]]:
-    """A store of two tenants that lived for a while."""
+@pytest.fixture(scope="module")
+def life(tmp_path_factory: pytest.TempPathFactory, postgres_url: str) -> tuple[dict[str, str], StoreHistory]:
+    """Stores of each kind in which two tenants lived for a while, by URL, and what one of them lived."""
+    places = Places(tmp_path_factory.mktemp("life"), postgres_url)
     history = StoreHistory(3, "acme")
-    with closing(open_store(f"sqlite:///{tmp_path / 'lived.db'}", b"history")) as store:
+    urls = {kind: places.url(kind) for kind in ("sqlite", "postgres")}
+    with ExitStack() as stack:
+        stores = [stack.enter_context(closing(open_store(url, b"history"))) for url in urls.values()]
         for scope, changes in history.steps(STEPS):
-            store.write(scope, changes)
-        store.write(Scope("other", "ann"), [PutMemory(sample_memory("of another tenant", "user:ann"))])
-        yield store, history
+            for store in stores:
+                store.write(scope, changes)
+        for store in stores:
+            store.write(Scope("other", "ann"), [PutMemory(sample_memory("of another tenant", "user:ann"))])
+    return urls, history
+
+
+@pytest.fixture
+def lived(tmp_path: Path, life: tuple[dict[str, str], StoreHistory]) -> Iterator[tuple[Store, StoreHistory]]:
+    """The file of those stores and the history, both for this test alone."""
+    urls, history = life
+    file = shutil.copy(urls["sqlite"].removeprefix("sqlite:///"), tmp_path / "lived.db")
+    with closing(open_store(f"sqlite:///{file}")) as store:
+        yield store, copy.deepcopy(history)
 
 
 def to(url: str):  # type: ignore[no-untyped-def]
@@ -93,16 +109,16 @@ def assert_alike(url: str, history: StoreHistory) -> None:
 
 
 @pytest.mark.parametrize("kinds", [("sqlite", "postgres"), ("postgres", "sqlite"), ("sqlite", "sqlite")])
-def test_a_copy_answers_as_the_store_did(places: Places, kinds: tuple[str, str]) -> None:
-    history = StoreHistory(5, "acme")
-    first, second = (places.url(kind) for kind in kinds)
-    with closing(open_store(first, b"history")) as store:
-        for scope, changes in history.steps(STEPS):
-            store.write(scope, changes)
+def test_a_copy_answers_as_the_store_did(
+    places: Places, life: tuple[dict[str, str], StoreHistory], kinds: tuple[str, str]
+) -> None:
+    urls, history = life
+    second = places.url(kinds[1])
+    with closing(open_store(urls[kinds[0]])) as store:
         done = copy_tenant(store, to(second), "acme")
     assert (done.tenant, done.resumed) == ("acme", False)
     assert all(done.counts[part] > 0 for part in ("memories", "documents", "edges", "events", "runs"))
-    assert_alike(second, history)
+    assert_alike(second, copy.deepcopy(history))
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
