@@ -17,7 +17,7 @@ def test_the_demo_answers_each_question_from_the_right_note_and_leaves_nothing(c
     assert not (tmp_path / "memory.db").exists()
 
 
-def test_the_demo_reads_as_text_and_keeps_a_store_that_is_named(cli, tmp_path: Path) -> None:
+def test_the_demo_reads_as_text_trusts_its_notes_and_keeps_a_store_that_is_named(cli, tmp_path: Path) -> None:
     said = cli("demo", "--store", tmp_path / "kept.db")
     assert said.code == 0
     for question in DEMO_QUESTIONS:
@@ -27,9 +27,5 @@ def test_the_demo_reads_as_text_and_keeps_a_store_that_is_named(cli, tmp_path: P
     assert cli("status", "--store", tmp_path / "kept.db", "--json").json["documents"] == len(
         list(DEMO_NOTES.rglob("*.md"))
     )
-
-
-def test_the_demos_own_notes_are_trusted_wherever_scrubjay_is_installed(cli, tmp_path: Path) -> None:
-    cli("demo", "--store", tmp_path / "kept.db")
     [source] = cli("sources", "--store", tmp_path / "kept.db", "--json").json["sources"]
-    assert source["trust"] == "trusted"
+    assert source["trust"] == "trusted", "wherever scrubjay is installed"
