@@ -379,6 +379,7 @@ class Turn:
         at: UTC microseconds, or None.
         cwd: Working directory according to the log, or None.
         remote: URL of the repository, or None.
+        project: Name of the project in the log; empty to take that of ``cwd``.
         agent: Agent program: ``claude-code``, ``codex``, …
         origin: One of `ORIGINS`: ``owner`` for a person's words, ``agent`` for the model's.
         title: Title of the conversation, or an empty string.
@@ -394,6 +395,7 @@ class Turn:
     at: int | None = None
     cwd: str | None = None
     remote: str | None = None
+    project: str = ""
     agent: str = ""
     origin: str = "owner"
     title: str = ""

@@ -1,5 +1,9 @@
 import json
+from pathlib import Path
 
+import pytest
+
+from scrubjay import Memory
 from scrubjay.ingest.transcripts.generic import GENERIC
 
 
@@ -40,3 +44,22 @@ def test_a_message_is_named_by_session_id_and_words_so_that_only_a_copy_has_its_
     assert keys("a.jsonl", said) != keys("a.jsonl", {**said, "content": "no"})
     unnamed = {"role": "user", "content": "yes"}
     assert len(set(keys("c.jsonl", unnamed, unnamed) + keys("d.jsonl", unnamed))) == 3
+
+
+@pytest.mark.parametrize(
+    ("project", "stored"), [("kestrel", "kestrel"), ("git@example.org:ana/flat.git", "example.org/ana/flat")]
+)
+def test_a_project_by_name_is_that_project_wherever_scrubjay_runs(
+    project: str, stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was read as a folder below the working directory, and so became the repository that lies around it."""
+    (tmp_path / "elsewhere" / ".git").mkdir(parents=True)
+    (tmp_path / "elsewhere" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    line = {"role": "user", "content": "The key is on the hook.", "session": "s", "project": project}
+    (logs / "talk.jsonl").write_text(json.dumps(line) + "\n")
+    with Memory.open("memory://", user="ann") as memory:
+        memory.sync(logs)
+        assert [one.project for one in memory.page().records] == [stored]

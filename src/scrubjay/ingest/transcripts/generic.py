@@ -68,6 +68,7 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     session, name = _name(record.get("session")) or stem, _name(record.get("id"))
     project = as_string(record.get("project"))
     url = "://" in project or project.startswith("git@")
+    path = not url and (project.startswith(("~", ".")) or not {"/", "\\"}.isdisjoint(project))
     turn = Turn(
         # Sessions and ids may be "1" in every file, so the text is part of the key.
         key=f"{session}:{name or f'#{row.line}'}:{text_digest(role, text)}",
@@ -75,8 +76,9 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
         text=text,
         session=session,
         at=next(filter(None, (as_micros(record.get(name)) for name in ("time", "timestamp", "ts"))), None),
-        cwd=as_string(record.get("cwd")) or (None if url else project or None),
+        cwd=as_string(record.get("cwd")) or (project if path else None),
         remote=project if url else None,
+        project="" if url or path else project,
         agent=as_string(record.get("agent")),
         origin=origin,
         title=as_string(record.get("title")),

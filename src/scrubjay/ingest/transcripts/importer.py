@@ -342,7 +342,9 @@ class _TranscriptImport:
         now = now_micros()
         written = turn.at if turn.at is not None else self.state.mtime_ns // 1000 or now
         event = EventTime(turn.at, turn.at, "second", "UTC") if turn.at is not None else None
-        project = run.projects.of(turn.cwd or "", turn.remote) if turn.cwd or turn.remote else None
+        project = run.projects.named(turn.project) if turn.project else None
+        if project is None and (turn.cwd or turn.remote):
+            project = run.projects.of(turn.cwd or "", turn.remote)
         title, line = "", turn.line
         if not self.form.lines:  # an export in one piece: it has titles, and lines that nobody wrote
             title, line = redact_text(turn.title, run.chunks.allow).text, 0
