@@ -37,11 +37,22 @@ def test_wrapped_lines_are_joined_and_log_lines_are_not() -> None:
         "It costs 3.50 vs. Bob's 4.",
         "See v1.2. x",
         "Ship it to Hafenstr. 9, 27570 Bremerhaven.",
+        "Wir fliegen vom 28. Dezember bis 3. Januar nach Lissabon.",
+        "Am 1./2. Mai ist zu.",
+        "Die Prüfung ist am 12. Mai, nicht am 3. juni.",
         "Kd.-Nr. K-2041 (seit Feb. 2019. Immer angeben!) steht auf der Rechnung.",
     ],
 )
 def test_abbreviations_do_not_end_a_sentence(text: str) -> None:
     assert told(text) == [text]
+
+
+def test_a_number_ends_a_sentence_where_no_month_follows() -> None:
+    assert told("Wir sind 3. Januar wird kalt. Es kostet 12. Emils Gips ist ab.") == [
+        "Wir sind 3. Januar wird kalt.",
+        "Es kostet 12.",
+        "Emils Gips ist ab.",
+    ]
 
 
 def test_marks_of_other_scripts_end_a_sentence() -> None:

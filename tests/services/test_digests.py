@@ -252,3 +252,13 @@ def test_an_insight_is_wrong_once_its_sources_are_though_one_follows_from_the_ot
     assert memory.look(insight).memory.marked_wrong
     assert memory.feedback(source, "not-wrong").also == both
     assert memory.look(insight).memory.strength == 1
+
+
+def test_a_german_day_and_month_stay_in_one_sentence(memory: Memory) -> None:
+    add_session(
+        memory,
+        "Wir fahren stattdessen über Silvester nach Lissabon, vom 28. Dezember bis 3. Januar. Emils Gips ist dann ab.",
+        "Wie schön! Soll ich nach Flügen schauen?",
+        "Ja, wir nehmen den TAP-Gutschein. Diesmal wohnen wir im Hotel Memmo Alfama.",
+    )
+    assert "vom 28. Dezember bis 3. Januar. Emils" in digest_of(memory)

@@ -24,10 +24,17 @@ BEFORE_NUMBERS: Final = word_set(
     "dec dez mon tue wed thu fri sat sun"
 )
 """Words that are also whole ones: short only before a number ("Feb. 2019", "no. 5", "Best. HK-19877")."""
+ORDINAL_MONTHS: Final = word_set(
+    "januar jänner februar feber märz april mai juni juli august september oktober november dezember"
+)
+"""German months, before which a full stop makes a day of a number ("3. Januar"); other languages that write days so
+do not capitalise their months, and a sentence goes on before a lower-case word."""
+_ORDINAL: Final = re.compile(r"(?:\d{1,2}\./)?\d{1,2}")
 _LETTERS: Final = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+")
 """Such as "a.m", "z.B" and "e.g"."""
 _BRACKETED: Final = re.compile(r"\([^()\n]{1,200}\)|\[[^\[\]\n]{1,200}\]")
 _CLOSING: Final = "\"'”’)]*_"
+_PUNCTUATION: Final = ".,;:!?" + _CLOSING
 _LONGEST: Final = 40
 """Characters in which the word before a full stop is looked for."""
 _END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
@@ -44,13 +51,15 @@ def bracketed_ranges(text: str) -> list[tuple[int, int]]:
 def is_abbreviated(word: str, following: str) -> bool:
     """Return whether a word before a full stop is an abbreviation; ``following`` is the next word.
 
-    >>> pairs = (("Feb", "2019"), ("Feb", "We"), ("Hauptstr", "5"), ("Kd.-Nr", "A7"), ("a.m", ""))
+    >>> pairs = (("Feb", "2019"), ("Feb", "We"), ("Hauptstr", "5"), ("Kd.-Nr", "A7"), ("a.m", ""), ("3", "Januar"))
     >>> [is_abbreviated(*pair) for pair in pairs]
-    [True, False, True, True, True]
+    [True, False, True, True, True, True]
     """
     last = word.lstrip(_OPENING).rpartition("-")[2].lower()
     if last in BEFORE_NUMBERS:
         return any(char.isdigit() for char in following)
+    if _ORDINAL.fullmatch(last):
+        return following.rstrip(_PUNCTUATION).lower() in ORDINAL_MONTHS
     return (
         (len(last) == 1 and last.isalpha())
         or last in ABBREVIATIONS
