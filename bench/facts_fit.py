@@ -112,7 +112,7 @@ def sentence_clauses() -> Iterator[Clause]:
     """The clauses of the single sentences, alone and among others; of a sentence that is a fact only the first."""
     of_turn = sum(FEATURE_BITS[name] for name in TURN_FEATURES)
     for row in labelled("sentences_dev.jsonl"):
-        candidates = [one for one in find_candidates(row["text"]) if one]
+        candidates = list(find_candidates(row["text"]))
         for one in candidates[:1] if row["kept"] else candidates:
             for bits in (one.features, one.features & ~of_turn):
                 yield Clause(bits, (("", 0),) if row["kept"] else ())
@@ -122,7 +122,7 @@ def clauses(turn: Row) -> Iterator[Clause]:
     """The clauses of a labelled turn that may be statements."""
     text = turn["text"]
     for candidate in find_candidates(text):
-        if candidate is None or candidate.features & EXCLUDED_BITS:
+        if candidate.features & EXCLUDED_BITS:
             continue
         for statement in trimmed_statement(text, candidate):
             facts = tuple(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 
 Add = Callable[[str], list[str]]
 
@@ -184,3 +184,62 @@ def test_a_rule_for_this_repo_is_learned_and_a_sigh_is_not(say: Add) -> None:
     rule = "In this repo always format with gofumpt, not gofmt."
     assert say(rule) == [rule]
     assert say("hmm this is getting big, N+1 everywhere") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Imagine I live in Tokyo now.",
+        "Stell dir vor, ich wohne jetzt in Tokio.",
+        "Haha, from now on I only eat steak! Just kidding.",
+        "Ab sofort esse ich nur noch Steak! Kleiner Scherz.",
+        "My sister says: I live in Paris now. She loves it.",
+        "Boxes everywhere, but the flat at Am Dobben is lovely.",
+        "Papers everywhere, and the office is empty.",
+    ],
+)
+def test_hypotheses_jokes_words_of_others_and_fragments_are_not_learned(say: Add, text: str) -> None:
+    assert say(text) == []
+
+
+@pytest.mark.parametrize("goodbye", ["Bis später dann.", "Bis bald!", "Until next time!"])
+def test_a_goodbye_does_not_limit_the_statement_before_it(say: Add, goodbye: str) -> None:
+    assert say(f"Ich bin gegen Haselnüsse allergisch. {goodbye}") == ["Ich bin gegen Haselnüsse allergisch."]
+
+
+JOKE = (
+    ("user", "I live in Bremen. From now on I only eat steak!"),
+    ("assistant", "Noted."),
+    ("user", "Haha, just kidding!"),
+)
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_a_joke_is_taken_back_by_the_next_turn_of_the_person(memory: Memory, together: bool) -> None:
+    turns = [
+        NewMemory(text, session="s", role=role, turn=number, date=f"2026-11-01T10:{number:02}")
+        for number, (role, text) in enumerate(JOKE)
+    ]
+    for batch in [turns] if together else [[one] for one in turns]:
+        added = memory.add_many(batch)
+    learned = memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records
+    assert [one.content for one in learned] == ["I live in Bremen."]
+    memory.forget([added[-1].id])
+    assert together or len(memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records) == 2
+
+
+def test_what_a_joke_replaced_holds_again(memory: Memory, say: Add) -> None:
+    say("I live in Bremen now.")
+    for number, (role, text) in enumerate((("user", "I moved to Berlin."), *JOKE[1:])):
+        memory.add(text, session="joke", role=role, turn=number, date=f"2026-11-02T10:{number:02}")
+    assert [one.content for one in memory.page(tiers=("semantic",), statuses=("active",)).records] == [
+        "I live in Bremen now."
+    ]
+
+
+def test_a_later_answer_is_no_joke(memory: Memory) -> None:
+    for number, text in enumerate(
+        ("From now on I only eat steak!", "no, not really", "kidding aside, thanks")
+    ):
+        memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
+    assert len(memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records) == 1

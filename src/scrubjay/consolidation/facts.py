@@ -47,7 +47,7 @@ MIN_SIMILARITY: Final = 0.6
 """Jaccard similarity of the stems of two sentences from which they are compared."""
 MAX_COMPARED: Final = 50_000
 """Pairs that are compared, the most similar first: 10 s of processor time at most."""
-GIST_RULES: Final = "7"
+GIST_RULES: Final = "8"
 """Raise it when `fact_sentences`, `extract_facts` or `extract_steps` find something else, so that texts are read
 again."""
 

@@ -43,6 +43,7 @@ from scrubjay.facts.features import (
     SUBJECT_BITS,
     earnest_end,
     is_hearsay,
+    is_jest,
     is_kept,
     is_retraction,
     is_unreal,
@@ -121,6 +122,8 @@ def clause_features(text: str, sequence: WordSequence, clause: Clause, opens: in
     features = subject | joined & SIGN_BITS | _ENDS.get(sequence.raw[last - 1][-1], 0)
     features |= _BY_LENGTH[min(count, OVER)]
     verb = next((own for own in bits[at + 1 : min(at + VERB, last)] if own & VERBAL_BIT), 0)
+    if _joins_fragment(sequence, at, last):
+        verb = 0
     if not verb and not mine and subject != FEATURE_BITS["of order"]:
         features |= FEATURE_BITS["no verb"]
     elif verb & PAST_BIT and not verb & IS_BIT:
@@ -143,6 +146,16 @@ def clause_features(text: str, sequence: WordSequence, clause: Clause, opens: in
     features |= FEATURE_BITS["first"] if clause.first == opens else 0
     features |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
     return features | (FEATURE_BITS["ends turn"] if last == len(words) else 0)
+
+
+def _joins_fragment(sequence: WordSequence, first: int, last: int) -> bool:
+    """Return whether a clause begins with words without a verb: "Boxes everywhere, but the flat is nice"."""
+    for at in range(first, min(first + VERB, last) - 1):
+        if at > first and sequence.marks[at] & VERBAL_BIT:
+            return False
+        if sequence.raw[at][-1] == "," and sequence.words[at + 1] in JOINS:
+            return True
+    return False
 
 
 MIN_CHARACTERS: Final = 8
@@ -182,9 +195,7 @@ def find_statements(text: str) -> tuple[Statement, ...]:
     """
     found: list[Statement] = []
     for candidate in find_candidates(text):
-        if candidate is None:
-            found = found[:-1]
-        elif is_kept(candidate.features):
+        if is_kept(candidate.features):
             found += trimmed_statement(text, candidate)
     return tuple(found)
 
@@ -198,17 +209,21 @@ class FactCandidate(NamedTuple):
     features: int
 
 
-def find_candidates(text: str) -> Iterator[FactCandidate | None]:
-    """Yield the clauses of a turn that may be kept, in order; None where the one before is retracted."""
+def find_candidates(text: str) -> Iterator[FactCandidate]:
+    """Yield the clauses of a turn that may be kept, in order, without sentences that the next one retracts."""
     plain = own_prose(text)
     sequence = read_words(plain, len(plain))
     limit = earnest_end(plain, frozenset(sequence.words))
     turn = turn_features(text, plain, sequence.words)
-    for first, last, question in sentence_ranges(sequence):
+    ranges = list(sentence_ranges(sequence))
+    retracted = [
+        is_retraction(plain, sequence.starts[first], sequence.ends[last - 1]) for first, last, _ in ranges[1:]
+    ]
+    for (first, last, question), taken_back in zip(ranges, [*retracted, False], strict=False):
         if sequence.starts[first] >= limit:
             break
-        if is_retraction(plain, sequence.starts[first], sequence.ends[last - 1]):
-            yield None
+        if taken_back:
+            continue
         for candidate in _of_sentence(text, sequence, first, last, question, turn):
             if sequence.ends[candidate.last - 1] <= limit:
                 yield candidate
@@ -275,7 +290,7 @@ _ASKED: Final = re.compile(
 )
 """Requests to remember something."""
 _REMEMBER_MARKS: Final = re.compile(
-    r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
+    r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore"
     r"|for everything|everything is|wichtig|merk dir|merken sie sich|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
     r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
     r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
@@ -350,7 +365,8 @@ _LIMIT: Final = (
 _LIMITED: Final = re.compile(rf"\b{_LIMIT}")
 _LIMITS: Final = re.compile(
     r"\W*(?:(?:but|and|though|well|aber|und|allerdings|jedoch|das|that's|that is|it's|this is|es|ist|gilt)\b\W*)*"
-    rf"(?:{_LIMIT}|(?:except|unless|until|till|not for|außer|bis|nicht für)\b)"
+    rf"(?:{_LIMIT}|(?:except|unless|until|till|not for|außer|bis|nicht für)\b"
+    r"(?! (?:later|then|next time|soon|später|bald|dann|gleich|nachher|demnächst|neulich|die tage|zum nächsten mal)\W*(?:dann|mal|wieder)?\W*$))"
 )
 """Beginnings of a sentence that limits the one before it: "That's only for this week."."""
 _LIMITING_WORDS: Final = 8
@@ -375,13 +391,38 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     """
     plain = own_prose(text)
     ranges, found = list(_sentences(text)), list[Statement]()
+    earnest = _earnest_ranges(plain, ranges)
     weighed = (_whole(text, one) for one in find_statements(text) if _lasts(one.text.lower()))
-    for one in chain(_marked(text, plain), weighed, _decisions(text, plain)):
+    for one in chain(_marked(text, plain, earnest), weighed, _decisions(text, plain, earnest)):
         if _apart(one, found):
             whole = _with_limit(text, plain, one, ranges)
             if whole is not None and ends_sentence(text, whole.end) and _apart(whole, found):
                 found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def retracted_statements(text: str, reply: str) -> frozenset[str]:
+    """Return the statements of a turn that the person's next one takes back.
+
+    >>> retracted_statements("I live in Bremen. From now on I only eat steak!", "Just kidding.")
+    frozenset({'From now on I only eat steak!'})
+    """
+    if not is_jest(reply):
+        return frozenset()
+    left = {one.text for one in extract_facts(f"{text.rstrip()}\n{reply}")}
+    return frozenset(one.text for one in extract_facts(text)) - left
+
+
+def _earnest_ranges(plain: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the sentences before fiction or a hypothesis that the next one does not retract."""
+    limit = earnest_end(plain, frozenset(read_words(plain, len(plain)).words))
+    ranges = [one for one in ranges if not plain[slice(*one)].isspace()]
+    retracted = [is_retraction(plain, *following) for following in ranges[1:]]
+    return [
+        one
+        for one, taken_back in zip(ranges, [*retracted, False], strict=False)
+        if one[0] < limit and not taken_back
+    ]
 
 
 def _apart(one: Statement, found: Sequence[Statement]) -> bool:
@@ -424,8 +465,8 @@ def _with_limit(text: str, plain: str, one: Statement, ranges: Sequence[tuple[in
     return replace(one, end=end, text=whole) if lasts and len(whole) <= MAX_CHARACTERS else None
 
 
-def _decisions(text: str, plain: str) -> Iterator[Statement]:
-    for start, end in _sentences(text):
+def _decisions(text: str, plain: str, ranges: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+    for start, end in ranges:
         if _DECIDED.match(plain, start, end) and _lasts(plain[start:end]):
             yield from _sentence(text, start, end, "decision")
 
@@ -439,8 +480,8 @@ def _sentence(
         yield Statement(start, end, kind, sentence, "marked")
 
 
-def _marked(text: str, plain: str) -> Iterator[Statement]:
-    for start, end in _sentences(text):
+def _marked(text: str, plain: str, ranges: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+    for start, end in ranges:
         sentence = plain[start:end]
         if not sentence.strip() or _NOT.search(sentence):
             continue
@@ -455,6 +496,8 @@ def _marked(text: str, plain: str) -> Iterator[Statement]:
         else:
             plainly = _PLAIN.match(sentence) and not _TRANSIENT.search(sentence)
             own = " ".join(text[start:end].split())
+            if len(own.split()) > len(sentence.split()):  # some of it are the words of others
+                continue
             if not (plainly or introduces_person(own) or announces_state(own) or _NOW_ON.match(own)):
                 continue
             kind = statement_kind(sentence.split())

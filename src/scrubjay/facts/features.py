@@ -39,6 +39,7 @@ _FRAME = re.compile(
     r"|(?:the |my |our )?(?:protagonist|narrator|main character|heroine)\b|once upon a time"
     r"|(?<!i )suppose\b|imagine\b|let's (?:say|pretend|imagine|assume)|assume (?:that |i|we|my|you)|"
     r"assuming (?:that )?(?:i|we|my)"
+    r"|(?:stell(?:t|en sie)? (?:dir|euch|sich) (?:mal )?vor|angenommen|nehmen wir (?:mal )?an)\b"
     r"|hypothetical\w*|thought experiment|what if\b|in a world where|(?:exercise|homework|practice|riddle|"
     r"quiz|word problem)s?:"
     r")"
@@ -66,9 +67,14 @@ _PASSING = re.compile(
     r"|rn|atm|today|just now|tomorrow|in (?:an|one|two|ten|\d+) (?:hours?|minutes?|mins?)|for the moment|"
     r"temporarily)\b"
 )
+_JEST: Final = (
+    r"\W*(?:\b(?:ha|haha|hihi|lol|no|oh|ok|nein|ach|actually|and|but|well)\b\W*)*(?:jk|just kidding|"
+    r"(?:(?:i'?m|i was|only) )?(?:just )?(?:kidding|joking)(?! (?:aside|apart|me)\b)"
+    r"|(?:(?:das|es) )?(?:war |ist )?(?:doch |nur )?(?:ein |kleiner )?(?:scherz|witz|spaß)"
+)
+_TAKEN_BACK = re.compile(rf"{_JEST})(?!\w)")
 _UNSAID = re.compile(
-    r"(?:\W*\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:jk|just kidding|"
-    r"(?:i'?m )?(?:just )?(?:kidding|joking)|never ?mind|nvm|scratch that"
+    rf"{_JEST}|never ?mind|nvm|scratch that"
     r"|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)"
 )
 
@@ -91,6 +97,11 @@ def is_unreal(text: str, start: int, end: int, words: Sequence[str]) -> bool:
 def is_retraction(text: str, start: int, end: int) -> bool:
     """Return whether a sentence retracts the one before it."""
     return _UNSAID.match(text, start, end) is not None
+
+
+def is_jest(text: str) -> bool:
+    """Return whether a turn says that the one before was a joke."""
+    return _TAKEN_BACK.match(text.replace("’", "'").lower()) is not None
 
 
 def is_hearsay(text: str, start: int, end: int, words: Sequence[str]) -> bool:
