@@ -304,3 +304,45 @@ def test_a_facet_of_a_superseded_value_goes(opened: Callable[..., Memory]) -> No
     memory.consolidate(now="2026-01-11")
     assert memory.get(made.id).unknown == (made.id,)
     assert memory.consolidate(now="2026-01-12").run is None
+
+
+HOME = "I live in Hamburg, Eppendorfer Weg 112."
+
+
+def facets_of(memory: Memory) -> list[str]:
+    memory.consolidate(now=NOW)
+    return [one.content for one in memory.page(tiers=("facet",), statuses=("active",)).records]
+
+
+@pytest.mark.parametrize(
+    ("text", "facets"),
+    [
+        ("Boxes everywhere. We moved to Bremen last weekend.", []),
+        ("I no longer live in Hamburg.", []),
+        ("Our new address is Am Dobben 48 in Bremen.", []),
+        ("Would it be cheaper to live in Berlin?", ["I · live in: Hamburg"]),
+        ("My sister moved to Rome on Friday.", ["I · live in: Hamburg"]),
+        ("We still live in Hamburg.", ["I · live in: Hamburg"]),
+    ],
+)
+def test_a_facet_goes_as_soon_as_a_later_turn_may_change_it(
+    opened: Callable[..., Memory], text: str, facets: list[str]
+) -> None:
+    memory = opened()
+    memory.add(HOME, role="user", session="a", turn=1, date="2026-02-01")
+    assert facets_of(memory) == ["I · live in: Hamburg"]
+    memory.add(text, role="user", session="b", turn=1, date="2026-02-20")
+    foreseen = memory.consolidate(now=NOW, dry_run=True)
+    assert facets_of(memory) == facets
+    assert foreseen.renewed == (not facets)
+    memory.add("You moved to Bremen.", role="assistant", session="c", turn=1, date="2026-02-21")
+    assert facets_of(memory) == facets
+
+
+def test_an_addition_or_an_earlier_turn_with_another_value(opened: Callable[..., Memory]) -> None:
+    memory = opened()
+    memory.add("We moved to Rome.", role="user", session="z", turn=1, date="2026-01-01")
+    memory.add(HOME, role="user", session="a", turn=1, date="2026-02-01")
+    assert facets_of(memory) == ["I · live in: Hamburg"]
+    memory.add("User's new address: I live at Am Dobben 48.", date="2026-02-20")
+    assert facets_of(memory) == []

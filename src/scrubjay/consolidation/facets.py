@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 from scrubjay.consolidation.context import chronological_key
 from scrubjay.consolidation.digest import verbatim_sentences
-from scrubjay.consolidation.facts import PromotedMemory, is_usable, promoted_memory
+from scrubjay.consolidation.facts import PromotedMemory, is_spoken, is_usable, plain_words, promoted_memory
 from scrubjay.models.records import Record
+from scrubjay.text.dialogue import is_question, sentences
 from scrubjay.text.normalize import normalize_typography, word_set
 
 FACET_TIERS: Final = ("lesson", "semantic")
@@ -46,6 +48,20 @@ _RELATIVES: Final = word_set(
 """People and animals: their attribute is a name."""
 _SPEAKER: Final = frozenset(("i", "me", "my", "mine"))
 
+_OWN: Final = _SPEAKER | word_set(
+    "i'm i've we we're we've our us ich wir mein meine meiner meinem meinen unser unsere uns"
+)
+_UNNAMED: Final = word_set("a an the of for in to is are")
+_HOME: Final = word_set(
+    """live lives living lived move moved moves moving relocate relocated relocating address home wohne wohnt wohnen
+    wohnte wohnten lebe lebt leben ziehe ziehen umgezogen gezogen umziehen adresse zuhause"""
+)
+"""Words of where somebody lives."""
+_ENDED: Final = word_set(
+    "longer anymore formerly used lived changed instead until mehr früher wohnte wohnten statt stattdessen"
+)
+"""Words by which a statement that names the value may say that it holds no longer."""
+
 _LEAD = re.compile(
     r"(?:(?:and|but|so|also|btw|by the way|fyi|note that|remember that|remember|please note that|just so you know|"
     r"for context|for reference|well|ok|okay|actually|correction)[,:]? )+",
@@ -64,6 +80,17 @@ _DOUBT = re.compile(
 """Marks a clause as denied, supposed, reported, past or temporary."""
 _EXCEPTION = re.compile(r"\bbut (?!(?:I|we) )|\b(?:only|except|unless)\b", re.IGNORECASE)
 """Marks a sentence that limits its claims, which a facet would lose."""
+_SEVERAL = re.compile(r",[^,]{1,80},? (?:and|or|und|oder) ")
+_JOINED = re.compile(r", | (?:and|or|und|oder) (?!I\b)")
+"""Signs that a statement names several values, of which one alone would be false."""
+_JOINED_PLACES = re.compile(r"\A[^,.;]{1,60}? (?:and|or) (?!I\b)[A-Z]")
+_RELATIVE_TIME = re.compile(
+    r"\b(?:(?:last|next|this|past|coming) (?:night|week|weekend|month|year|spring|summer|autumn|fall|winter|\w+day)"
+    r"|ago|recently|lately|just now|soon|yesterday|today|tonight|tomorrow"
+    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)day|in (?:a|one|two|three|\d+) (?:days?|weeks?|months?|years?))\b",
+    re.IGNORECASE,
+)
+"""A time that means another one later."""
 _AT_TIMES = re.compile(r" (?:for \d|most|every now)\b")
 _VALUE_END = re.compile(
     r"[,;]? (?:because|but|so|since|which|who|when|while|as|until|although|though|where|after|before|instead|rather|"
@@ -95,7 +122,8 @@ _SPECIFIC = re.compile(r"[A-HJ-Z0-9`\"#@]|\w[/._:-]\w")
 """A name, a number or code."""
 _FAVOURITE = re.compile(r"(?:favou?rite|preferred|default|go-to|native|maiden|middle) ", re.IGNORECASE)
 _ARTICLE = re.compile(r"(?:the|our|this|all) (?=\w)", re.IGNORECASE)
-_CURRENT = re.compile(r"(?:current|new|actual|present) (?=\w)")
+_CURRENT_WORDS: Final = frozenset(("current", "new", "actual", "present"))
+_CURRENT = re.compile(rf"(?:{'|'.join(sorted(_CURRENT_WORDS))}) (?=\w)")
 _AM = re.compile(r"(?:am|'m|'re) ")
 _WORD: Final = r"[\w./-]{1,60}"
 _WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
@@ -108,7 +136,7 @@ _RESIDENCE = re.compile(
 _ATTRIBUTE = re.compile(
     r"(?P<entity>[Mm]y|[Oo]ur|(?:[Mm]y |[Oo]ur |[Tt]he )?(?:[\w.-]{1,60} ){0,2}?[\w.-]{1,60}'s|[Tt]he) "
     rf"(?P<attribute>{_WORDS})(?: (?:of|for) (?:the |our |my )?(?P<of>(?:{_WORD} ){{0,2}}?{_WORD}))? "
-    r"(?:is|are)(?: now| currently| still| always)? (?P<value>.+)"
+    r"(?P<copula>is|are)(?: now| currently| still| always)? (?P<value>.+)"
 )
 """"My X is Y", "our X's Y is Z", "the Y of X is Z"."""
 
@@ -130,16 +158,77 @@ class AttributeClaim:
     personal: bool
 
 
-def promote_facets(records: Iterable[Record]) -> tuple[PromotedMemory, ...]:
-    """Return the attributes that active facts and lessons state, sorted by key, project and title."""
+def promote_facets(
+    facts: Iterable[Record], observations: Iterable[Record] = ()
+) -> tuple[PromotedMemory, ...]:
+    """Return the attributes that active facts and lessons state, sorted by key, project and title.
+
+    Left out are those of which a later fact, lesson or observation of the person names another value.
+
+    Args:
+        facts: Facts and lessons.
+        observations: Read only where those state attributes.
+    """
+    records = list(facts)
     claims: defaultdict[tuple[str, ...], list[tuple[Record, AttributeClaim]]] = defaultdict(list)
     for record in records:
         if record.tier in FACET_TIERS and record.status == "active" and is_usable(record):
             for claim in _claims(record):
                 project = "" if claim.personal else record.project or ""
                 claims[record.key, project, *claim.slot].append((record, claim))
-    found = [_facet(sorted(own, key=lambda one: chronological_key(one[0]))) for own in claims.values()]
+    groups = [sorted(own, key=lambda one: chronological_key(one[0])) for own in claims.values()]
+    if groups:
+        outdated = _outdated([own[-1] for own in groups], chain(records, observations))
+        groups = [own for own in groups if id(own[-1][1]) not in outdated]
+    found = map(_facet, groups)
     return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
+
+
+def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable[Record]) -> set[int]:
+    """Return the ids of the claim objects that a later statement may change; in doubt it does."""
+    found: set[int] = set()
+    by_word: defaultdict[str, list[tuple[Record, AttributeClaim]]] = defaultdict(list)
+    for record, claim in newest:
+        at_home = claim.slot[1] == "lives in"
+        for word in _HOME if at_home else {max(_terms(claim.slot[1]), key=len, default="")}:
+            by_word[word].append((record, claim))
+    for record in records:
+        if not _is_persons(record):
+            continue
+        for sentence in sentences(record.content[:MAX_FACET_TEXT]):
+            words = _terms(sentence)
+            if words.isdisjoint(by_word) or is_question(sentence):
+                continue
+            for source, claim in chain.from_iterable(by_word[word] for word in words & by_word.keys()):
+                alike = source.key == record.key and (claim.personal or source.project == record.project)
+                later = chronological_key(record) > chronological_key(source)
+                if alike and later and _may_change(claim, words):
+                    found.add(id(claim))
+    return found
+
+
+def _is_persons(record: Record) -> bool:
+    """Return whether a memory is an active statement of a person, or a turn, archived or not."""
+    if not is_usable(record):
+        return False
+    if record.tier in FACET_TIERS:
+        return record.status == "active"
+    return is_spoken(record) or (record.session is None and record.place is None)
+
+
+def _may_change(claim: AttributeClaim, words: frozenset[str]) -> bool:
+    entity = _terms(claim.entity) - _OWN
+    if claim.slot[1] == "lives in":
+        if not entity <= words or words.isdisjoint(_OWN) or (not entity and not words.isdisjoint(_RELATIVES)):
+            return False
+    elif not entity | _terms(claim.slot[1]) <= words:
+        return False
+    return not _terms(claim.value) <= words or not words.isdisjoint(_ENDED)
+
+
+def _terms(text: str) -> frozenset[str]:
+    words = (word.removesuffix("'s") for word in plain_words(text).split())
+    return frozenset(word for word in words if word not in _UNNAMED)
 
 
 def _claims(record: Record) -> Iterable[AttributeClaim]:
@@ -180,7 +269,10 @@ def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
     if _EXCEPTION.search(plain):
         return ()
     found = []
-    for clause in _CLAUSE_END.split(plain):
+    clauses = _CLAUSE_END.split(plain)
+    for number, clause in enumerate(clauses):
+        if number + 1 < len(clauses) and " are " in clause:  # "my clients are Brandt and the clinic"
+            continue
         lead = _LEAD.match(clause)
         text = clause[lead.end() :] if lead else clause
         if text and len(text.split()) <= MAX_CLAUSE_WORDS and not _DOUBT.search(text):
@@ -197,6 +289,8 @@ def attribute_claims(sentence: str) -> tuple[AttributeClaim, ...]:
 def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
     if _loses_condition(match["value"]) or _AT_TIMES.search(match["value"]):
         return None
+    if _JOINED_PLACES.search(match["value"]):
+        return None
     value = _ASIDE.sub("", _trim(match["value"]))
     if not _SPECIFIC.search(value):
         return None
@@ -205,14 +299,14 @@ def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
 
 
 def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
-    if _loses_condition(match["value"]):
+    if _loses_condition(match["value"]) or _names_several(match["copula"], match["value"]):
         return None
     entity, attribute, value = match["entity"], match["attribute"], _trim(match["value"])
     if match["of"]:
         entity = match["of"]
     elif entity.lower() in ("the", "our"):  # "the grant deadline" is the deadline of the grant
         entity, _, attribute = attribute.rpartition(" ")
-        if not entity:
+        if not entity or entity in _CURRENT_WORDS:
             return None
     words = attribute.lower().split()
     if words[-1] not in _ATTRIBUTES and not _FAVOURITE.match(attribute) and not _SPECIFIC.search(value):
@@ -222,6 +316,10 @@ def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
     if words[-1] in _RELATIVES and not value[:1].isupper():
         return None
     return _claim(entity.removesuffix("'s"), attribute, value, attribute.lower())
+
+
+def _names_several(copula: str, value: str) -> bool:
+    return bool(_SEVERAL.search(value) or (copula == "are" and _JOINED.search(value)))
 
 
 def _loses_condition(value: str) -> bool:
@@ -240,6 +338,8 @@ def _claim(entity: str, attribute: str, value: str, slot: str) -> AttributeClaim
         entity = f"my{entity[2:]}"
     words = f"{entity} {attribute}".lower().split()
     if not entity or not value or _EMPTY.match(value) or not _PRONOUNS.isdisjoint(words):
+        return None
+    if _RELATIVE_TIME.search(value):
         return None
     if max(len(entity.split()), len(attribute.split())) > MAX_NAME_WORDS:
         return None

@@ -29,6 +29,7 @@ from scrubjay.consolidation.context import (
     entities_of,
     with_run,
 )
+from scrubjay.consolidation.digest import StaleDigest
 from scrubjay.consolidation.facets import FACET_TIERS, promote_facets
 from scrubjay.consolidation.facts import (
     EMPTY_GIST,
@@ -81,13 +82,37 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
     return corroborate_facts(_observations(ctx), read, known, evidence)
 
 
-def find_patterns(ctx: RunContext) -> Iterator[PromotedMemory]:
-    """Yield facets, procedures, crystals and insights; facts and digests must be written before."""
+def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, ...], list[StaleDigest]]:
+    """Return the facets that hold, and the stored ones that hold no longer; facts must be written before."""
     preview = ctx.preview
     facts = chain(_pages(ctx, RecordFilter(tiers=FACET_TIERS)), preview.facts)
-    yield from promote_facets(
-        record for record in facts if record.id not in preview.superseded and not record.marked_wrong
+    found = promote_facets(
+        (record for record in facts if record.id not in preview.superseded and not record.marked_wrong),
+        _pages(ctx, RecordFilter(tiers=("observation",), statuses=("active", "archived"))),
     )
+    valid = {_memory_id(secret, one) for one in found}
+    stored = [
+        one.id
+        for one in _pages(ctx, RecordFilter(tiers=("facet",)))
+        if one.id not in valid and one.origin == "derived" and not one.pinned
+    ]
+    with ctx.reader() as reader:
+        evidence: defaultdict[str, list[str]] = defaultdict(list)
+        for edge in reader.edges(stored, ["derived_from"]):
+            evidence[edge.src].append(edge.dst)
+        sources = reader.get(sorted(set(chain.from_iterable(evidence.values()))))
+    # One whose sources were archived stays, as the sources do.
+    outdated = [
+        StaleDigest(facet, ())
+        for facet, own in evidence.items()
+        if all(source in sources and sources[source].status == "active" for source in own)
+    ]
+    return found, outdated
+
+
+def find_patterns(ctx: RunContext) -> Iterator[PromotedMemory]:
+    """Yield procedures, crystals and insights; facts and digests must be written before."""
+    preview = ctx.preview
 
     def read_sessions(sessions: Collection[str]) -> Iterator[Record]:
         for batch in in_batches(sorted(sessions), MEMORY_PAGE):

@@ -38,7 +38,13 @@ from scrubjay.consolidation.digest import (
 )
 from scrubjay.consolidation.facts import FactSupport, PromotedMemory
 from scrubjay.consolidation.llm import ModelBudget, extract_with_model, rephrase_digest
-from scrubjay.consolidation.promotion import find_facts, find_patterns, promotion_writes, support_changes
+from scrubjay.consolidation.promotion import (
+    find_facets,
+    find_facts,
+    find_patterns,
+    promotion_writes,
+    support_changes,
+)
 from scrubjay.ingest.deletion import (
     ALL_EVENTS,
     STATUS_BATCH,
@@ -125,6 +131,7 @@ def consolidate_key(ctx: RunContext) -> ConsolidationTally:
             run.support(facts.supports)
             if not run.promote(facts.facts):
                 break
+        run.promote_facets()
         run.promote(find_patterns(ctx))
     run.end()
     return run.tally
@@ -256,6 +263,13 @@ class _KeyRun:
                 for event in change.events
             )
         return superseded and not self._ctx.dry_run
+
+    def promote_facets(self) -> None:
+        """Write the facets that hold, and withdraw those that a later statement may have changed."""
+        facets, outdated = find_facets(self._ctx, self._secret)
+        if outdated:
+            self.withdraw(outdated)
+        self.promote(facets)
 
     def end(self) -> None:
         """Store the run's counts, if it wrote anything."""

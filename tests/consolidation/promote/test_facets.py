@@ -27,6 +27,12 @@ SAID = (
     ("The release branch is `release/v2`", "release · branch: `release/v2`"),
 )
 UNSAID = (
+    "My clients are Bäckerei Brandt, the Nordlicht clinic and a startup called Pomelo.",
+    "My clients are Brandt and the Nordlicht clinic.",
+    "My client is Brandt, Pomelo and Nordlicht.",
+    "I live in Berlin and Lisbon.",
+    "I moved to Merzhausen last weekend.",
+    "My birthday is next Friday.",
     "My car is broken.",
     "The staging port is not 8443.",
     "Is the staging port 8443?",
