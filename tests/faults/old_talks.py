@@ -8,7 +8,7 @@ from scrubjay import NewMemory
 
 NOW: Final = "2026-03-01T12:00:00Z"
 FILLER: Final = (
-    "There are many things that one could say about it here, and it is a good idea to take your time. "
+    "Are there many things that one could say about it here, and is it a good idea to take your time? "
 )
 
 
@@ -16,7 +16,7 @@ def turns(sessions: int, each: int = 3) -> list[NewMemory]:
     """Return so many turns of each of so many sessions, a session a day."""
     return [
         NewMemory(
-            f"{FILLER * 2}The harbour {session} mooring {turn} costs {session * 31 + turn} euros, "
+            f"{FILLER * 2}The harbour {session} mooring {turn} costs {(session + 2) * 31 + turn} euros, "
             f"and the ferry to island {session} leaves at {turn} o'clock.",
             session=f"s{session}", turn=turn, role="assistant" if turn % 2 else "user",
             date=f"2026-01-{1 + session % 28:02}T10:0{turn}:00Z",

@@ -18,7 +18,7 @@ from scrubjay.storage.changes import PutLifecycle, PutMemory
 
 Open = Callable[..., Memory]
 NOW = "2026-03-01T12:00:00Z"
-FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
+FILLER = "Are there many things that one could say about it here, and is it a good idea to take your time? "
 
 
 def talk(session: str, day: str, count: int = 6, **fields: object) -> list[NewMemory]:
@@ -285,7 +285,11 @@ def test_an_edit_is_noticed_whatever_the_clock_did(memory: Memory) -> None:
     desk = memory.workspace
     old = memory.history(made.sources[0]).memory
     edited = replace(
-        old, content=f"{FILLER * 2}The mooring was sold.", content_hash="new", status="active", updated_at=0
+        old,
+        content=f"{FILLER * 2}The mooring was sold for 3 euros.",
+        content_hash="new",
+        status="active",
+        updated_at=0,
     )
     desk.store.write(desk.scope, [PutMemory(prepare_memory(edited))])
     done = memory.consolidate(archive="transcripts", now=NOW)

@@ -262,3 +262,31 @@ def test_a_german_day_and_month_stay_in_one_sentence(memory: Memory) -> None:
         "Ja, wir nehmen den TAP-Gutschein. Diesmal wohnen wir im Hotel Memmo Alfama.",
     )
     assert "vom 28. Dezember bis 3. Januar. Emils" in digest_of(memory)
+
+
+def test_only_turns_that_the_digest_quotes_in_full_are_archived(memory: Memory) -> None:
+    turns = add_session(
+        memory,
+        "The Kestrel deadline has been moved to December 11 because the API isn't ready.",
+        "Kestrel: new deadline December 11.",
+        "I've had enough of oat milk, I drink my coffee black now. Please stop ordering Oatly.",
+        "Done, no more Oatly.",
+        "Why is the export job so slow?",
+        "Sure, I'll look.",
+        "Thanks!",
+    )
+    (made,) = memory.consolidate(now=NOW, archive="transcripts").made
+    active = {one.content for one in memory.get(turns).records if one.status == "active"}
+    assert "coffee black" not in made.content
+    assert any("coffee black" in text for text in active)
+    assert not active & {"Why is the export job so slow?", "Sure, I'll look.", "Thanks!"}
+    assert memory.consolidate(now=NOW, archive="transcripts").archived == 0
+
+
+def test_a_solution_that_the_digest_leaves_out_stays_active(memory: Memory) -> None:
+    steps = [f"Set `pool_{number}` to {number} in the file of service {number}." for number in range(60, 90)]
+    turns = add_session(memory, "The export of Marlow fails with timeouts since 9 o'clock.", " ".join(steps))
+    (made,) = memory.consolidate(now=NOW, archive="transcripts").made
+    assert not all(step in made.content for step in steps)
+    question, solution = (one.status for one in memory.get(turns).records)
+    assert (question, solution) == ("archived", "active")

@@ -221,7 +221,7 @@ def test_an_addition_that_stands_in_a_note_is_refused_with_its_place(noting: Mem
 
 def turns(number: int) -> list[NewMemory]:
     filler = (
-        "There are many things that one could say about it here, and it is a good idea to take your time. "
+        "Are there many things that one could say about it here, and is it a good idea to take your time? "
     )
     return [
         NewMemory(

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from chat_service import facts, serving
 
 NAMES = ("release", "archive", "backup", "mail", "cinema")
+QUESTION = "Are there many things that one could say about it here, and is it a good idea to take your time? "
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
 
 
@@ -30,7 +31,7 @@ def talked(cli) -> Callable[[], list[str]]:
         with Memory.open(settings=load_settings(), cold=True) as memory:
             added = memory.add_many(
                 NewMemory(
-                    f"{FILLER * 2}The mooring {number} costs {number * 13 + 7} euros in Lisbon.",
+                    f"{QUESTION * 2}The mooring {number} costs {number * 13 + 7} euros in Lisbon.",
                     session="heron",
                     role="assistant" if number % 2 else "user",
                     turn=number,

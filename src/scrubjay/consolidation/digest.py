@@ -54,9 +54,10 @@ from scrubjay.models.records import (
     Record,
     RecordFilter,
 )
+from scrubjay.search.amendments import DECIDES
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader, in_batches
-from scrubjay.text.dialogue import asks_not_to_remember
+from scrubjay.text.dialogue import asks_not_to_remember, is_question, is_small_talk
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
@@ -685,6 +686,24 @@ def _sentence_shares(one: WrittenDigest) -> dict[str, float]:
             shares[source] += 1 / len(sentence.sources)
     count = len(one.digest.sentences)
     return {source: min(1.0, share / count) for source, share in shares.items()}
+
+
+def quotes_all(digest: str, record: Record) -> bool:
+    """Return whether a digest quotes every sentence of a turn that says something.
+
+    Of a person's turn that is each but small talk and questions, of another's each that decides, gives a reason or has
+    a number. Other observations count as quoted.
+    """
+    if record.session is None or record.origin == "tool":
+        return True
+    person = record.role in PERSON_ROLES
+    return all(
+        is_small_talk(sentence)
+        or is_question(sentence)
+        or sentence in digest
+        or not (person or DECIDES.search(sentence) or any(map(str.isdigit, sentence)))
+        for sentence in verbatim_sentences(record.content, MAX_RECORD_TEXT)
+    )
 
 
 def archive_changes(ctx: RunContext, sources: Sequence[tuple[str, str]], at: int) -> list[Change]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
-from scrubjay.consolidation.context import chronological_key
+from scrubjay.consolidation.context import chronological_key, occurred_at
 from scrubjay.consolidation.digest import verbatim_sentences
 from scrubjay.consolidation.facts import PromotedMemory, is_spoken, is_usable, plain_words, promoted_memory
 from scrubjay.models.records import Record
@@ -201,7 +201,7 @@ def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable
                 continue
             for source, claim in chain.from_iterable(by_word[word] for word in words & by_word.keys()):
                 alike = source.key == record.key and (claim.personal or source.project == record.project)
-                later = chronological_key(record) > chronological_key(source)
+                later = occurred_at(record) > occurred_at(source)
                 if alike and later and _may_change(claim, words):
                     found.add(id(claim))
     return found

@@ -32,6 +32,7 @@ from scrubjay.consolidation.digest import (
     distil_digest,
     group_records,
     outgrown_digests,
+    quotes_all,
     select_observations,
     stale_digests,
     withdraw_digests,
@@ -187,11 +188,21 @@ class _KeyRun:
         """Archive the sources of earlier digests, if that is wanted now and was not then."""
         digests = {record.id: digest for record, digest in digested}
         records = self._archivable([record for record, _ in digested])
-        for batch in in_batches(records, PROMOTION_BATCH):
+        covered: list[Record] = []
+        for batch in in_batches(records, STATUS_BATCH):
+            with self._ctx.reader() as reader:
+                texts = reader.get(sorted({*(one.id for one in batch), *(digests[one.id] for one in batch)}))
+            covered += [
+                one
+                for one in batch
+                if {one.id, digests[one.id]} <= texts.keys()
+                and quotes_all(texts[digests[one.id]].content, texts[one.id])
+            ]
+        for batch in in_batches(covered, PROMOTION_BATCH):
             self._write(
                 archive_changes(self._ctx, [(one.id, digests[one.id]) for one in batch], now_micros())
             )
-        self._count_archived(records)
+        self._count_archived(covered)
 
     def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         """Write the digests of groups, and archive their sources, in one transaction."""
@@ -220,9 +231,8 @@ class _KeyRun:
             found = self._rephrased(ctx.digest_model, found, at)
         if not found:
             return
-        archived = {
-            record.id for record in self._archivable([record for one in found for record in one.records])
-        }
+        covered = [record for one in found for record in one.records if quotes_all(one.digest.text, record)]
+        archived = {record.id for record in self._archivable(covered)}
         found = [
             replace(one, archived=tuple(record for record in one.records if record.id in archived))
             for one in found
