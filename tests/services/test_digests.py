@@ -265,21 +265,27 @@ def test_a_german_day_and_month_stay_in_one_sentence(memory: Memory) -> None:
 
 
 def test_only_turns_that_the_digest_quotes_in_full_are_archived(memory: Memory) -> None:
+    rents = [f"Flat {number} costs {number}0 euros a month." for number in range(30, 80)]
     turns = add_session(
         memory,
-        "The Kestrel deadline has been moved to December 11 because the API isn't ready.",
-        "Kestrel: new deadline December 11.",
-        "I've had enough of oat milk, I drink my coffee black now. Please stop ordering Oatly.",
-        "Done, no more Oatly.",
+        " ".join(rents),
+        "Noted.",
         "Why is the export job so slow?",
         "Sure, I'll look.",
+        "The Kestrel deadline has been moved to December 11 because the API isn't ready.",
         "Thanks!",
     )
     (made,) = memory.consolidate(now=NOW, archive="transcripts").made
     active = {one.content for one in memory.get(turns).records if one.status == "active"}
-    assert "coffee black" not in made.content
-    assert any("coffee black" in text for text in active)
-    assert not active & {"Why is the export job so slow?", "Sure, I'll look.", "Thanks!"}
+    assert not all(rent in made.content for rent in rents)
+    assert " ".join(rents) in active
+    assert "December 11" in made.content
+    assert not active & {
+        "Why is the export job so slow?",
+        "Sure, I'll look.",
+        "Thanks!",
+        "The Kestrel deadline has been moved to December 11 because the API isn't ready.",
+    }
     assert memory.consolidate(now=NOW, archive="transcripts").archived == 0
 
 
