@@ -274,10 +274,10 @@ def test_a_context_of_weak_matches_holds_the_nearest_and_says_that_they_are_weak
         asked = "what is our parental leave policy for fathers"
         assert all((one.relevance or 1.0) < 0.1 for one in memory.search(asked).results)
         found = memory.context(asked)
-        assert len(found.memories) == 3
+        assert len(found.memories) == 5
         assert "Weak matches: each is less than 10 % likely to answer." in found.text
         likely = memory.context("what is our policy on parking of visitors?")
-        assert len(likely.memories) > 3
+        assert len(likely.memories) > 5
         assert "Weak" not in likely.text
 
 
@@ -296,3 +296,27 @@ def test_weak_turns_are_called_weak_however_many_there_are() -> None:
                 "Weak matches: each is less than 10 % likely to answer." in found.text
             )
         assert memory.context(asked).text
+
+
+def test_a_context_of_weak_turns_is_as_short_as_its_evidence() -> None:
+    subjects = (
+        "I always drink my coffee with oat milk.", "I hate talking to call centres.",
+        "The landlord in Bremen is Herr Steffens.", "My last day at Lumora is December 31.",
+        "I've found a gym in Bremen, Kraftwerk am Steintor.", "My mother's birthday is on November 20.",
+        "The moving company is Umzug Petersen, they charge 1,850 euros.", "My new doctor is Dr. Yilmaz.",
+        "We have two cars, the Caddy and the little Fiat.", "For work I use a ThinkPad from Lumora.",
+        "Ben Okafor is the engineering manager now.", "The dentist called and moved my appointment.",
+    )  # fmt: skip
+    with Memory.open("memory://", user="ann", embedders=[STATIC]) as memory:
+        memory.add_many(
+            NewMemory(said, session=f"chat {day}", role="user", date=f"2026-05-{day:02}")
+            for day, said in enumerate(subjects, 1)
+        )
+        for asked, answer in (
+            ("Which company carries our furniture?", "Umzug Petersen"),
+            ("What do I put into my drinks?", "oat milk"),
+        ):
+            found = memory.context(asked, now=NOW)
+            assert all((one.relevance or 1.0) < 0.1 for one in found.memories)
+            assert len(found.memories) <= 5
+            assert answer in found.text

@@ -176,3 +176,17 @@ def test_a_later_turn_that_the_caller_may_not_see_is_neither_named_nor_shown(
     assert not found[porto].newer
     assert lisbon not in str(bob.context(ASKED))
     assert lisbon not in str(bob.thread(ASKED))
+
+
+def test_the_later_turn_comes_first_beside_a_digest_that_quotes_it_however_many_are_shown(
+    learning: Callable[..., Memory],
+) -> None:
+    memory = learning()
+    porto = say(memory, "I live in Porto.", "2026-01-10")
+    lisbon = say(memory, "I moved to Lisbon.", "2026-04-10")
+    memory.add("user: I moved to Lisbon.", title="Where I live", tier="crystal", origin="derived")
+    for limit in (3, 5, 20):
+        order = list(shown(memory, limit=limit))
+        assert order.index(lisbon) < order.index(porto), limit
+    text = memory.context(ASKED).text
+    assert text.index("I moved to Lisbon.") < text.index("I live in Porto.")

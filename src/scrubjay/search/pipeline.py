@@ -40,6 +40,7 @@ from scrubjay.search.dedup import (
     apply_caps,
     collapse_facts,
     evidence_by_memory,
+    is_digest,
     maximal_marginal_relevance,
 )
 from scrubjay.search.graph import expand_by_graph, graph_ranking
@@ -463,7 +464,12 @@ def _join_later(
     if not later:
         return {}
     leads = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
-    leads |= {copy: one for one, own in selection.copies.items() if one in leads for copy in own}
+    leads |= {
+        copy: one
+        for one, own in selection.copies.items()
+        if one in leads and not is_digest(selection.records[one])  # it comes behind what it quotes
+        for copy in own
+    }
     missing = {one.id: one for own in later.values() for one in own if one.id not in leads}
     passing = [Candidate(one, ()) for one in filter_records(state.reader, state.plan.where, missing)]
     passing = validity.match_phrases(passing, missing, replace(state.plan.query, phrases=()))

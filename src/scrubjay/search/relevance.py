@@ -315,10 +315,8 @@ def propagate_relevance(
 
 
 NEAREST_RESULTS: Final = 5
-"""Memories shown where none is likely to answer: for 59 such questions to six vaults the right note is among the first
-five 40 times, among three 34 times (bench/LOG.md)."""
-WEAK_RESULTS: Final = 3
-"""Memories of a context in which all are weak matches."""
+"""Memories shown where none is likely to answer, and in a context where all are weak matches: for 59 such questions to
+six vaults the right note is among the first five 40 times, among three 34 times (bench/LOG.md)."""
 FIRST_RESULTS: Final = 5
 """First memories of which one must be likely enough, whatever the limit."""
 
@@ -385,16 +383,19 @@ def possible_only(
 ) -> list[Candidate]:
     """Return the candidates that may answer a question, of those that are plausible where none is confident enough.
 
-    Where all are weak matches (`all_weak`) only the first are returned, as a search shows them, unless a turn is
-    sufficient: otherwise contexts of LoCoMo would hold .831 of the evidence, not .867 (bench/LOG.md).
+    Where all are weak matches (`all_weak`) only the first are returned, as a search shows them. Where a turn has half
+    of that bound, those are returned that are not far behind the best: with the first alone contexts of LoCoMo would
+    hold .831 of the evidence (bench/LOG.md).
     """
+    share = POSSIBLE_SHARE
     found = [features[one.id] for one in candidates]
-    if all_weak(found) and not any(own.turn and own.sufficient for own in found):
-        candidates = candidates[:WEAK_RESULTS]
+    if all_weak(found):
+        if any(own.turn and own.relevance >= TURN_SHARE * WEAK_RELEVANCE for own in found):
+            share = CLOSE_SHARE
+        else:
+            candidates = candidates[:NEAREST_RESULTS]
     if not any(features[one.id].sufficient for one in candidates):
         candidates = [one for one in candidates if features[one.id].plausible]
     certain = any(features[one.id].exact for one in candidates)
     best = 1.0 if certain else max((features[one.id].relevance for one in candidates), default=0.0)
-    return [
-        one for one in candidates if (own := features[one.id]).exact or own.relevance >= POSSIBLE_SHARE * best
-    ]
+    return [one for one in candidates if (own := features[one.id]).exact or own.relevance >= share * best]
