@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-LATER_HOLDS = "Where two differ, the one with the later date holds."
+from scrubjay import NewMemory
+
+LATER_HOLDS = "Where two differ, the user's later words hold."
 
 
 def test_of_two_that_differ_the_later_comes_first_and_the_last_line_says_that_it_holds(
@@ -33,3 +35,26 @@ def test_the_line_is_left_out_beside_one_memory_and_where_it_does_not_fit(opened
         assert context.tokens <= budget
         shown = context.text.count("My favourite editor")
         assert (LATER_HOLDS in context.text) <= (shown == 2)
+
+
+def test_an_assistant_that_repeats_an_outdated_statement_does_not_come_first_for_its_date(
+    opened: Callable[..., Any],
+) -> None:
+    memory = opened(embedders=None)
+    said = (
+        ("I live in Hamburg, Eppendorfer Weg 112. I work as a designer.", "user", "2026-10-05"),
+        ("We moved to Bremen last weekend, the new flat is lovely.", "user", "2026-11-16"),
+        ("You live in Hamburg, Eppendorfer Weg 112, and you work as a designer.", "assistant", "2026-11-20"),
+    )
+    memory.add_many(NewMemory(text, role=role, session=date, date=date) for text, role, date in said)
+    text = memory.context("Where do I live?", now="2026-11-30").text
+    assert text.index("I live in Hamburg") < text.index("You live in Hamburg")
+    assert text.splitlines()[-2] == LATER_HOLDS
+
+
+def test_the_line_ends_a_profile_of_several_memories(opened: Callable[..., Any]) -> None:
+    memory = opened(embedders=None)
+    memory.add("I live in Hamburg.", date="2026-10-05", tier="semantic")
+    assert LATER_HOLDS not in memory.context().text
+    memory.add("I drink my coffee black.", date="2026-10-06", tier="semantic")
+    assert memory.context().text.splitlines()[-2] == LATER_HOLDS

@@ -277,8 +277,8 @@ KNOWN: Final = "known"
 """Part of what the conversation has already."""
 WEAK_MATCHES: Final = "Weak matches: each is less than 10 % likely to answer."
 """Last line but one of a block for a question where no memory is more relevant than `WEAK_RELEVANCE`."""
-LATER_HOLDS: Final = "Where two differ, the one with the later date holds."
-"""Last line of a block of several memories."""
+LATER_HOLDS: Final = "Where two differ, the user's later words hold."
+"""Last line of a block of several memories. An assistant that repeats an outdated statement is no later evidence."""
 OUTDATED: Final = "outdated"
 """Why a memory is left out whose file is gone or newer."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
@@ -398,7 +398,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         pins = [one for one in unique if one.part == "pinned" and not request.unprompted]
         placed, left_out = fit_budget(pins, room - estimate_tokens(notice), question=True)
         unplaced = [*(one for one in unplaced if one.part != "pinned"), *left_out]
-    several = len(placed) > 1 and not silence and (state is not None or request.hook)
+    several = len(placed) > 1 and not silence
     text = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip() if several else notice)
     if estimate_tokens(text) > request.budget:  # the last line costs no memory its place
         text = render_block(placed, notice)

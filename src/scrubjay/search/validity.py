@@ -17,7 +17,7 @@ from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import EDITED_RULE, NEWER_RULE, SUPERSEDED_BY_RULE, SUPERSEDES_RULE, Edge
-from scrubjay.models.records import PERSON_ROLES, Record, said_at
+from scrubjay.models.records import GENERIC_ROLES, PERSON_ROLES, Record, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.amendments import rare_terms
 from scrubjay.search.candidates import TermRanking
@@ -384,6 +384,8 @@ _ONESELF: Final = re.compile(
     r"\b(?:i|we|my|our|me|us|ich|wir|mein\w{0,2}|unser\w{0,2}|je|j'|nous|mon|ma|yo|mi|nosotros)\b|我",
     re.IGNORECASE,
 )
+REPLY_ROLES: Final = GENERIC_ROLES - PERSON_ROLES
+"""Roles of programs that reply to a person."""
 
 
 def better_than_wrong(
@@ -439,7 +441,8 @@ def newer_equivalents(
 ) -> dict[str, tuple[str, ...]]:
     """Return of each memory those behind it that answer about as well, are of the same and were said on a later day.
 
-    An undated file is neither newer nor older than anything.
+    An undated file is neither newer nor older than anything, and an assistant's turn is no later evidence than a person's:
+    it may repeat what was so.
     """
     ids = [one.id for one in candidates]
     weights = term_weights(plan, terms)
@@ -472,6 +475,7 @@ def newer_equivalents(
             for new in ids[place + 1 :]
             if new in terms_of
             and said_at(records[new]) - said_at(records[old]) >= DAY
+            and not (records[old].role in PERSON_ROLES and records[new].role in REPLY_ROLES)
             and preference[new] >= preference[old]
             and terms_of[new] >= terms_of[old]
             and features[new].relevance >= MIN_RELEVANCE_SHARE * features[old].relevance
