@@ -441,7 +441,7 @@ def newer_equivalents(
 ) -> dict[str, tuple[str, ...]]:
     """Return of each memory those behind it that answer about as well, are of the same and were said on a later day.
 
-    An undated file is neither newer nor older than anything, and an assistant's turn is no later evidence than a person's:
+    An undated file is neither newer nor older than anything. An assistant's turn is no later evidence than a user's:
     it may repeat what was so.
     """
     ids = [one.id for one in candidates]
