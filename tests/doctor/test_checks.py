@@ -503,3 +503,18 @@ def test_a_tenant_of_postgres_that_is_large_and_has_no_index_is_told(
     told = one(doctor_checks.check_store(case), "index")
     assert (told.state, told.found.startswith("of 2 memories, ")) == (WARNING, True)
     assert "scrubjay rebuild --large" in told.fix
+
+
+def test_texts_in_two_languages_without_the_model_for_them_are_a_warning(
+    case: Installation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scrubjay.services.models.find_spec", lambda _: None)
+    with Memory.open(settings=case.settings) as memory:
+        memory.add("I moved my dentist appointment to the third of December, please do not forget it.")
+        assert "languages" not in {check.about for check in doctor_checks.check_store(case)}
+        memory.add("Ich bin gegen Haselnüsse allergisch, und die Miete ist am ersten Januar fällig.")
+        (note,) = memory.status().notes
+    found = one(doctor_checks.check_store(case), "languages")
+    assert (found.state, found.fix) == (WARNING, "pip install 'scrubjay[multilingual]'")
+    assert "a question in one may miss answers in another" in found.found
+    assert note == f"{found.found} {found.fix}"

@@ -336,8 +336,13 @@ def _check_backlog(found: StoreStatus, installation: Installation) -> Check:
 
 
 def _check_multilingual(found: StoreStatus, installation: Installation) -> Iterator[Check]:
+    from scrubjay.embeddings.base import INSTALLED_BY
     from scrubjay.search.fusion import MULTILINGUAL
 
+    install = INSTALLED_BY["multilingual"]
+    for note in found.notes:
+        if note.endswith(install):
+            yield check_warning("languages", note.removesuffix(install).strip(), install)
     mark = settings_fingerprint(installation.home.env)
     path = socket_path(runtime_folder(installation.home.env), mark)
     used = [model.name for model in found.models if model.state == "active" and model.name in MULTILINGUAL]

@@ -330,9 +330,13 @@ class ModelRegistry:
         if not model:
             return ""
         if model not in self._catalog.names:
-            if not self._mostly_not_english():
+            foreign, english = self._language_shares()
+            if foreign < MIN_EVIDENT:
                 return ""
-            return f"Most texts are not English, which the models in use know best. {INSTALLED_BY[model]}"
+            problem = "Most texts are not English, which the models in use know best."
+            if foreign <= english:
+                problem = "Texts are in several languages: a question in one may miss answers in another."
+            return f"{problem} {INSTALLED_BY[model]}"
         name = self._catalog.open(model).model.name
         state = next((state.state for state in self._others() if state.model.name == name), "")
         if not self._mostly_not_english():
@@ -350,10 +354,17 @@ class ModelRegistry:
         )
 
     def _mostly_not_english(self) -> bool:
-        """Return whether most texts are not English, by an even sample of the visible memories.
+        """Return whether most texts are not English.
 
-        Lengths count, and texts without evidence of any language, such as lists of names, count for neither side. But
         English must not be judged by a few foreign lines among code: at least a tenth must be evident.
+        """
+        foreign, english = self._language_shares()
+        return foreign > english and foreign >= MIN_EVIDENT
+
+    def _language_shares(self) -> tuple[float, float]:
+        """Return the shares of other languages and of English in an even sample of the visible memories, by length.
+
+        Texts without evidence of any language, such as lists of names, count for neither.
         """
         with self._store.reader(self._scope) as reader:
             # Every visible memory is pending for a model that is not registered, in the order of hashes.
@@ -362,7 +373,8 @@ class ModelRegistry:
         for text in texts:
             lengths[evident_language(text)] += len(text)
         foreign = lengths.total() - lengths["en"] - lengths[""]
-        return foreign > lengths["en"] and foreign >= MIN_EVIDENT * lengths.total()
+        total = max(lengths.total(), 1)
+        return foreign / total, lengths["en"] / total
 
     def drop(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""
