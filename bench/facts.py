@@ -474,9 +474,12 @@ def supersede(args: argparse.Namespace) -> Row:
             continue
         result[kind] = asdict(share := figure(own))
         print(f"{kind} pairs {name}: {sum(own):.0f} of {len(own)}, {shown(share)}")
+    marked = [found["newer"] for pair, found in outcomes if pair["kind"] == "compatible"]
     named = [found["superseded"] or found["newer"] for pair, found in outcomes if pair["kind"] == "change"]
-    result["named"], result["dropped"] = sum(named), sum(found["dropped"] for _, found in outcomes)
+    result["named"], result["marked"] = sum(named), sum(marked)
+    result["dropped"] = sum(found["dropped"] for _, found in outcomes)
     print(f"changes superseded or named as newer: {sum(named)} of {len(named)}")
+    print(f"compatible pairs named as newer: {sum(marked)} of {len(marked)}")
     print(f"pairs of which one was dropped (wanted 0): {result['dropped']}")
     for pair, found in outcomes if args.wrong else ():
         if found["superseded"] != (pair["kind"] == "change"):

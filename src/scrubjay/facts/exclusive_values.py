@@ -22,12 +22,12 @@ from scrubjay.text.tokenizer import stem_word, word_rank
 _MONTHS: Final = rf"(?:{'|'.join(sorted(ENGLISH_MONTHS, key=len, reverse=True))})"
 _TIME: Final = (
     r"(?:(?:(?:back )?in|since|last|this|as of|at the (?:start|beginning|end) of) (?:early |late |mid-?)?"
-    rf"(?:{_MONTHS}|week|month|year|spring|summer|autumn|fall|winter|(?:19|20)\d\d)\b(?: 20\d\d\b)?"
+    rf"(?:{_MONTHS}|week|weekend|month|year|spring|summer|autumn|fall|winter|(?:19|20)\d\d)\b(?: 20\d\d\b)?"
     r"|yesterday|today)"
 )
 _AT: Final = re.compile(rf"\b{_TIME}", re.IGNORECASE)
 _RECENT: Final = re.compile(
-    rf"(?:(?:in|since) {_MONTHS}|(?:last|this) (?:week|month)|yesterday|today)$", re.IGNORECASE
+    rf"(?:(?:in|since) {_MONTHS}|(?:last|this) (?:week|weekend|month)|yesterday|today)$", re.IGNORECASE
 )
 _LEAD: Final = re.compile(
     r"^(?:(?:by the way|btw|fyi|heads up|update|news|ok|okay|so|well|hey|hi|please|always|from now on)\b[,:.!]? ){1,3}",
@@ -94,29 +94,52 @@ _ENDED_PART: Final = re.compile(
     re.IGNORECASE,
 )
 """The first half of "I no longer live in Porto, I live in Lisbon"."""
-_ONLY_A_NAME: Final = re.compile(
-    r"(?:[Ii]|[Jj]ust)\b[^,;:]{0,40} to ((?:[A-ZÀ-Þ][a-zß-ÿ]{2,30}(?:[ -](?!$)|$)){1,3})"
+_NAME: Final = r"[A-ZÀ-Þ][\w'’-]+"
+_TOWN: Final = rf"(?P<place>{_NAME}(?: (?:(?:am|an der|im|de|la|le|upon|sur) )?{_NAME}){{0,2}})"
+_PERSON: Final = rf"(?P<who>I|We|Ich|Wir|(?:The )?[Uu]ser|{_NAME})"
+_OWNER: Final = rf"(?P<who>My|Our|Meine|Unsere|(?:The )?[Uu]ser's|{_NAME}'s)"
+_WHEN_MOVED: Final = rf"(?:(?i:{_TIME})|(?:on|am) (?:the weekend|Wochenende|\w{{3,7}}(?:day|tag)))"
+_HOMES: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"{_PERSON}(?: now)?(?: lives?|(?: am|'m| is| are|'re) (?:based|living))(?: now)? in {_TOWN}",
+        rf"{_PERSON} (?:wohn|leb)(?:e|t|en)(?: jetzt)? in {_TOWN}",
+        rf"(?:{_WHEN_MOVED},? )?(?:Just|{_PERSON}{_HAVE}) (?P<moved>moved|relocated){_TO}{_TOWN}",
+        rf"{_PERSON} (?:bin|sind|ist)(?: {_WHEN_MOVED})? nach {_TOWN} (?P<moved>(?:um)?gezogen)",
+        rf"{_OWNER} (?:(?:new|home|neue) ){{0,2}}(?:address|Adresse) (?:is|ist)(?: now| jetzt)? "
+        rf"(?P<place>[^,;:@\d]{{0,40}}\d[^,;:@]{{0,40}}, (?:\d{{4,5}} )?{_NAME})",
+    )
 )
-"""A sentence of oneself that ends in a name: "I moved to Oldenburg", not "to the sales team", "to DuckDB"."""
+"""Beginnings of sentences that say where somebody lives or moved to, up to the town or with the whole address."""
+_HOME_TAIL: Final = re.compile(
+    rf"(?: (?:{_WHEN_MOVED}|now|jetzt|again|wieder))?"
+    r"(?:, (?:[^,;:!?]{0,40}\d[^,;:!?]{0,20}|\w{1,20} floor|[A-ZÀ-Þ][^,;:!?]{1,30})){0,3}"
+)
+"""All that may stand behind the town of a new home: a time, the street, the country."""
+_AT_TIMES: Final = re.compile(
+    r"\b(?:during|on|when|while|for|until|temporarily"
+    r"|(?:in|im|each|every) (?:the )?(?:week|spring|summer|autumn|fall|winter|term))\b"
+)
+"""Signs that somebody lives at a place at times."""
 _RARE: Final = 5_000
 """Rank from which on a capitalised word is a name: "Oldenburg", not "Marketing"."""
 _SHAPES: Final = (
-    (re.compile(r" (?:is|ist) (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
-    (re.compile(r" (?:is|to) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
+    (re.compile(r"(?: is| ist|:) (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
+    (re.compile(r"(?: is| to|:) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
+    (
+        re.compile(
+            r"(?: is|:) (?:now )?(?:on )?(?:the )?"
+            rf"(?=(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTHS}|{_MONTHS} \d{{1,2}}(?:st|nd|rd|th)?)$)",
+            re.IGNORECASE,
+        ),
+        "date",
+    ),
     (re.compile(r" (?:use|uses|runs?|on|is) [a-z.+]{2,20} (?=v?\d[\d.]{0,8}$)", re.IGNORECASE), "version"),
     (
         re.compile(
             r" address is (?:now )?(?!.{0,120}\b(?:for|from)\b)(?=[^@]{0,60}\d[^@]{0,60}$)", re.IGNORECASE
         ),
         "address",
-    ),
-    (
-        re.compile(
-            r" is (?:now )?(?:on )?(?:the )?"
-            rf"(?=(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTHS}|{_MONTHS} \d{{1,2}}(?:st|nd|rd|th)?)$)",
-            re.IGNORECASE,
-        ),
-        "date",
     ),
 )
 """Beginnings of values that are recognized by their form."""
@@ -125,6 +148,7 @@ _LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite 
 _STATE: Final = _LIVE | load_words("state")
 """Words that are ignored when the frames of two states are compared."""
 _SELF: Final = word_set("i i'm my ich mein meine je j'habite mon ma vivo mi 我")
+_SPEAKER: Final = word_set("i we my our ich wir meine unsere")
 ANYBODY: Final = SEVERAL_KIN | load_words("anybody")
 """Words of persons and things of which there may be several."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
@@ -179,18 +203,24 @@ def resulting_state(text: str) -> str:
     return text if plain == whole else plain
 
 
-def may_have_moved(text: str) -> bool:
-    """Return whether somebody says of themselves that they moved to a name, and no more.
+def may_change_home(old: str, new: str) -> bool:
+    """Return whether two statements name homes of one person, in two places.
 
-    It may be a town, since no list has them all, or a firm.
+    An unlisted name that somebody moved to may be a town, since no list has them all, or a firm.
 
-    >>> may_have_moved("I moved to Oldenburg last week."), may_have_moved("I moved to the sales team.")
-    (True, False)
+    >>> may_change_home("I live in Bremen.", "We moved to Oldenburg on Saturday, Lange Straße 3.")
+    True
+    >>> may_change_home("I use vim.", "I moved to Oldenburg."), may_change_home("Ann lives in Hull.", "I live in York.")
+    (False, False)
     """
-    found = _ONLY_A_NAME.fullmatch(_WHEN.sub("", _plain(text)))
-    return found is not None and any(
-        word_rank(word) >= _RARE for word in found[1].lower().replace("-", " ").split()
-    )
+    before, after = _home(old), _home(new)
+    if before is None or after is None or before.who != after.who:
+        return False
+    if _AT_TIMES.search(before.tail) or not _HOME_TAIL.fullmatch(after.tail) or not may_be_later(old, new):
+        return False
+    if "country" in {before.kind, after.kind} and before.kind != after.kind:
+        return False
+    return not (before.place <= after.place or after.place <= before.place)
 
 
 def replaces(old: str, new: str, *, announced: bool) -> bool:
@@ -296,6 +326,37 @@ def _longest(words: Sequence[str], at: int) -> tuple[_Known, int] | None:
         if known := _kinds().get(tuple(words[at:end])):
             return known, end
     return None
+
+
+class _Home(NamedTuple):
+    """Whose home a sentence names, the words of the place, its kind where it is known, and what is behind the town."""
+
+    who: str
+    place: frozenset[str]
+    kind: str | None
+    tail: str
+
+
+@lru_cache(2_000)
+def _home(text: str) -> _Home | None:
+    plain = _plain(text)
+    found = next((one for pattern in _HOMES if (one := pattern.match(plain[:1].upper() + plain[1:]))), None)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    who = (groups["who"] or "i").lower().removeprefix("the ").removesuffix("'s")
+    if who in ANYBODY:
+        return None
+    town = _WORD.findall(found["place"].lower())
+    kind = known_kind(town)
+    if groups.get("moved"):
+        rare = any(word_rank(word) >= _RARE for word in found["place"].lower().replace("-", " ").split())
+        if kind not in (*PLACES, None) or not (kind or rare):
+            return None
+    tail = plain[found.end() :]
+    streets = [part for part in tail.split(",") if any(map(str.isdigit, part))]
+    place = frozenset((*town, *_WORD.findall(" ".join(streets).lower())))
+    return _Home("i" if who in _SPEAKER else who, place, kind, tail)
 
 
 def _plain(text: str) -> str:

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.facts.conflicts import Verdict, classify_change
-from scrubjay.facts.exclusive_values import resulting_state
+from scrubjay.facts.exclusive_values import may_change_home, replaces, resulting_state
 from scrubjay.facts.ownership import is_personal, may_be_personal
-from scrubjay.facts.supersession import may_change_home, may_share_subject, supersedes
+from scrubjay.facts.supersession import may_share_subject, supersedes
 from scrubjay.facts.supersession_guards import is_limited, of_other_kind
 from scrubjay.models.graph import NEWER_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
@@ -241,8 +241,11 @@ class _Reconciliation:
         if reason := supersedes(first.content, second.content, together=together):
             own = old.owner == new.owner or self._curates
             return Verdict("supersedes" if own else MAY_SUPERSEDE, reason)
-        if may_change_home(first.content, second.content):
+        limited = is_limited(first.content, second.content)
+        if not limited and may_change_home(first.content, second.content):
             return Verdict(MAY_SUPERSEDE, "another home")
+        if not limited and replaces(first.content, second.content, announced=True):
+            return Verdict(MAY_SUPERSEDE, "another of the same kind")
         if cosine < COMPARISON_COSINE:
             return Verdict("new", "too far apart")
         if not may_share_subject(first.content, second.content):
@@ -251,7 +254,7 @@ class _Reconciliation:
         if found.verdict != "supersedes":
             return found
         stated = resulting_state(second.content)
-        if is_limited(first.content, second.content) or of_other_kind(first.content, stated):
+        if limited or of_other_kind(first.content, stated):
             return Verdict("new", "limited, or a value of another kind")
         return replace(found, verdict=MAY_SUPERSEDE)
 

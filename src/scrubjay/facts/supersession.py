@@ -22,12 +22,11 @@ from scrubjay.facts.exclusive_values import (
     PLACES,
     known_kind,
     may_be_later,
-    may_have_moved,
     of_two_kinds,
     replaces,
     resulting_state,
 )
-from scrubjay.facts.lexicon import ADDITIVE, ADVERBS, ARTICLES, TITLES, shared_language
+from scrubjay.facts.lexicon import ADDITIVE, ADVERBS, ARTICLES, SEVERAL_KIN, TITLES, shared_language
 from scrubjay.facts.quantities import COUNTS, MONTH_NAMES, MONTHS, UNITS, WEEKDAYS
 from scrubjay.facts.supersession_guards import is_limited, of_one_kind, of_other_kind
 from scrubjay.facts.vocabulary import load_pattern, load_words
@@ -246,6 +245,10 @@ _LIMITED: Final = re.compile(
 )
 """Beginnings of statements that hold only at times and leave others as they are."""
 _DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
+_ONE_OF_SEVERAL: Final = re.compile(
+    rf"\b(?:{'|'.join(sorted(SEVERAL_KIN))})(?: of [^,;:]{{1,30}}?)?(?: is|:) [A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)?\.?$"
+)
+"""A statement that names one person of several: "Tom's colleague is Ana"."""
 _MODAL: Final = load_words("modal")
 _UNREAL: Final = load_words("unreal")
 _AROUND_END: Final = load_words("around_end")
@@ -287,17 +290,6 @@ class ParsedStatement:
 
     def words_before(self, offset: int) -> int:
         return len(_WORD.findall(self.text[:offset]))
-
-
-def may_change_home(old: str, new: str) -> bool:
-    """Return whether an earlier statement names somebody's home and a later one may name another.
-
-    >>> may_change_home("I live in Bremen.", "I moved to Oldenburg."), may_change_home("I use vim.", "I moved to Oldenburg.")
-    (True, False)
-    """
-    lives = LIVE.search(old)
-    home = (lives is not None and lives.start() <= SOON) or may_have_moved(old)
-    return home and may_have_moved(new)
 
 
 def supersedes(old: str, new: str, *, together: bool = False) -> str:
@@ -414,7 +406,11 @@ def may_share_subject(old: str, new: str) -> bool:
     False
     >>> may_share_subject("Tom reports to Ines", "Ines reports to Tom")
     False
+    >>> may_share_subject("Tom's child: Emil", "Tom's child: Frieda")
+    False
     """
+    if _ONE_OF_SEVERAL.search(old) and _ONE_OF_SEVERAL.search(new):
+        return False
     language = shared_language(old, new)
     earlier, later = _parse(old, language), _parse(new, language)
     if _are_apart(earlier, later) or (earlier.low != later.low and sorted(earlier.low) == sorted(later.low)):
