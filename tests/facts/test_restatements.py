@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 
 MOVES = (
     ("I live in Freiburg.", "I moved to Merzhausen last weekend."),
@@ -15,6 +15,10 @@ MOVES = (
     ("I live in Hamburg, Eppendorfer Weg 112, third floor.", "I live in Bremen, Am Dobben 48."),
     ("I live in Hamburg, Eppendorfer Weg 112.", "My new address is Am Dobben 48, Bremen."),
     ("Nina lives in Hamburg.", "Nina lives in Bremen, Am Dobben 48."),
+    (
+        "I live in Freiburg, Talstraße 9.",
+        "I moved to Merzhausen, Hexentalstraße 21. The shop stays in Freiburg.",
+    ),
     ("Ich wohne in Kiel.", "Wir sind am Samstag nach Plön gezogen."),
 )
 RESTATED = (
@@ -29,6 +33,7 @@ RESTATED = (
 )
 COMPATIBLE = (
     ("I live in Hamburg.", "My sister moved to Merzhausen last weekend."),
+    ("I live in Hamburg.", "I moved to Oldenburg last weekend. Just kidding."),
     ("I live in Hamburg.", "We want to move to Otley next year."),
     ("I live in Hamburg.", "I moved to Oldenburg, then back to Hamburg."),
     ("I live in Hamburg.", "The new address of the shop is Am Dobben 48, Bremen."),
@@ -87,3 +92,25 @@ def test_the_new_home_answers_where_somebody_lives() -> None:
         memory.add("We moved to Bremen in May, Am Dobben 48.", date="2026-11-16")
 
         assert memory.search("Where do I live?").results[0].snippet.startswith("We moved to Bremen")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("I live in Freiburg, Talstraße 9.", "I moved to Merzhausen last weekend."),
+        ("I live in Hamburg, Eppendorfer Weg 112.", "We moved to Bremen in May, Am Dobben 48."),
+        ("I live in Hamburg, Eppendorfer Weg 112.", "My new address is Am Dobben 48, Bremen."),
+    ],
+)
+def test_a_turn_names_the_turn_whose_learned_fact_is_newer_and_stands_behind_it(old: str, new: str) -> None:
+    with Memory.open("memory://", user="u") as memory:
+        memory.add("I live with two cats.", date="2026-09-01")
+        turns = [
+            memory.add_many([NewMemory(text, role="user", session=day, turn=0, date=day)])[0].id
+            for text, day in ((old, "2026-10-05"), (new, "2026-11-16"))
+        ]
+
+        found = {result.id: result.newer for result in memory.search("Where do I live?").results}
+
+        assert next(iter(found)) == turns[1]
+        assert found[turns[0]] == (turns[1],)

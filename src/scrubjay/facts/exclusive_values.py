@@ -111,6 +111,8 @@ _HOMES: Final = tuple(
     )
 )
 """Beginnings of sentences that say where somebody lives or moved to, up to the town or with the whole address."""
+_FURTHER: Final = re.compile(r"(?<=\w\w)[.!] (?=[A-ZÀ-Þ])(?!.*\b(?:kidding|joking|joke)\b).*", re.DOTALL)
+"""The sentences behind the first."""
 _HOME_TAIL: Final = re.compile(
     rf"(?: (?:{_WHEN_MOVED}|now|jetzt|again|wieder))?"
     r"(?:, (?:[^,;:!?]{0,40}\d[^,;:!?]{0,20}|\w{1,20} floor|[A-ZÀ-Þ][^,;:!?]{1,30})){0,3}"
@@ -339,7 +341,7 @@ class _Home(NamedTuple):
 
 @lru_cache(2_000)
 def _home(text: str) -> _Home | None:
-    plain = _plain(text)
+    plain = _plain(_FURTHER.sub("", text, count=1))
     found = next((one for pattern in _HOMES if (one := pattern.match(plain[:1].upper() + plain[1:]))), None)
     if found is None:
         return None

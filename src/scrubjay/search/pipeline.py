@@ -340,7 +340,7 @@ def _place_results(selection: Selection, state: RetrievalState) -> None:
         _answer_by_successor(selection, state)
     first = [group.lead.id for group in selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]]
     superseded = validity.superseded_statements(
-        state.reader, {memory: selection.records[memory] for memory in first}, state.at
+        state.reader, {memory: selection.records[memory] for memory in first}, state.at, uncertain=True
     )
     leads = [group.lead.id for group in selection.groups or selection.nearest]
     newer, corrected = _find_newer(state, {memory: selection.records[memory] for memory in leads})
@@ -353,7 +353,7 @@ def _place_results(selection: Selection, state: RetrievalState) -> None:
         best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
         equivalents = validity.newer_equivalents(best, records, features, plan, state.channels.terms)
         groups = validity.place_ahead(groups, equivalents)
-    groups = validity.place_ahead(groups, newer)
+    groups = validity.place_ahead(validity.place_ahead(groups, newer), selection.joined)
     if by_memory and plan.fusion == "auto" and "decay" in plan.stages:
         groups = validity.place_ahead(groups, validity.better_than_wrong(groups, records, features))
     if by_memory:

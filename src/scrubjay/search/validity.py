@@ -268,21 +268,33 @@ class Supersession:
 
 
 def superseded_statements(
-    reader: Reader, records: Mapping[str, Record], at: int
+    reader: Reader, records: Mapping[str, Record], at: int, *, uncertain: bool = False
 ) -> dict[str, tuple[Supersession, ...]]:
-    """Return of each memory its extracted statements that no longer hold at ``at``, the latest change first."""
+    """Return of each memory its extracted statements that no longer hold at ``at``, the latest change first.
+
+    With ``uncertain``, also those that a later statement may have changed.
+    """
     stated = [
         (edge.dst, edge.src)
         for edge in reader.edges(sorted(records), ["derived_from"], inward=True)
         if edge.src.startswith(DERIVED_PREFIXES)
     ]
-    links = reader.edges(sorted({fact for _, fact in stated}), ["supersedes"], inward=True) if stated else []
-    if not links:
+    own_facts = sorted({fact for _, fact in stated})
+    links = list(reader.edges(own_facts, ["supersedes"], inward=True)) if stated else []
+    doubts = (
+        reader.edges(own_facts, ["similar"], inward=True, rule=NEWER_RULE) if stated and uncertain else []
+    )
+    if not links and not doubts:
         return {}
     edited = {edge.dst for edge in links if edge.rule == EDITED_RULE}
-    facts, later_of = _follow_successors(reader, links)
-    old = [facts[one] for one in sorted({edge.dst for edge in links}) if one in facts]
-    holding = {one.id: _holding(one.id, facts, later_of, at) for one in old if one.status == "superseded"}
+    doubtful = {edge.dst for edge in doubts}
+    facts, later_of = _follow_successors(reader, [*links, *doubts])
+    old = [facts[one] for one in sorted(doubtful | {edge.dst for edge in links}) if one in facts]
+    holding = {
+        one.id: _holding(one.id, facts, later_of, at)
+        for one in old
+        if one.status == "superseded" or one.id in doubtful
+    }
     edges = reader.edges(sorted(set().union(*holding.values())), ["derived_from"])
     sources = reader.get(sorted({edge.dst for edge in edges}))
     found: dict[str, dict[str, Supersession]] = {}
