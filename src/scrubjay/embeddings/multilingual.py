@@ -349,17 +349,21 @@ def _session(file: E5File, threads: int) -> Any:
     return onnxruntime.InferenceSession(encoder_graph(file), options, providers=["CPUExecutionProvider"])
 
 
+MAX_CODE: Final = np.float32(63)
+"""Largest code of a weight: processors without VNNI add two products in 16 bits, which eight bits overflow."""
+
+
 def encoder_graph(file: E5File) -> bytes:
     """Return the layers as an ONNX model: ``hidden``, (1, length, dimensions), to ``output`` of the same shape.
 
-    Weights are int8 with one scale an output, and a product's left side is rounded to int8 as it comes: 2.3 times as
-    fast as float32 and as 4 bits (MatMulNBits), and as good (bench/LOG.md).
+    Weights are int8 of seven bits with one scale an output, and a product's left side is rounded to int8 as it comes:
+    2.3 times as fast as float32 and as 4 bits (MatMulNBits), and as good (bench/LOG.md).
     """
     graph, size, inner = OnnxGraph(), file.dimensions, file.inner
 
     def linear(source: str, name: str, inputs: int) -> str:
         weights = file.matrix(f"{name}.w", inputs)
-        scales = np.maximum(np.abs(weights).max(axis=1), np.float32(1e-12)) / np.float32(127)
+        scales = np.maximum(np.abs(weights).max(axis=1), np.float32(1e-12)) / MAX_CODE
         codes = np.rint(weights / scales[:, None]).astype(np.int8)
         rounded = graph.constant(f"{name}.w", np.ascontiguousarray(codes.T))
         steps = graph.constant(f"{name}.scales", scales)
