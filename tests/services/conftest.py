@@ -28,11 +28,12 @@ def settings(tmp_path: Path) -> Settings:
 def opened(settings: Settings, tmp_path: Path, empty_store: Path) -> Iterator[Callable[..., Memory]]:
     """Open the test's store file, as often as wanted; all are closed at the end."""
     held: list[Memory] = []
-    shutil.copy(empty_store, tmp_path / "memory.db")
 
     def open_(url: str | Path | None = None, **changes: Any) -> Memory:
         changes.setdefault("settings", settings)
         changes.setdefault("embedders", [HashEmbedder(64)])
+        if url is None and not (tmp_path / "memory.db").exists():
+            shutil.copy(empty_store, tmp_path / "memory.db")
         held.append(Memory.open(url or tmp_path / "memory.db", **changes))
         return held[-1]
 

@@ -105,6 +105,12 @@ def test_a_change_keeps_the_id_and_null_takes_a_date_away(client: TestClient) ->
     refused(client.patch("/v1/memories/obs_nothing", json={"title": "x"}), 404)
 
 
+def test_a_change_that_is_redacted_to_the_same_text_names_the_secret(client: TestClient) -> None:
+    memory = added(client, "My locker code is 4711.")
+    done = good(client.patch(f"/v1/memories/{memory}", json={"content": "My locker code is 4712."}))
+    assert (done["changed"], done["scrubbed"]) == ([], {"pin": 1})
+
+
 def test_memories_are_archived_restored_judged_and_forgotten(client: TestClient) -> None:
     one, other = added(client, "The kayak leaks."), added(client, "The sauna is warm.")
     assert good(client.post(f"/v1/memories/{one}/archive"))["ids"] == [one]
