@@ -47,7 +47,12 @@ def test_a_message_is_named_by_session_id_and_words_so_that_only_a_copy_has_its_
 
 
 @pytest.mark.parametrize(
-    ("project", "stored"), [("kestrel", "kestrel"), ("git@example.org:ana/flat.git", "example.org/ana/flat")]
+    ("project", "stored"),
+    [
+        ("kes\ud800trel", "kes\ufffdtrel"),
+        ("kestrel", "kestrel"),
+        ("git@example.org:ana/flat.git", "example.org/ana/flat"),
+    ],
 )
 def test_a_project_by_name_is_that_project_wherever_scrubjay_runs(
     project: str, stored: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -5,6 +5,7 @@ A file is recognised only if the first 64 KB hold nothing but lines with ``role`
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,6 +31,8 @@ _SPEAKERS = {
     **dict.fromkeys(("assistant", "ai", "model", "bot"), ("assistant", "agent")),
 }
 _LEFT = frozenset({"system", "developer", "tool", "function"})
+_PATH = re.compile(r"[~./\\]|[A-Za-z]:[/\\]")
+MAX_PROJECT_CHARACTERS = 200
 _MOST_ROLE = 64  # a longer role is other data
 _TEXT = frozenset({"text", "input_text", "output_text"})
 
@@ -68,7 +71,7 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     session, name = _name(record.get("session")) or stem, _name(record.get("id"))
     project = as_string(record.get("project"))
     url = "://" in project or project.startswith("git@")
-    path = not url and (project.startswith(("~", ".")) or not {"/", "\\"}.isdisjoint(project))
+    path = not url and _PATH.match(project) is not None
     turn = Turn(
         # Sessions and ids may be "1" in every file, so the text is part of the key.
         key=f"{session}:{name or f'#{row.line}'}:{text_digest(role, text)}",
@@ -78,7 +81,7 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
         at=next(filter(None, (as_micros(record.get(name)) for name in ("time", "timestamp", "ts"))), None),
         cwd=as_string(record.get("cwd")) or (project if path else None),
         remote=project if url else None,
-        project="" if url or path else project,
+        project="" if url or path else project[:MAX_PROJECT_CHARACTERS],
         agent=as_string(record.get("agent")),
         origin=origin,
         title=as_string(record.get("title")),

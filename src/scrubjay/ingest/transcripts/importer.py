@@ -79,7 +79,7 @@ def recognise_format(path: str, head: bytes) -> TranscriptFormat | None:
 
 MAX_KIND_CHARACTERS = 60
 MAX_TITLE_CHARACTERS = 200
-TURN_TEXTS: Final = ("key", "role", "text", "session", "cwd", "remote", "agent", "title")
+TURN_TEXTS: Final = ("key", "role", "text", "session", "cwd", "remote", "project", "agent", "title")
 
 
 @dataclass(frozen=True, slots=True)
