@@ -107,3 +107,23 @@ def test_a_question_about_the_present_names_the_next_such_day_and_one_about_the_
         assert {each.snippet for each in memory.search("What did I do on December 3?", now=NOW).results} == {
             "The vet at 9:30."
         }
+
+
+def test_a_turn_of_the_same_day_hides_no_appointment() -> None:
+    appointment = "My dentist appointment is on December 3 at 14:15."
+    with Memory.open("memory://", user="ann") as memory:
+        memory.add(appointment, date="2026-11-20")
+        memory.add("The mill was mended.", date="2026-12-03T07:00")
+        answer = memory.search("What do I have on December 3?", now="2026-12-03T08:00")
+        assert appointment in {each.snippet for each in answer.results}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["Where have we been in March?", "What is the bug we found in March?", "Wo sind wir im März gewesen?"],
+)
+def test_an_ordinary_question_means_the_last_such_month(query: str) -> None:
+    with Memory.open("memory://", user="ann") as memory:
+        note = f"Read as a time: {'im März' if 'März' in query else 'in March'} = 2026-03-01 to 2026-03-31."
+        memory.add("The bug in the sluice was found in Delft.", date="2026-03-10")
+        assert note in memory.search(query, now=NOW, explain=True).notes

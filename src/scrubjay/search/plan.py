@@ -167,7 +167,10 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
     time_only = question.time_only and by_time and where.since is None and where.until is None
     if time_only:
-        within = replace(where, since=question.window[0], until=question.window[1])
+        since, until = question.window
+        if question.ahead:  # what was said earlier that day is no plan
+            since = max(since or request.now, request.now)
+        within = replace(where, since=since, until=until)
         time_only = not question.names_date or bool(reader.latest(within, 1))
         if time_only:
             where = within

@@ -23,7 +23,7 @@ from scrubjay.text.display import escape_markup
 from scrubjay.text.language import is_general, is_uninformative
 from scrubjay.text.normalize import fold, word_set
 from scrubjay.text.snippets import best_snippet
-from scrubjay.text.temporal import TimeExpression, find_times, names_date
+from scrubjay.text.temporal import TimeExpression, find_times, looks_ahead, names_date
 from scrubjay.text.tokenizer import query_groups, split_words
 
 MAX_QUERY_LENGTH: Final = 4_000
@@ -147,7 +147,6 @@ class QueryTime:
         relation: As of a `TimeExpression`.
         shown: The time in words.
         anchor: The memory that dates the event that time is counted from; else empty.
-        coming: Whether it begins after the question was asked.
     """
 
     words: str
@@ -157,20 +156,21 @@ class QueryTime:
     relation: str
     shown: str
     anchor: str = ""
-    coming: bool = False
 
 
 @frozen
 class QueryMeaning:
     """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
-    ``time_only`` is true where it names nothing but a time ("what did we do yesterday?").
+    ``time_only`` is true where it names nothing but a time ("what did we do yesterday?"), ``ahead`` where it asks what
+    is to come on a date.
     """
 
     times: tuple[QueryTime, ...] = ()
     as_of: int | None = None
     notes: tuple[str, ...] = ()
     time_only: bool = False
+    ahead: bool = False
 
     @property
     def names_date(self) -> bool:
@@ -198,7 +198,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
     for span in find_times(query.text, to_local(now, zone)):
         read = resolve_time(span, query.text[span.first : span.last], zone)
         if read is not None and all(span.last <= first or last <= span.first for first, last in places):
-            found.append(replace(read, coming=read.start is not None and read.start > now))
+            found.append(read)
     as_of = [one for one in found if one.relation == "as_of"]
     time_only = bool(found) and not (as_of or query.phrases or query.preferred or query.excluded)
     return QueryMeaning(
@@ -206,6 +206,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
         time_only and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
+        looks_ahead(query.text) and any(names_date(one.words) for one in found),
     )
 
 

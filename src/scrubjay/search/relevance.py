@@ -35,7 +35,7 @@ NAME_FACTOR: Final = 2.0
 def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]:
     """Return the weight of each informative word: its share of the greatest idf, doubled for names.
 
-    Words that only name a time have none where others do: a memory need not hold "last week" to be of it. A coming day
+    Words that only name a time have none where others do: a memory need not hold "last week" to be of it. A coming date
     keeps its words, since what happens then was said before.
     """
     if terms is None:
@@ -48,7 +48,7 @@ def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]
         for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
         if not is_uninformative(group.word)
     }
-    times = [one for one in plan.question.times if not one.anchor and not one.coming]
+    times = [] if plan.question.ahead else [one for one in plan.question.times if not one.anchor]
     if not times:
         return weights
     of_times = {word.text for one in times for word in split_words(one.words)}
