@@ -234,7 +234,9 @@ def _of_sentence(
 ) -> Iterator[FactCandidate]:
     if is_question(sequence.words, first, last):
         return
+    before: set[str] = set()
     for clause in split_clauses(sequence, first, last, question):
+        before.update(sequence.words[clause.first : clause.last + 1])
         words, start, end = (
             sequence.words[clause.first : clause.last],
             sequence.starts[clause.first],
@@ -249,7 +251,7 @@ def _of_sentence(
             or (marks & TELLS_BIT and is_hearsay(sequence.text, start, end, words))
         ):
             return
-        if is_unreal(sequence.text, sequence.starts[first], end, sequence.words[first : clause.last + 1]):
+        if is_unreal(sequence.text, sequence.starts[first], end, before):
             return
         if not (question and words[0] in _KNOWN):
             yield FactCandidate(

@@ -6,7 +6,7 @@ Also finds text that is not meant in earnest: fiction, hypotheses, jokes, hearsa
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Final
 
@@ -87,7 +87,7 @@ def earnest_end(text: str, bag: frozenset[str]) -> int:
     return found.start() if found else len(text)
 
 
-def is_unreal(text: str, start: int, end: int, words: Sequence[str]) -> bool:
+def is_unreal(text: str, start: int, end: int, words: Collection[str]) -> bool:
     """Return whether a sentence jokes or tells of a plan that was dropped."""
     if not _JOKES.isdisjoint(words):
         return True
