@@ -10,6 +10,7 @@ row. Queries begin with "query: ", passages with
 
 from __future__ import annotations
 
+import hashlib
 import mmap
 import struct
 import threading
@@ -156,7 +157,8 @@ class MultilingualEmbedder:
             if revision != MULTILINGUAL_SHA256:
                 file = self._load().file
                 provider, name, dimensions, window = "local", file.path.stem, file.dimensions, file.window
-            self._model = EmbeddingModel(provider, name, revision[:12], dimensions, "mean", window)
+            revision = hashlib.sha256(f"{revision} {RECIPE}".encode()).hexdigest()[:12]
+            self._model = EmbeddingModel(provider, name, revision, dimensions, "mean", window)
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
@@ -349,6 +351,8 @@ def _session(file: E5File, threads: int) -> Any:
     return onnxruntime.InferenceSession(encoder_graph(file), options, providers=["CPUExecutionProvider"])
 
 
+RECIPE: Final = "weights of 7 bits"
+"""How vectors are computed, beside the file: a part of the model's revision."""
 MAX_CODE: Final = np.float32(63)
 """Largest code of a weight: processors without VNNI add two products in 16 bits, which eight bits overflow."""
 
@@ -357,7 +361,7 @@ def encoder_graph(file: E5File) -> bytes:
     """Return the layers as an ONNX model: ``hidden``, (1, length, dimensions), to ``output`` of the same shape.
 
     Weights are int8 of seven bits with one scale an output, and a product's left side is rounded to int8 as it comes:
-    2.3 times as fast as float32 and as 4 bits (MatMulNBits), and as good (bench/LOG.md).
+    2.3 times as fast as float32 and as 4 bits (MatMulNBits); with eight bits as good (bench/LOG.md).
     """
     graph, size, inner = OnnxGraph(), file.dimensions, file.inner
 
