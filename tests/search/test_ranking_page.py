@@ -13,9 +13,9 @@ from scrubjay.cli.sync import DEMO_NOTES
 PAGE = (Path(__file__).parents[2] / "docs" / "ranking.md").read_text("utf-8")
 EXACT = 0.001
 """The page has three decimals."""
-CLOSE = 0.1
-"""What an int8 model's scores may differ by: a processor without VNNI gives late interaction 2.691 for 2.637."""
-ONNX = ("vector:bge-small-en-v1.5", "late:answerai-colbert-small-v1")
+CLOSE = {"vector:bge-small-en-v1.5": 0.02, "late:answerai-colbert-small-v1": 0.1}
+"""What int8 models may differ by: a processor without VNNI gives late interaction 2.691 for 2.637, and so relevance
+.432 for .41."""
 
 
 def number(text: str) -> float:
@@ -37,12 +37,12 @@ def test_every_part_of_the_worked_example_is_what_the_search_computes(tmp_path: 
         parts = {part.channel: part for part in result.explanation.contributions}
         assert set(parts) == {row[0] for row in rows[:-1]}
         for row in rows[:-1]:
-            part, least = parts[row[0]], CLOSE if row[0] in ONNX else EXACT
+            part, least = parts[row[0]], CLOSE.get(row[0], EXACT)
             weight, value, product = re.split(r" [×=] ", row[place])
             assert abs(number(weight)) == pytest.approx(part.weight, abs=EXACT)
             assert number(value) == pytest.approx(abs(part.value), abs=least)
             assert number(product) == pytest.approx(part.weight * part.value, abs=least)
-        assert number(rows[-1][place].strip("*")) == pytest.approx(result.score, abs=len(ONNX) * CLOSE)
+        assert number(rows[-1][place].strip("*")) == pytest.approx(result.score, abs=sum(CLOSE.values()))
         assert result.relevance is not None
     told = re.search(r"`relevance`: (0\.\d+) for the first, (0\.\d+) for the second", PAGE)
     assert told is not None
