@@ -243,3 +243,46 @@ def test_a_later_answer_is_no_joke(memory: Memory) -> None:
     ):
         memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
     assert len(memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records) == 1
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "Scherz beiseite, wie wird das Wetter?",
+        "Scherz beiseite.",
+        "Just kidding aside, what now?",
+        "I'm joking around with my kids in the garden.",
+        "No, I was joking with Tom yesterday about his tie.",
+        "Das war ein Spaß gestern im Zoo!",
+        "Spaß macht mir vor allem Klettern.",
+        "Ein Witz über Katzen, bitte.",
+        "Nur ein Witz über Katzen, bitte.",
+        "No kidding!",
+    ],
+)
+def test_other_words_about_jokes_take_nothing_back(memory: Memory, say: Add, reply: str) -> None:
+    for number, text in enumerate(("From now on I only eat steak!", reply)):
+        memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
+    learned = [one.content for one in memory.page(tiers=("lesson",), statuses=("active",)).records]
+    assert "From now on I only eat steak!" in learned
+    assert "I'm allergic to nuts." in say(f"I'm allergic to nuts. {reply}")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        *(
+            "Just kidding.",
+            "haha, just kidding!",
+            "jk lol",
+            "I was only joking. Thanks!",
+            "No, just kidding 😂",
+        ),
+        *("war nur Spaß", "nur ein Scherz", "Das war bloß ein Witz!", "Nein, kleiner Scherz."),
+    ],
+)
+def test_a_sentence_that_only_says_it_was_a_joke_takes_back(memory: Memory, say: Add, reply: str) -> None:
+    for number, text in enumerate(("From now on I only eat steak!", reply)):
+        memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
+    assert memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records == ()
+    assert say(f"From now on I only eat steak! {reply}") == []

@@ -68,13 +68,15 @@ _PASSING = re.compile(
     r"temporarily)\b"
 )
 _JEST: Final = (
-    r"\W*(?:\b(?:ha|haha|hihi|lol|no|oh|ok|nein|ach|actually|and|but|well)\b\W*)*(?:jk|just kidding|"
-    r"(?:(?:i'?m|i was|only) )?(?:just )?(?:kidding|joking)(?! (?:aside|apart|me)\b)"
-    r"|(?:(?:das|es) )?(?:war |ist )?(?:doch |nur )?(?:ein |kleiner )?(?:scherz|witz|spaß)"
+    r"\W*(?:\b(?:ha|haha|hihi|lol|no|oh|ok|nein|ach|actually|and|but|well)\b\W*)*"
+    r"(?:jk|(?:(?:i'?m|i was) )?(?:only |just )?(?<!no )(?:kidding|joking)"
+    r"|(?:(?:das|es) )?(?:war |ist )?(?:doch )?(?:(?:nur|bloß) (?:ein )?(?:kleiner )?|(?:ein )?kleiner )"
+    r"(?:scherz|witz|spaß))(?:\W+(?:haha|lol)\b)*[^\w?]*(?:(?<=[.!…\n])|$)"
 )
-_TAKEN_BACK = re.compile(rf"{_JEST})(?!\w)")
+"""A sentence that says no more than "just kidding"."""
+_TAKEN_BACK = re.compile(_JEST)
 _UNSAID = re.compile(
-    rf"{_JEST}|never ?mind|nvm|scratch that"
+    rf"{_JEST}|\W*(?:\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:never ?mind|nvm|scratch that"
     r"|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)"
 )
 
