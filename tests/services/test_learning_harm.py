@@ -202,6 +202,20 @@ def test_hypotheses_jokes_words_of_others_and_fragments_are_not_learned(say: Add
     assert say(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We use tabs everywhere.",
+        "Please use British spelling everywhere.",
+        "Please use British spelling everywhere, but keep quotes as they are.",
+        "We use tabs everywhere, but the Makefile is an exception.",
+        "My sister, but not my brother, is allergic to nuts.",
+    ],
+)
+def test_a_rule_for_everything_and_a_statement_with_an_aside_are_learned(say: Add, text: str) -> None:
+    assert say(text) == [text]
+
+
 @pytest.mark.parametrize("goodbye", ["Bis später dann.", "Bis bald!", "Until next time!"])
 def test_a_goodbye_does_not_limit_the_statement_before_it(say: Add, goodbye: str) -> None:
     assert say(f"Ich bin gegen Haselnüsse allergisch. {goodbye}") == ["Ich bin gegen Haselnüsse allergisch."]

@@ -91,6 +91,8 @@ OVER: Final = 13
 _LEADING: Final = JOINS | load_words("leading")
 """Introductory words, which are skipped."""
 _MINE: Final = FEATURE_BITS["of i"] | FEATURE_BITS["of we"]
+_STATING: Final = _MINE | FEATURE_BITS["of order"]
+_OWNED: Final = FEATURE_BITS["of my"] | FEATURE_BITS["of our"]
 _BEING: Final = FEATURE_BITS["is"] | FEATURE_BITS["was"]
 _TURNING: Final = FEATURE_BITS["denies"] | FEATURE_BITS["rather"]
 _ENDS: Final = {"!": FEATURE_BITS["exclaims"], ",": FEATURE_BITS["goes on"], ":": FEATURE_BITS["heads"]}
@@ -149,12 +151,25 @@ def clause_features(text: str, sequence: WordSequence, clause: Clause, opens: in
 
 
 def _joins_fragment(sequence: WordSequence, first: int, last: int) -> bool:
-    """Return whether a clause begins with words without a verb: "Boxes everywhere, but the flat is nice"."""
+    """Return whether a clause begins with words without a verb: "Boxes everywhere, but the flat is nice".
+
+    In "my sister, but not my brother, is allergic" the verb follows an aside.
+    """
     for at in range(first, min(first + VERB, last) - 1):
-        if at > first and sequence.marks[at] & VERBAL_BIT:
+        states = SUBJECT_BITS.get(sequence.words[at], 0) & _STATING
+        if states or (at > first and sequence.marks[at] & VERBAL_BIT):
             return False
         if sequence.raw[at][-1] == "," and sequence.words[at + 1] in JOINS:
-            return True
+            return not _verb_follows_aside(sequence, at + 1, last)
+    return False
+
+
+def _verb_follows_aside(sequence: WordSequence, first: int, last: int) -> bool:
+    for at in range(first, min(first + VERB, last)):
+        if sequence.marks[at] & VERBAL_BIT and not SUBJECT_BITS.get(sequence.words[at], 0) & _OWNED:
+            return False
+        if sequence.raw[at][-1] == ",":
+            return any(own & VERBAL_BIT for own in sequence.marks[at + 1 : min(at + VERB, last)])
     return False
 
 
@@ -292,7 +307,7 @@ _ASKED: Final = re.compile(
 )
 """Requests to remember something."""
 _REMEMBER_MARKS: Final = re.compile(
-    r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore"
+    r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
     r"|for everything|everything is|wichtig|merk dir|merken sie sich|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
     r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
     r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
@@ -493,7 +508,8 @@ def _marked(text: str, plain: str, ranges: Sequence[tuple[int, int]]) -> Iterato
         elif not _stands_alone(sentence):
             continue
         elif mark := _REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence):
-            if tells_of_others(sentence, mark.end()):
+            words = read_words(sentence, len(sentence))
+            if tells_of_others(sentence, mark.end()) or _joins_fragment(words, 0, len(words.words)):
                 continue
         else:
             plainly = _PLAIN.match(sentence) and not _TRANSIENT.search(sentence)
