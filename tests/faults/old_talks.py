@@ -7,9 +7,7 @@ from typing import Final
 from scrubjay import NewMemory
 
 NOW: Final = "2026-03-01T12:00:00Z"
-FILLER: Final = (
-    "Are there many things that one could say about it here, and is it a good idea to take your time? "
-)
+FILLER: Final = "Are there many things one could do about it here and is it a good idea to take your time? "
 
 
 def turns(sessions: int, each: int = 3) -> list[NewMemory]:

@@ -18,7 +18,7 @@ from scrubjay.storage.changes import PutLifecycle, PutMemory
 
 Open = Callable[..., Memory]
 NOW = "2026-03-01T12:00:00Z"
-FILLER = "Are there many things that one could say about it here, and is it a good idea to take your time? "
+FILLER = "Are there many things one could do about it here and is it a good idea to take your time? "
 
 
 def talk(session: str, day: str, count: int = 6, **fields: object) -> list[NewMemory]:

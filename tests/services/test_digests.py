@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
+from scrubjay.consolidation.digest import quotes_all
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import Record
 
 NOW = "2026-03-01T12:00:00Z"
 FLAGS = "which feature flag service do we use?"
@@ -280,13 +282,59 @@ def test_only_turns_that_the_digest_quotes_in_full_are_archived(memory: Memory) 
     assert not all(rent in made.content for rent in rents)
     assert " ".join(rents) in active
     assert "December 11" in made.content
+    assert "Sure, I'll look." in active  # no small talk, and not quoted
     assert not active & {
+        "Noted.",
         "Why is the export job so slow?",
-        "Sure, I'll look.",
         "Thanks!",
         "The Kestrel deadline has been moved to December 11 because the API isn't ready.",
     }
     assert memory.consolidate(now=NOW, archive="transcripts").archived == 0
+
+
+def turn_of(role: str, text: str) -> Record:
+    return Record(
+        id="obs_1",
+        tier="observation",
+        content=text,
+        content_hash="",
+        title="",
+        key="user:ann",
+        owner="ann",
+        recorded_at=0,
+        updated_at=0,
+        session="s",
+        role=role,
+        turn=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("role", "text"),
+    [
+        ("assistant", "export KESTREL_MODE=safe"),
+        ("assistant", "```sh\nexport KESTREL_MODE=safe\n```"),
+        ("assistant", "    export KESTREL_MODE=safe"),
+        ("assistant", "Your manager is Ines, and Ben was promoted."),
+        ("assistant", "**Ines is your manager**"),
+        ("user", "# I am allergic to penicillin"),
+        ("user", "What I am allergic to:\n- penicillin"),
+        ("user", "| I am allergic to |\n| --- |\n| penicillin |"),
+        ("user", "Can you remember that I am allergic to penicillin?"),
+        ("user", "Did I tell you that we moved to Bremen?"),
+        ("user", "Weißt du noch, dass wir nach Bremen gezogen sind?"),
+        ("user", "We moved to Bremen, right?"),
+        ("user", "We moved to Bremen?"),
+    ],
+)
+def test_a_digest_that_leaves_out_a_statement_does_not_quote_all(role: str, text: str) -> None:
+    assert not quotes_all("", turn_of(role, text))
+    assert quotes_all(" ".join(text.split()), turn_of(role, text))
+
+
+@pytest.mark.parametrize("text", ["Thanks!", "How long is the trial?", "👍", "Hi! Where is the port set?"])
+def test_small_talk_and_bare_questions_need_no_quote(text: str) -> None:
+    assert quotes_all("", turn_of("user", text))
 
 
 def test_a_solution_that_the_digest_leaves_out_stays_active(memory: Memory) -> None:

@@ -220,9 +220,7 @@ def test_an_addition_that_stands_in_a_note_is_refused_with_its_place(noting: Mem
 
 
 def turns(number: int) -> list[NewMemory]:
-    filler = (
-        "Are there many things that one could say about it here, and is it a good idea to take your time? "
-    )
+    filler = "Are there many things one could do about it here and is it a good idea to take your time? "
     return [
         NewMemory(
             f"{filler * 2}The mooring {each} costs {each * 13 + 7} euros in Lisbon.",

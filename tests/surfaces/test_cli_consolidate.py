@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from chat_service import facts, serving
 
 NAMES = ("release", "archive", "backup", "mail", "cinema")
-QUESTION = "Are there many things that one could say about it here, and is it a good idea to take your time? "
+QUESTION = "Are there many things one could do about it here and is it a good idea to take your time? "
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
 
 

@@ -54,10 +54,9 @@ from scrubjay.models.records import (
     Record,
     RecordFilter,
 )
-from scrubjay.search.amendments import DECIDES
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader, in_batches
-from scrubjay.text.dialogue import asks_not_to_remember, is_question, is_small_talk
+from scrubjay.text.dialogue import asks_not_to_remember, is_question, is_small_talk, sentences
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
@@ -688,22 +687,34 @@ def _sentence_shares(one: WrittenDigest) -> dict[str, float]:
     return {source: min(1.0, share / count) for source, share in shares.items()}
 
 
-def quotes_all(digest: str, record: Record) -> bool:
-    """Return whether a digest quotes every sentence of a turn that says something.
+_STATES: Final = re.compile(
+    r",|\b(?:that|because|since|remember|tell|told|know|knew|mention|mentioned|said|say|heard"
+    r"|dass|weil|wei(?:ß|ss)t|wusstest|erinner\w*|erzähl\w*|sagte|gesagt|gehört)\b",
+    re.IGNORECASE,
+)
+"""Signs that a question states something: "Did I tell you that we moved to Bremen?"."""
 
-    Of a person's turn that is each but small talk and questions, of another's each that decides, gives a reason or has
-    a number. Other observations count as quoted.
+
+def quotes_all(digest: str, record: Record) -> bool:
+    """Return whether a digest quotes all of a turn but small talk and questions that state nothing.
+
+    Headings and lines of code count as sentences. Other observations count as quoted.
     """
     if record.session is None or record.origin == "tool":
         return True
-    person = record.role in PERSON_ROLES
-    return all(
-        is_small_talk(sentence)
-        or is_question(sentence)
-        or sentence in digest
-        or not (person or DECIDES.search(sentence) or any(map(str.isdigit, sentence)))
-        for sentence in verbatim_sentences(record.content, MAX_RECORD_TEXT)
-    )
+    for line in normalize_newlines(record.content).split("\n"):
+        marks = _LINE_MARKS.match(line)
+        words = "" if _FENCE.match(line) else line[marks.end() if marks else 0 :]
+        for sentence in sentences(words):
+            said = " ".join(sentence.split())
+            if not (said in digest or is_small_talk(said) or _only_asks(said)):
+                return False
+    return True
+
+
+def _only_asks(sentence: str) -> bool:
+    asked = sentence.rstrip("?？")
+    return asked != sentence and is_question(asked) and not _STATES.search(asked)
 
 
 def archive_changes(ctx: RunContext, sources: Sequence[tuple[str, str]], at: int) -> list[Change]:
