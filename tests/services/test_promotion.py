@@ -323,6 +323,12 @@ def facets_of(memory: Memory) -> list[str]:
         ("Would it be cheaper to live in Berlin?", ["I · live in: Hamburg"]),
         ("My sister moved to Rome on Friday.", ["I · live in: Hamburg"]),
         ("We still live in Hamburg.", ["I · live in: Hamburg"]),
+        ("We moved the meeting to Friday.", ["I · live in: Hamburg"]),
+        ("We moved to Slack.", ["I · live in: Hamburg"]),
+        ("I live near the Weser.", ["I · live in: Hamburg"]),
+        ("We lived in Kiel before that.", ["I · live in: Hamburg"]),
+        ("Ich bin am Samstag nach Bremen gezogen.", []),
+        ("We lived in Hamburg until May.", []),
     ],
 )
 def test_a_facet_goes_as_soon_as_a_later_turn_may_change_it(
@@ -346,3 +352,38 @@ def test_an_addition_or_an_earlier_turn_with_another_value(opened: Callable[...,
     assert facets_of(memory) == ["I · live in: Hamburg"]
     memory.add("User's new address: I live at Am Dobben 48.", date="2026-02-20")
     assert facets_of(memory) == []
+
+
+@pytest.mark.parametrize(
+    ("stated", "later", "stays"),
+    [
+        ("My email is ben@heron.org.", "I got an email from Ben about the move.", True),
+        ("My email is ben@heron.org.", "I changed my email.", False),
+        ("My email is ben@heron.org.", "My new email is ben@crane.org.", False),
+        ("My dog is Rex.", "I walked the dog at noon.", True),
+        ("My dog is Rex.", "My dog is Bello.", False),
+    ],
+)
+def test_a_mention_withdraws_no_facet(
+    opened: Callable[..., Memory], stated: str, later: str, stays: bool
+) -> None:
+    memory = opened()
+    memory.add(stated, tier="lesson", date="2026-02-01")
+    (facet,) = facets_of(memory)
+    memory.add(later, role="user", session="b", turn=1, date="2026-02-20")
+    assert (facet in facets_of(memory)) is stays
+
+
+@pytest.mark.parametrize("touch", ["useful", "never-inject", "tags"])
+def test_a_facet_that_a_person_judged_or_tagged_stays(opened: Callable[..., Memory], touch: str) -> None:
+    memory = opened()
+    memory.add(HOME, role="user", session="a", turn=1, date="2026-02-01")
+    (made,) = memory.consolidate(now=NOW).promoted
+    if touch == "tags":
+        memory.update(made.id, tags=["home"])
+    else:
+        memory.feedback([made.id], touch)
+    memory.add(
+        "Our new address is Am Dobben 48 in Bremen.", role="user", session="b", turn=1, date="2026-02-20"
+    )
+    assert made.content in facets_of(memory)

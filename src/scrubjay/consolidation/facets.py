@@ -16,6 +16,7 @@ from typing import Final
 from scrubjay.consolidation.context import chronological_key, occurred_at
 from scrubjay.consolidation.digest import verbatim_sentences
 from scrubjay.consolidation.facts import PromotedMemory, is_spoken, is_usable, plain_words, promoted_memory
+from scrubjay.facts.exclusive_values import PLACES, known_kind, may_change_home
 from scrubjay.models.records import Record
 from scrubjay.text.dialogue import is_question, sentences
 from scrubjay.text.normalize import normalize_typography, word_set
@@ -51,16 +52,23 @@ _SPEAKER: Final = frozenset(("i", "me", "my", "mine"))
 _OWN: Final = _SPEAKER | word_set(
     "i'm i've we we're we've our us ich wir mein meine meiner meinem meinen unser unsere uns"
 )
+_SPEAKERS: Final = frozenset(("i", "we"))
 _UNNAMED: Final = word_set("a an the of for in to is are")
 _HOME: Final = word_set(
-    """live lives living lived move moved moves moving relocate relocated relocating address home wohne wohnt wohnen
-    wohnte wohnten lebe lebt leben ziehe ziehen umgezogen gezogen umziehen adresse zuhause"""
+    """live lives lived living moved relocated based address wohne wohnt wohnen wohnte wohnten lebe lebt leben gezogen
+    umgezogen adresse"""
 )
-"""Words of where somebody lives."""
-_ENDED: Final = word_set(
-    "longer anymore formerly used lived changed instead until mehr früher wohnte wohnten statt stattdessen"
+"""Words of sentences that may say where somebody lives."""
+_HOME_STATED = re.compile(
+    r"\b(?:(?:I|[Ww]e)(?: now)? live(?: now)? (?:in|at)"
+    r"|(?:[Mm]y|[Oo]ur|[Uu]ser's|[Mm]eine|[Uu]nsere)(?: new| home| neue){0,2} (?:address|Adresse)"
+    r"(?: is| ist|:)(?: now| jetzt)?) (?=[A-ZÀ-Þ\d])(?P<place>[^;!?]+)"
 )
-"""Words by which a statement that names the value may say that it holds no longer."""
+_ENDED = re.compile(
+    r"\b(?:no longer|any ?more|formerly|used to|lived|changed|nicht mehr|früher|wohnten?|geändert)\b",
+    re.IGNORECASE,
+)
+"""Says that something holds no longer."""
 
 _LEAD = re.compile(
     r"(?:(?:and|but|so|also|btw|by the way|fyi|note that|remember that|remember|please note that|just so you know|"
@@ -185,7 +193,7 @@ def promote_facets(
 
 
 def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable[Record]) -> set[int]:
-    """Return the ids of the claim objects that a later statement may change; in doubt it does."""
+    """Return the ids of the claim objects that a later statement changes or ends."""
     found: set[int] = set()
     by_word: defaultdict[str, list[tuple[Record, AttributeClaim]]] = defaultdict(list)
     for record, claim in newest:
@@ -195,14 +203,15 @@ def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable
     for record in records:
         if not _is_persons(record):
             continue
-        for sentence in sentences(record.content[:MAX_FACET_TEXT]):
-            words = _terms(sentence)
-            if words.isdisjoint(by_word) or is_question(sentence):
+        for text in sentences(record.content[:MAX_FACET_TEXT]):
+            words = _terms(text)
+            if words.isdisjoint(by_word) or is_question(text):
                 continue
+            sentence = normalize_typography(" ".join(text.split())).lstrip("-*•#> ")
             for source, claim in chain.from_iterable(by_word[word] for word in words & by_word.keys()):
                 alike = source.key == record.key and (claim.personal or source.project == record.project)
                 later = occurred_at(record) > occurred_at(source)
-                if alike and later and _may_change(claim, words):
+                if alike and later and _may_change(claim, sentence):
                     found.add(id(claim))
     return found
 
@@ -216,14 +225,39 @@ def _is_persons(record: Record) -> bool:
     return is_spoken(record) or (record.session is None and record.place is None)
 
 
-def _may_change(claim: AttributeClaim, words: frozenset[str]) -> bool:
+def _may_change(claim: AttributeClaim, sentence: str) -> bool:
+    """Return whether a sentence gives another value, or says that the value holds no longer; a mention does not."""
+    if _ENDED.search(sentence) and _may_end(claim, _terms(sentence)):
+        return True
+    if claim.slot[1] == "lives in" and claim.slot[0] in _SPEAKERS:
+        stated = _HOME_STATED.search(sentence)
+        if stated is not None and _differ(claim.value, stated["place"]):
+            return True
+        if may_change_home(f"I live in {claim.value}.", sentence):
+            return True
+    return any(
+        _same_slot(claim.slot, other.slot) and _differ(claim.value, other.value)
+        for other in attribute_claims(sentence)
+    )
+
+
+def _may_end(claim: AttributeClaim, words: frozenset[str]) -> bool:
     entity = _terms(claim.entity) - _OWN
-    if claim.slot[1] == "lives in":
-        if not entity <= words or words.isdisjoint(_OWN) or (not entity and not words.isdisjoint(_RELATIVES)):
-            return False
-    elif not entity | _terms(claim.slot[1]) <= words:
+    if claim.personal and words.isdisjoint(_OWN):
         return False
-    return not _terms(claim.value) <= words or not words.isdisjoint(_ENDED)
+    if claim.slot[1] != "lives in":
+        return entity | _terms(claim.slot[1]) <= words
+    return not words.isdisjoint(_HOME) and entity | _terms(claim.value) <= words
+
+
+def _same_slot(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    both_speak = {one[0], other[0]} <= _SPEAKERS
+    return one[1] == other[1] and (one[0] == other[0] or both_speak)
+
+
+def _differ(value: str, other: str) -> bool:
+    one, two = _terms(value), _terms(other)
+    return not (one <= two or two <= one)
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -292,7 +326,7 @@ def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
     if _JOINED_PLACES.search(match["value"]):
         return None
     value = _ASIDE.sub("", _trim(match["value"]))
-    if not _SPECIFIC.search(value):
+    if not _SPECIFIC.search(value) or known_kind(value.lower().split()) not in (None, *PLACES):
         return None
     attribute = _AM.sub("", match["home"] or match["origin"], count=1)
     return _claim(match["entity"], attribute, value, "lives in" if match["home"] else "is from")

@@ -45,10 +45,11 @@ from scrubjay.consolidation.facts import (
 )
 from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
 from scrubjay.facts.reconciliation import reconcile_facts
+from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
-from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
+from scrubjay.models.lifecycle import INJECTION_VERDICTS, CachedExtraction, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Record, RecordFilter
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
 from scrubjay.storage.interface import in_batches
@@ -82,8 +83,15 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
     return corroborate_facts(_observations(ctx), read, known, evidence)
 
 
+_TOUCHES: Final = frozenset(("changed", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS))
+"""Events by which a person changes or judges a memory."""
+
+
 def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, ...], list[StaleDigest]]:
-    """Return the facets that hold, and the stored ones that hold no longer; facts must be written before."""
+    """Return the facets that hold, and the stored ones that hold no longer; facts must be written before.
+
+    Stored ones that a person judged, changed or tagged stay.
+    """
     preview = ctx.preview
     facts = chain(_pages(ctx, RecordFilter(tiers=FACET_TIERS)), preview.facts)
     found = promote_facets(
@@ -101,11 +109,17 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
         for edge in reader.edges(stored, ["derived_from"]):
             evidence[edge.src].append(edge.dst)
         sources = reader.get(sorted(set(chain.from_iterable(evidence.values()))))
+        touched = {
+            event.memory
+            for event in reader.events(stored, limit=ALL_EVENTS)
+            if event.op in _TOUCHES and event.run is None and event.other is None
+        }
     # One whose sources were archived stays, as the sources do.
     outdated = [
         StaleDigest(facet, ())
         for facet, own in evidence.items()
-        if all(source in sources and sources[source].status == "active" for source in own)
+        if facet not in touched
+        and all(source in sources and sources[source].status == "active" for source in own)
     ]
     return found, outdated
 
