@@ -390,8 +390,8 @@ MIN_RELEVANCE_SHARE: Final = 0.7
 MIN_TEXT_OVERLAP: Final = 0.15
 """Share of the informative words of both texts that both must hold."""
 MIN_SAID_OVERLAP: Final = 0.05
-"""The same of what was said, unless only the earlier is about the speaker: whoever updates a statement rarely repeats
-its words. Of the 42 questions that it was chosen on 26 are answered first, 23 at .15 (bench/LOG.md)."""
+"""The same of what was said or added, unless only the earlier is about the speaker: whoever updates a statement rarely
+repeats its words. Of the 42 questions that it was chosen on 26 are answered first, 23 at .15 (bench/LOG.md)."""
 _ONESELF: Final = re.compile(
     r"\b(?:i|we|my|our|me|us|ich|wir|mein\w{0,2}|unser\w{0,2}|je|j'|nous|mon|ma|yo|mi|nosotros)\b|我",
     re.IGNORECASE,
@@ -468,7 +468,7 @@ def newer_equivalents(
 
     def are_of_same(old: str, new: str) -> bool:
         shared, every = informative(old) & informative(new), informative(old) | informative(new)
-        said = all(records[one].is_turn for one in (old, new))
+        said = all(records[one].is_turn or records[one].place is None for one in (old, new))
         other_person = _ONESELF.search(records[old].content) and not _ONESELF.search(records[new].content)
         return len(shared) >= (MIN_SAID_OVERLAP if said and not other_person else MIN_TEXT_OVERLAP) * len(
             every
