@@ -27,7 +27,7 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
         assert len(facts.tags) <= MAX_TAGS
         assert len({tag.casefold() for tag in facts.tags}) == len(facts.tags)
         assert facts.visibility in (None, "user", "group", "public")
-        assert facts.date is not None
+        assert facts.event is not None
         assert all(problem.endswith((".", "Z")) for problem in facts.problems), facts.problems
         if facts.visibility in ("group", "public"):
             assert not wrong, "what cannot be read was published"
