@@ -94,7 +94,7 @@ _ENDED_PART: Final = re.compile(
     re.IGNORECASE,
 )
 """The first half of "I no longer live in Porto, I live in Lisbon"."""
-_NAME: Final = r"[A-ZÀ-Þ][\w'’-]+"
+_NAME: Final = r"[A-ZÀ-Þ][\w'’-]{1,30}"
 _TOWN: Final = rf"(?P<place>{_NAME}(?: (?:(?:am|an der|im|de|la|le|upon|sur) )?{_NAME}){{0,2}})"
 _PERSON: Final = rf"(?P<who>I|We|Ich|Wir|(?:The )?[Uu]ser|{_NAME})"
 _OWNER: Final = rf"(?P<who>My|Our|Meine|Unsere|(?:The )?[Uu]ser's|{_NAME}'s)"
