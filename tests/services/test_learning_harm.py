@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay import Memory, NewMemory
+from scrubjay import Memory
 
 Add = Callable[[str], list[str]]
 
@@ -221,44 +221,6 @@ def test_a_goodbye_does_not_limit_the_statement_before_it(say: Add, goodbye: str
     assert say(f"Ich bin gegen Haselnüsse allergisch. {goodbye}") == ["Ich bin gegen Haselnüsse allergisch."]
 
 
-JOKE = (
-    ("user", "I live in Bremen. From now on I only eat steak!"),
-    ("assistant", "Noted."),
-    ("user", "Haha, just kidding!"),
-)
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_a_joke_is_taken_back_by_the_next_turn_of_the_person(memory: Memory, together: bool) -> None:
-    turns = [
-        NewMemory(text, session="s", role=role, turn=number, date=f"2026-11-01T10:{number:02}")
-        for number, (role, text) in enumerate(JOKE)
-    ]
-    for batch in [turns] if together else [[one] for one in turns]:
-        added = memory.add_many(batch)
-    learned = memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records
-    assert [one.content for one in learned] == ["I live in Bremen."]
-    memory.forget([added[-1].id])
-    assert together or len(memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records) == 2
-
-
-def test_what_a_joke_replaced_holds_again(memory: Memory, say: Add) -> None:
-    say("I live in Bremen now.")
-    for number, (role, text) in enumerate((("user", "I moved to Berlin."), *JOKE[1:])):
-        memory.add(text, session="joke", role=role, turn=number, date=f"2026-11-02T10:{number:02}")
-    assert [one.content for one in memory.page(tiers=("semantic",), statuses=("active",)).records] == [
-        "I live in Bremen now."
-    ]
-
-
-def test_a_later_answer_is_no_joke(memory: Memory) -> None:
-    for number, text in enumerate(
-        ("From now on I only eat steak!", "no, not really", "kidding aside, thanks")
-    ):
-        memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
-    assert len(memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records) == 1
-
-
 @pytest.mark.parametrize(
     "reply",
     [
@@ -274,11 +236,7 @@ def test_a_later_answer_is_no_joke(memory: Memory) -> None:
         "No kidding!",
     ],
 )
-def test_other_words_about_jokes_take_nothing_back(memory: Memory, say: Add, reply: str) -> None:
-    for number, text in enumerate(("From now on I only eat steak!", reply)):
-        memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
-    learned = [one.content for one in memory.page(tiers=("lesson",), statuses=("active",)).records]
-    assert "From now on I only eat steak!" in learned
+def test_other_words_about_jokes_take_nothing_back(say: Add, reply: str) -> None:
     assert "I'm allergic to nuts." in say(f"I'm allergic to nuts. {reply}")
 
 
@@ -295,8 +253,5 @@ def test_other_words_about_jokes_take_nothing_back(memory: Memory, say: Add, rep
         *("war nur Spaß", "nur ein Scherz", "Das war bloß ein Witz!", "Nein, kleiner Scherz."),
     ],
 )
-def test_a_sentence_that_only_says_it_was_a_joke_takes_back(memory: Memory, say: Add, reply: str) -> None:
-    for number, text in enumerate(("From now on I only eat steak!", reply)):
-        memory.add(text, session="s", role="user", turn=number, date=f"2026-11-02T10:{number:02}")
-    assert memory.page(tiers=("lesson", "semantic"), statuses=("active",)).records == ()
+def test_a_sentence_that_only_says_it_was_a_joke_takes_back(say: Add, reply: str) -> None:
     assert say(f"From now on I only eat steak! {reply}") == []

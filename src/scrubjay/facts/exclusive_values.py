@@ -331,7 +331,7 @@ def _longest(words: Sequence[str], at: int) -> tuple[_Known, int] | None:
 
 
 class _Home(NamedTuple):
-    """Whose home a sentence names, the words of the place, its kind where it is known, and what is behind the town."""
+    """A home that a sentence names: person, words of the place, its kind if known, and the text behind the town."""
 
     who: str
     place: frozenset[str]

@@ -43,7 +43,6 @@ from scrubjay.facts.features import (
     SUBJECT_BITS,
     earnest_end,
     is_hearsay,
-    is_jest,
     is_kept,
     is_retraction,
     is_unreal,
@@ -416,18 +415,6 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
             if whole is not None and ends_sentence(text, whole.end) and _apart(whole, found):
                 found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
-
-
-def retracted_statements(text: str, reply: str) -> frozenset[str]:
-    """Return the statements of a turn that the person's next one takes back.
-
-    >>> retracted_statements("I live in Bremen. From now on I only eat steak!", "Just kidding.")
-    frozenset({'From now on I only eat steak!'})
-    """
-    if not is_jest(reply):
-        return frozenset()
-    left = {one.text for one in extract_facts(f"{text.rstrip()}\n{reply}")}
-    return frozenset(one.text for one in extract_facts(text)) - left
 
 
 def _earnest_ranges(plain: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

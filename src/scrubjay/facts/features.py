@@ -74,7 +74,6 @@ _JEST: Final = (
     r"(?:scherz|witz|spaß))(?:\W+(?:haha|lol)\b)*[^\w?]*(?:(?<=[.!…\n])|$)"
 )
 """A sentence that says no more than "just kidding"."""
-_TAKEN_BACK = re.compile(_JEST)
 _UNSAID = re.compile(
     rf"{_JEST}|\W*(?:\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:never ?mind|nvm|scratch that"
     r"|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)"
@@ -99,11 +98,6 @@ def is_unreal(text: str, start: int, end: int, words: Collection[str]) -> bool:
 def is_retraction(text: str, start: int, end: int) -> bool:
     """Return whether a sentence retracts the one before it."""
     return _UNSAID.match(text, start, end) is not None
-
-
-def is_jest(text: str) -> bool:
-    """Return whether a turn says that the one before was a joke."""
-    return _TAKEN_BACK.match(text.replace("’", "'").lower()) is not None
 
 
 def is_hearsay(text: str, start: int, end: int, words: Sequence[str]) -> bool:

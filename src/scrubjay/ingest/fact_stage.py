@@ -15,7 +15,7 @@ from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import Event
-from scrubjay.models.records import PERSON_ROLES, Record, RecordFilter, Scope, said_at
+from scrubjay.models.records import PERSON_ROLES, Record, Scope
 from scrubjay.storage.changes import Change, PreparedMemory, PutEvents
 from scrubjay.storage.interface import Reader, Store
 
@@ -102,8 +102,6 @@ class FactStage:
                     )
                 else:
                     done = ReconciledBatch([*known, *facts])
-                if "statements" in self._stages:
-                    batch.after += self._retractions(reader, own, at)
             for one in facts:
                 if done.outcomes.get(one.record.id, FactOutcome()).same is None:
                     batch.stated.setdefault(evidence[one.record.id][0].id, []).append(one.record.id)
@@ -118,18 +116,14 @@ class FactStage:
     def _statements(
         self, reader: Reader, key: str, own: Sequence[PreparedMemory], at: int
     ) -> list[tuple[PreparedMemory, Record]]:
-        from scrubjay.facts.extractor import extract_facts, retracted_statements
+        from scrubjay.facts.extractor import extract_facts
 
         turns = [one for one in own if is_own_turn(one.record)]
         found = {}
         for one in turns:
-            statements = extract_facts(one.record.content)
-            reply = _neighbour(reader, one.record, own, after=True) if statements else None
-            retracted = retracted_statements(one.record.content, reply.content) if reply else ()
-            for statement in statements:
-                if statement.text not in retracted:
-                    record = fact_record(self._secret, one.record, statement, at)
-                    found[record.id] = (record, one)
+            for statement in extract_facts(one.record.content):
+                record = fact_record(self._secret, one.record, statement, at)
+                found[record.id] = (record, one)
         self._match_known(reader, found, at)
         facts = list(found.values())
         forgotten = find_forgotten(reader, self._secret, facts, lambda one: (one[0].content,), [key])
@@ -138,19 +132,6 @@ class FactStage:
             for (record, turn), gone in zip(facts, forgotten, strict=True)
             if not gone
         ]
-
-    def _retractions(self, reader: Reader, own: Sequence[PreparedMemory], at: int) -> list[Change]:
-        """Return the changes to facts of stored turns that these turns take back as a joke."""
-        from scrubjay.facts.features import is_jest
-        from scrubjay.ingest.retraction import retraction_changes
-
-        changes: list[Change] = []
-        for one in own:
-            if is_own_turn(one.record) and is_jest(one.record.content):
-                turn = _neighbour(reader, one.record, own, after=False)
-                if turn is not None:
-                    changes += retraction_changes(reader, turn, one.record, at, self._scope.user)
-        return changes
 
     @staticmethod
     def _match_known(reader: Reader, found: dict[str, tuple[Record, PreparedMemory]], at: int) -> None:
@@ -168,33 +149,6 @@ class FactStage:
                 found[memory] = (replace(old, status="active", valid_until=None, updated_at=at), turn)
             else:
                 del found[memory]
-
-
-NEIGHBOUR_TURNS: Final = 4
-"""Turns of a conversation among which the person's next or last one is looked for."""
-
-
-def _neighbour(
-    reader: Reader, turn: Record, batch: Sequence[PreparedMemory], *, after: bool
-) -> Record | None:
-    """Return the person's next turn in a conversation, or the one before, among new and stored turns."""
-    if turn.session is None:
-        return None
-    found = [one.record for one in batch if one.record.session == turn.session]
-    if turn.turn is None:
-        found += reader.latest(RecordFilter(sessions=(turn.session,)), NEIGHBOUR_TURNS)
-    elif after:
-        found += reader.turns(turn.session, turn.turn + 1, turn.turn + NEIGHBOUR_TURNS)
-    else:
-        found += reader.turns(turn.session, turn.turn - NEIGHBOUR_TURNS, turn.turn - 1)
-    own = [one for one in found if one.key == turn.key and is_own_turn(one)]
-    if after:
-        return min((one for one in own if _order(one) > _order(turn)), key=_order, default=None)
-    return max((one for one in own if _order(one) < _order(turn)), key=_order, default=None)
-
-
-def _order(turn: Record) -> tuple[int, int]:
-    return (said_at(turn), turn.turn or 0)
 
 
 def _restored(fact: Record, actor: str) -> Event:

@@ -25,9 +25,6 @@ RENEWED_TIERS: Final = ("crystal", "insight")
 STATED_RULES: Final = ("again", "statement")
 """Rules of edges ``derived_from`` from a fact to the turns that state it word for word."""
 
-TAKEN_BACK_RULE: Final = "taken back"
-"""Rule of the edge ``supersedes`` from a turn such as "just kidding" to what it takes back."""
-
 
 def correction_changes(
     reader: Reader, old: Record, new: Record, version: Record | None, at: int, actor: str
@@ -54,36 +51,8 @@ def correction_changes(
         changes.append(DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in moved)))
     if version is not None:
         changes.append(PutEdges(tuple(replace(edge, dst=version.id) for edge in lost)))
-    return [*changes, *_superseding(reader, gone, at, actor)]
-
-
-def retraction_changes(reader: Reader, turn: Record, reply: Record, at: int, actor: str) -> list[Change]:
-    """Return the changes to what was learned from a turn that its speaker's next one takes back."""
-    from scrubjay.facts.extractor import retracted_statements
-
-    retracted = set(map(normalize_content, retracted_statements(turn.content, reply.content)))
-    if not retracted:
-        return []
-    stated = [edge.src for edge in _derivations(reader, [turn.id]) if edge.rule in STATED_RULES]
-    lost = [
-        memory
-        for memory, one in _derived(reader, stated).items()
-        if normalize_content(one.content) in retracted
-    ]
-    gone = _retracted(reader, {turn.id: lost}, {turn.id})
-    edges = tuple(
-        Edge(reply.id, "supersedes", memory, reply.key, 1.0, at, rule=TAKEN_BACK_RULE) for memory in gone
-    )
-    return [
-        *([PutEdges(edges)] if edges else []),
-        *_superseding(reader, {memory: (one, reply.id) for memory, (one, _) in gone.items()}, at, actor),
-    ]
-
-
-def _superseding(reader: Reader, gone: Mapping[str, tuple[Record, str]], at: int, actor: str) -> list[Change]:
-    """Return the changes that supersede memories without evidence, each with the memory that ends it."""
     if not gone:
-        return []
+        return changes
     lives = {
         memory: LifecycleChange(
             status="superseded", valid_until=max(min(at, one.valid_until or at), one.valid_from or 0)
@@ -101,6 +70,7 @@ def _superseding(reader: Reader, gone: Mapping[str, tuple[Record, str]], at: int
         if edge.dst in older
     ]
     return [
+        *changes,
         PutLifecycle(lives),
         PutEvents(events),
         *reactivation,

@@ -57,7 +57,7 @@ _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
 def _message_words(content: object, *, user: bool) -> tuple[str, list[SkippedItem]]:
-    """Return a message's text, and what was left out.
+    """Return a message's text and the parts that were skipped.
 
     >>> _message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], user=False)
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
