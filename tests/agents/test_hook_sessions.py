@@ -47,7 +47,7 @@ def test_the_next_session_starts_with_the_newest_decision_and_hides_no_older_one
     context = here.hook("session-start", source="startup").context
     places = [context.index(text.removeprefix("decision: ")) for text in reversed(said.values())]
     assert places == sorted(places)
-    assert "Where two differ, the later holds." in context
+    assert "Where two differ, the one with the later date holds." in context
 
 
 def test_what_a_session_was_given_is_known_after_a_change_of_settings(here: Machine) -> None:

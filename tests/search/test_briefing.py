@@ -88,7 +88,7 @@ def test_what_was_decided_anew_stands_before_what_it_replaced(memory: Memory, pr
         text,
         "give up after 8 seconds",
         "in every upload, without a limit",
-        "the later holds.",
+        "the one with the later date holds.",
     )
     assert places == sorted(places)
     assert "Left out" not in text
@@ -136,7 +136,7 @@ def test_the_latest_decision_about_a_subject_comes_before_the_one_in_the_words_o
         (project / f"{day}.md").write_text(f"---\ndate: {day}\n---\n## {decision}\n")
     memory.sync(project)
     text = told(memory, project, "who owns billing?", first=first)["text"]
-    places = order(text, "Devraj", "Tomasz", "the later holds.")
+    places = order(text, "Devraj", "Tomasz", "the one with the later date holds.")
     assert places == sorted(places)
     releases = told(memory, project, "when is the branch of releases cut?", first=False)
     assert [one["id"] for one in releases["memories"]] == [
@@ -149,7 +149,7 @@ def test_a_log_of_decisions_in_one_file_answers_with_its_latest(memory: Memory, 
     (project / "decisions.md").write_text("\n".join(("# Decisions\n", *entries)))
     memory.sync(project)
     text = told(memory, project, "who owns billing?", first=False)["text"]
-    places = order(text, "Devraj", "Tomasz", "the later holds.")
+    places = order(text, "Devraj", "Tomasz", "the one with the later date holds.")
     assert places == sorted(places)
 
 
@@ -371,7 +371,7 @@ def test_a_session_begins_with_a_digest_behind_the_later_decision_that_changed_i
     new = "From now on no upload waits for the network without a limit: the app gives up after 8 seconds."
     memory.add(new, project=str(project), date="2026-05-01")
     text = event_context(memory, HookSettings(), start)["text"]
-    places = order(text, new, old, "Where two differ, the later holds.")
+    places = order(text, new, old, "Where two differ, the one with the later date holds.")
     assert places == sorted(places)
 
 

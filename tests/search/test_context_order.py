@@ -7,7 +7,7 @@ from typing import Any
 
 from scrubjay import NewMemory
 
-LATER_HOLDS = "Where two differ, the later holds."
+LATER_HOLDS = "Where two differ, the one with the later date holds."
 
 
 def test_of_two_that_differ_the_later_comes_first_and_the_last_line_says_that_it_holds(
