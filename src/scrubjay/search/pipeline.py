@@ -330,7 +330,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
 
 
 def _place_results(selection: Selection, state: RetrievalState) -> None:
-    """Place newer memories before those they change, others before what is marked wrong, and digests last.
+    """Place newer memories before those they change, others before memories marked wrong, and digests last.
 
     Each rule names the memories that belong before another; where two contradict, the later rule holds.
     """

@@ -168,7 +168,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     time_only = question.time_only and by_time and where.since is None and where.until is None
     if time_only:
         since, until = question.window
-        if question.ahead:  # what was said earlier that day is no plan
+        if question.ahead:  # earlier turns of that day are not plans
             since = max(since or request.now, request.now)
         within = replace(where, since=since, until=until)
         time_only = not question.names_date or bool(reader.latest(within, 1))

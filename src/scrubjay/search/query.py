@@ -162,8 +162,8 @@ class QueryTime:
 class QueryMeaning:
     """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
-    ``time_only`` is true where it names nothing but a time ("what did we do yesterday?"), ``ahead`` where it asks what
-    is to come on a date.
+    ``time_only`` is true where it names nothing but a time ("what did we do yesterday?"), ``ahead`` where it asks about
+    the future and names a date.
     """
 
     times: tuple[QueryTime, ...] = ()
@@ -206,7 +206,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
         time_only and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
-        looks_ahead(query.text) and any(names_date(one.words) for one in found),
+        any(names_date(one.words) for one in found) and looks_ahead(query.text),
     )
 
 

@@ -390,12 +390,12 @@ MIN_RELEVANCE_SHARE: Final = 0.7
 MIN_TEXT_OVERLAP: Final = 0.15
 """Share of the informative words of both texts that both must hold."""
 MIN_SAID_OVERLAP: Final = 0.05
-"""The same of what was said or added, unless only the earlier is about the speaker: whoever updates a statement rarely
-repeats its words. Of the 42 questions that it was chosen on 26 are answered first, 23 at .15 (bench/LOG.md)."""
+"""The same for turns and additions, unless only the earlier one is about the speaker: an update rarely repeats the
+words of the statement. Of the 42 questions that it was chosen on 26 are answered first, 23 at .15 (bench/LOG.md)."""
 _ONESELF: Final = re.compile(
-    r"\b(?:i|we|my|our|me|us|ich|wir|mein\w{0,2}|unser\w{0,2}|je|j'|nous|mon|ma|yo|mi|nosotros)\b|我",
-    re.IGNORECASE,
+    r"\b(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|me|us|[Ii]ch|[Ww]ir|mir|mich|uns|[Mm]ein\w{0,2}|[Uu]nser\w{0,2}|[Jj]e|[Nn]ous|[Yy]o|mi)\b|我"
 )
+"""Words by which somebody speaks of themselves; "US" and "Mon" are none."""
 REPLY_ROLES: Final = GENERIC_ROLES - PERSON_ROLES
 """Roles of programs that reply to a person."""
 
@@ -453,8 +453,8 @@ def newer_equivalents(
 ) -> dict[str, tuple[str, ...]]:
     """Return of each memory those behind it that answer about as well, are of the same and were said on a later day.
 
-    An undated file is neither newer nor older than anything. An assistant's turn is no later evidence than a user's:
-    it may repeat what was so.
+    An undated file is neither newer nor older than anything. An assistant's turn does not count as newer
+    than a user's, because it may repeat an outdated statement.
     """
     ids = [one.id for one in candidates]
     weights = term_weights(plan, terms)

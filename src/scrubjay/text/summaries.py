@@ -234,7 +234,7 @@ def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -
     if len(content) < room * FEW and _count(content) <= room:
         return None
     units, read, places = _read(content, {name.casefold() for name in (title, *heading_path)}, room)
-    if read <= room and _count(content) <= room:  # all was read; what was passed over counts too
+    if read <= room and _count(content) <= room:  # everything was read; skipped text counts too
         return None
     return _joined(_chosen(units, room), places) or None
 

@@ -477,11 +477,11 @@ _AHEAD: Final = {
     **dict.fromkeys(("day", "lone_month", "lone_quarter", "lone_season"), _HALF_YEAR),
     **dict.fromkeys(("lone_weekday", "lone_weekend"), timedelta(days=6)),
 }
-"""How far ahead each rule looks in a question about the present or the future."""
+"""How far ahead each rule looks in such a question."""
 
 
 def looks_ahead(text: str) -> bool:
-    """Return whether a question clearly asks about what is to come.
+    """Return whether a question clearly asks about the future.
 
     >>> [looks_ahead(text) for text in ("What do I have on Friday?", "What did I do on Friday?", "invoices in March")]
     [True, False, False]
@@ -490,7 +490,7 @@ def looks_ahead(text: str) -> bool:
 
 
 def names_date(text: str) -> bool:
-    """Return whether a text names a month, a weekday or a date, as others do, not only a distance from today.
+    """Return whether a text names a month, a weekday or a date rather than a distance from today.
 
     >>> names_date("on December 3"), names_date("last week")
     (True, False)
@@ -507,8 +507,8 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     """Return the times that a question names, in order, without overlap; `now` is local time without a zone.
 
     A month, weekday or season without a year is the latest that began by ``now``; in a question that looks ahead, the
-    next if it begins within half a year. "Two weeks ago" is the week around that day, "two months ago"
-    the month around it.
+    next if it begins within half a year. "Two weeks ago" is the week around that day, "two months ago" the month
+    around it.
 
     >>> [(s.start.date().isoformat(), s.precision) for s in find_times("what broke last week?", datetime(2026, 11, 22))]
     [('2026-11-09', 'week')]
@@ -519,8 +519,9 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     """
     tokens = _tokens(_HYPHEN.sub(r"\1 ", text))
     found: list[TimeExpression] = []
+    ahead = looks_ahead(text)
     for vocabulary in TIME_VOCABULARIES:
-        found += _Scan(tokens, vocabulary, now, ahead=looks_ahead(text)).expressions()
+        found += _Scan(tokens, vocabulary, now, ahead=ahead).expressions()
     found.sort(key=lambda span: (span.first - span.last, span.first))
     expressions: list[TimeExpression] = []
     covered = bytearray(len(text) + 1)
