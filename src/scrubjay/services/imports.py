@@ -98,12 +98,12 @@ def import_path(workspace: Workspace, path: Path, format: str, options: ImportOp
         raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
     exported, synced = known == "scrubjay", known in FOLDER_FORMATS
     for refused, why, hint in (
-        (options.shared and not exported, "Only a scrubjay export records which memories are shared.", ""),
         (
-            options.forget and not exported,
-            "Only a scrubjay export records which memories were forgotten.",
+            options.shared and not exported,
+            "Only an export of scrubjay records which memories are shared.",
             "",
         ),
+        (options.forget and not exported, "Only an export of scrubjay records which were forgotten.", ""),
         (
             options.forget and options.untrusted,
             f"{path} is not trusted, so it may not forget memories here.",
