@@ -29,7 +29,7 @@ TEXT_CACHE_BYTES: Final = 32 * 1024 * 1024
 
 @frozen
 class QuantizedVectors:
-    """Quantized vectors, one row per window; or codes of tokens, which mean nothing to a store.
+    """Quantized vectors, one row per window; or token codes, which are opaque to a store.
 
     Attributes:
         data: int8, shape (windows, dimensions); codes are of shape (rows, ``model.row_bytes``).

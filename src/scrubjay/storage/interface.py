@@ -132,7 +132,7 @@ class DueMemory:
 
 @frozen
 class RankingMetadata:
-    """What ranking needs of a memory besides its text.
+    """The fields of a memory that ranking reads, besides its text.
 
     Attributes:
         words: Its source words, as words are scored.
@@ -159,7 +159,7 @@ class RankingMetadata:
 
 @frozen
 class Counts:
-    """What a scope holds: memories in all, by tier and by status."""
+    """Counts of a scope: memories in all, by tier and by status; documents and sources."""
 
     memories: int
     tiers: Mapping[str, int]
@@ -277,7 +277,7 @@ class Reader(Protocol):
         """Return the rest of each tombstone that begins with one of these (`ids.forgotten_prefix`)."""
 
     def counts(self) -> Counts:
-        """Return what the scope holds."""
+        """Return the scope's counts."""
 
     def count_memories(self, key: str) -> int:
         """Return how many memories one visibility key holds, 0 for one that is not the scope's; cheap at any size."""
@@ -480,7 +480,7 @@ class TenantReader(Reader, Protocol):
         """Yield models' fingerprints with cached windows of texts (by sha256), in the order of writing."""
 
     def tombstones(self) -> Iterator[list[str]]:
-        """Yield the hashes of what was forgotten."""
+        """Yield the hashes of forgotten memories."""
 
     def all_projects(self) -> list[PutProject]:
         """Return the project names of every key, by key and place."""
@@ -515,7 +515,7 @@ class Store(Protocol):
 
     @property
     def url(self) -> str:
-        """What `open_store` opens it by."""
+        """The URL that `open_store` takes."""
 
     @property
     def quota(self) -> Quota:

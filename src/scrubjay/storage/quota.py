@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 USER_KEY_PREFIX: Final = "user:"
 SPARE_DIVISOR: Final = 10
-"""A change of a memory's text keeps the earlier one as a memory beside it: for those there is room for one more in so
-many that are allowed, so that what is full can still be put right, and nobody passes a limit for ever by changing."""
+"""Changing a memory's text keeps the earlier text as a superseded memory. One spare in this many allowed memories lets
+the user of a full store still correct it, but not exceed the limit without end."""
 
 
 @frozen
@@ -50,7 +50,7 @@ class Quota:
         gained: Mapping[str, int],
         changes: Sequence[Change] = (),
     ) -> None:
-        """Refuse a write that adds to what is full.
+        """Refuse a write that adds memories above a limit.
 
         ``counts`` are those of the whole tenant after the write, by visibility key; ``gained`` is the difference that
         the write makes.
@@ -68,8 +68,8 @@ class Quota:
                 raise QuotaError(
                     f"{who} has {after - more:,} of {allowed:,} memories that [quota] {setting} allows; this would add "
                     f"{more:,}. Nothing was written.",
-                    hint="forget what is of no use (`scrubjay forget`; archived memories count as well), or ask the "
-                    f"administrator to raise [quota] {setting}",
+                    hint="forget memories you do not need (`scrubjay forget`; archived memories count as well), or "
+                    f"ask the administrator to raise [quota] {setting}",
                 )
 
         if self.memories_per_user:
@@ -147,11 +147,11 @@ def used_allowances(store: Store, scope: Scope) -> tuple[QuotaUsage, ...]:
     counts = store.memory_counts(scope.tenant)
     user = QuotaUsage("memories_per_user", quota.memories_per_user, counts.get(scope.key(), 0))
     tenant = QuotaUsage("memories_per_tenant", quota.memories_per_tenant, sum(counts.values()))
-    return tuple(each for each in (user, tenant) if each.allowed)
+    return tuple(usage for usage in (user, tenant) if usage.allowed)
 
 
 def check_planned_writes(store: Store, tenant: str, gained: Mapping[str, int]) -> None:
-    """Refuse, before the first of several writes, what all of them together would add."""
+    """Refuse several writes, before the first of them, if together they would exceed a limit."""
     if store.quota:
         before = store.memory_counts(tenant)
         after = {key: before.get(key, 0) + gained.get(key, 0) for key in before.keys() | gained.keys()}

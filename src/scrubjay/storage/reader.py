@@ -1,4 +1,4 @@
-"""Readers: what both SQL stores answer alike, from a snapshot, from the memory table or by the same statement.
+"""Readers: the queries that both SQL stores answer alike, from a snapshot, the memory table or the same statement.
 
 Such a statement is written as SQLite reads it; ``IN ?`` takes a list (`rows.Statements`).
 """
@@ -54,8 +54,8 @@ NO_TENANT: Final = -1
 """Number of a tenant before its first write."""
 TIME: Final = "coalesce(m.event_start, m.recorded_at)"
 TIER_OF: Final = f"(SELECT m.tier FROM memory m WHERE {VISIBLE} AND m.hash = e.{{0}})"
-"""The tier of a visible memory that an event knows by its number; none of any other. As a join PostgreSQL would plan
-it by what it has learned of the tables' sizes."""
+"""The tier of a visible memory that an event names by its number; none of any other. PostgreSQL would plan a join from
+its statistics of the tables' sizes."""
 
 
 class SQLReader(Statements):
@@ -63,7 +63,7 @@ class SQLReader(Statements):
 
     _decode: Callable[[Any], Iterable[str]]
     """Read a list as the store holds it."""
-    _reading: str
+    _reading_condition: str
     """The condition that ``reading r`` is of ``memory m``."""
     _events_of_memories: str
     """``event e`` where events are read by their memories."""
@@ -87,11 +87,11 @@ class SQLReader(Statements):
         self._scored_groups: dict[TermGroup, GroupScores] = {}
 
     def _records(self, condition: str, *values: object) -> list[Record]:
-        found = self._all(
+        rows = self._all(
             f"SELECT {SELECTED_COLUMNS} {FROM_MEMORY} WHERE {VISIBLE} AND {condition}",
             *self._scope_keys, *values,
         )  # fmt: skip
-        return [record_from_row(row, self._decode) for row in found]
+        return [record_from_row(row, self._decode) for row in rows]
 
     @property
     def state(self) -> object:
@@ -101,32 +101,32 @@ class SQLReader(Statements):
         return list(self._snapshot.cached("sources", self._read_sources))
 
     def _read_sources(self) -> list[Source]:
-        found = self._all(
+        rows = self._all(
             f"SELECT {', '.join(SOURCE_COLUMNS)} FROM source WHERE tenant = ? AND key IN ? "
             "ORDER BY root COLLATE BINARY, id COLLATE BINARY",
             self._tenant, self._keys,
         )  # fmt: skip
-        return [source_from_row(row, self._decode) for row in found]
+        return [source_from_row(row, self._decode) for row in rows]
 
     def files_of_others(self, ids: Sequence[str]) -> dict[str, tuple[str, Document]]:
-        found = self._all(
+        rows = self._all(
             f"SELECT m.tier, m.hash, s.root, {', '.join(f'd.{name}' for name in DOCUMENT_COLUMNS)} {FROM_MEMORY} "
             f"JOIN source s ON s.tenant = d.tenant AND s.id = d.source WHERE {VISIBLE} "
             "AND m.hash IN ? AND NOT s.key IN ?",
             *self._scope_keys, memory_hashes(ids), self._keys,
         )  # fmt: skip
         return {
-            id_from_hash(tier, number): (root, document_from_row(row)) for tier, number, root, *row in found
+            id_from_hash(tier, number): (root, document_from_row(row)) for tier, number, root, *row in rows
         }
 
     def documents(self, source: str, paths: Sequence[str] | None = None) -> dict[str, Document]:
-        among = "" if paths is None else "AND path IN ? "
-        found = self._all(
+        condition = "" if paths is None else "AND path IN ? "
+        rows = self._all(
             f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? AND source = "
-            f"(SELECT id FROM source WHERE tenant = ? AND key IN ? AND id = ?) {among}ORDER BY path COLLATE BINARY",
+            f"(SELECT id FROM source WHERE tenant = ? AND key IN ? AND id = ?) {condition}ORDER BY path COLLATE BINARY",
             self._tenant, self._generation, self._tenant, self._keys, source, *([] if paths is None else [list(paths)]),
         )  # fmt: skip
-        return {document.path: document for document in map(document_from_row, found)}
+        return {document.path: document for document in map(document_from_row, rows)}
 
     def _documents_of(self, where: RecordFilter) -> list[int]:
         """Return the numbers of the documents that pass a filter's sources and path."""
@@ -139,12 +139,12 @@ class SQLReader(Statements):
         ]
 
     def count_passages(self, sources: Sequence[str]) -> int:
-        ((found,),) = self._all(
+        ((count,),) = self._all(
             f"SELECT count(*) {FROM_MEMORY} WHERE {VISIBLE} AND d.source IN ?",
             *self._scope_keys,
             list(sources),
         )
-        return int(found)
+        return int(count)
 
     def passages(self, source: str, path: str) -> list[Record]:
         return self._records(
@@ -156,7 +156,7 @@ class SQLReader(Statements):
         return self._snapshot.records.get(ids, self._read_records)
 
     def _read_records(self, ids: Sequence[str]) -> dict[str, Record]:
-        return {one.id: one for one in self._records("m.hash IN ?", memory_hashes(ids))}
+        return {record.id: record for record in self._records("m.hash IN ?", memory_hashes(ids))}
 
     def ranking_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         return self._snapshot.ranking_metadata.get(ids, self._read_metadata)
@@ -184,51 +184,51 @@ class SQLReader(Statements):
         )  # fmt: skip
 
     def last_turn(self, session: str) -> int | None:
-        found = self._all(
+        rows = self._all(
             f"SELECT m.turn FROM memory m WHERE {VISIBLE} AND m.session = ? AND m.turn IS NOT NULL "
             "ORDER BY m.turn DESC LIMIT 1",
             *self._scope_keys, session,
         )  # fmt: skip
-        return int(found[0][0]) if found else None
+        return int(rows[0][0]) if rows else None
 
     def sessions(self, limit: int, skip: int = 0) -> list[str]:
-        found = self._all(
+        rows = self._all(
             f"SELECT m.session FROM memory m WHERE {VISIBLE} AND m.session IS NOT NULL AND m.turn IS NOT NULL "
             f"GROUP BY m.session ORDER BY max({TIME}) DESC, m.session COLLATE BINARY LIMIT ? OFFSET ?",
             *self._scope_keys, limit, skip,
         )  # fmt: skip
-        return [str(session) for (session,) in found]
+        return [str(session) for (session,) in rows]
 
     def ids_with_prefix(self, prefix: str, limit: int = 10) -> list[str]:
-        found: list[str] = []
+        ids: list[str] = []
         for tier, first, last in id_ranges(prefix):
             order = "m.hash" if tier else "m.tier COLLATE BINARY, m.hash"
-            read = self._all(
+            rows = self._all(
                 f"SELECT m.tier, m.hash FROM memory m WHERE {VISIBLE} AND m.tier = coalesce(?, m.tier) "
                 f"AND m.hash BETWEEN ? AND ? ORDER BY {order} LIMIT ?",
-                *self._scope_keys, tier or None, first, last, limit - len(found),
+                *self._scope_keys, tier or None, first, last, limit - len(ids),
             )  # fmt: skip
-            found += [id_from_hash(*row) for row in read]
-        return found
+            ids += [id_from_hash(*row) for row in rows]
+        return ids
 
     def project_names(self) -> list[str]:
-        read = self._all(
+        rows = self._all(
             f"SELECT DISTINCT m.project FROM memory m WHERE {VISIBLE} AND m.project IS NOT NULL",
             *self._scope_keys,
         )
-        return sorted(name for (name,) in read)
+        return sorted(name for (name,) in rows)
 
     def projects(self) -> dict[str, str]:
-        found = self._all(
+        rows = self._all(
             "SELECT place, name FROM project WHERE tenant = ? AND key IN ? ORDER BY key COLLATE BINARY DESC",
             self._tenant, self._keys,
         )  # fmt: skip
-        return dict(sorted(dict(found).items()))  # the smaller key is set last
+        return dict(sorted(dict(rows).items()))  # the smaller key is set last
 
     def concept_mark(self) -> int:
         statement = "SELECT coalesce(sum(changes), 0) FROM concept_mark WHERE tenant = ? AND key IN ?"
-        ((found,),) = self._all(statement, self._tenant, self._keys)
-        return int(found)
+        ((mark,),) = self._all(statement, self._tenant, self._keys)
+        return int(mark)
 
     def frequencies(self, groups: Sequence[TermGroup]) -> list[int]:
         return [len(rows) for rows, _ in self._group_scores(groups)]
@@ -243,57 +243,57 @@ class SQLReader(Statements):
         return [self._scored_groups[group] for group in groups]
 
     def models(self) -> list[ModelState]:
-        found = [ModelState(one.model, one.state) for one in self._registered().values()]
-        return sorted(found, key=lambda s: (s.model.name, s.model.fingerprint))
+        states = [ModelState(model.model, model.state) for model in self._registered_models().values()]
+        return sorted(states, key=lambda state: (state.model.name, state.model.fingerprint))
 
-    def _registered(self) -> dict[str, RegisteredModel]:
+    def _registered_models(self) -> dict[str, RegisteredModel]:
         return self._snapshot.cached("models", self._read_models)
 
     def _model(self, fingerprint: str) -> RegisteredModel:
-        found = self._registered().get(fingerprint)
-        if found is None:
+        model = self._registered_models().get(fingerprint)
+        if model is None:
             raise NotFoundError(f"No model {fingerprint} is registered in this store.")
-        return found
+        return model
 
     def _vector_model(self, fingerprint: str, shape: tuple[int, ...], axes: int) -> RegisteredModel:
         """Return a model by which memories are ranked; a query's shape must have so many axes and fit it."""
-        found = self._model(fingerprint)
-        model = found.model
+        registered = self._model(fingerprint)
+        model = registered.model
         if model.late_interaction:
             raise ModelMismatchError(token_codes_only(model))
         if len(shape) != axes or shape[-1] != model.dimensions:
             raise ModelMismatchError(
                 f"The query has {shape[-1]} dimensions; {model.name} makes {model.dimensions}."
             )
-        return found
+        return registered
 
     def windows(self, fingerprint: str) -> int:
         return self._snapshot.cached(("windows", fingerprint), lambda: self._count_windows(fingerprint))
 
     def coverage(self, fingerprint: str) -> Coverage:
-        memories, registered = self._count_visible(), self._registered().get(fingerprint)
+        memories, registered = self._count_visible(), self._registered_models().get(fingerprint)
         if registered is None:
             return Coverage(0, memories)
         ((pending,),) = self._all(f"SELECT count(*) {self._pending}", registered.number, *self._scope_keys)
         return Coverage(memories - pending, pending)
 
     def pending(self, fingerprint: str, limit: int, *, newest: bool = False) -> list[PendingMemory]:
-        registered = self._registered().get(fingerprint)
+        registered = self._registered_models().get(fingerprint)
         if registered is not None:
             source, order, values = self._pending, self._pending_hash, [registered.number]
         else:
             source, order, values = f"FROM memory m WHERE {VISIBLE}", "m.hash", []
         latest = "coalesce(m.valid_from, m.event_start, m.recorded_at) DESC, " if newest else ""
-        found = self._all(
+        rows = self._all(
             f"SELECT m.tier, m.hash {source} ORDER BY {latest}{order} LIMIT ?",
             *values, *self._scope_keys, limit,
         )  # fmt: skip
-        ids = [id_from_hash(tier, number) for tier, number in found]
+        ids = [id_from_hash(tier, number) for tier, number in rows]
         records = self._read_records(ids)
         return [PendingMemory(records[memory], self._text_before(records[memory])) for memory in ids]
 
     def oldest_pending(self, fingerprint: str) -> int | None:
-        registered = self._registered().get(fingerprint)
+        registered = self._registered_models().get(fingerprint)
         if registered is None:
             return None
         statement = f"SELECT min(m.updated_at) {self._pending}"
@@ -304,42 +304,42 @@ class SQLReader(Statements):
         place = record.place
         if place is None:
             return ""
-        found = self._all(
+        rows = self._all(
             f"SELECT m.heading_path, m.content FROM memory m WHERE {VISIBLE} AND {OF_DOCUMENT} "
             "AND m.ordinal = ? AND m.key = ? ORDER BY m.tier COLLATE BINARY, m.hash",
             *self._scope_keys, self._tenant, place.source, self._generation, place.path, place.ordinal - 1, record.key,
         )  # fmt: skip
-        headed = (content for path, content in found if tuple(self._decode(path)) == record.heading_path)
-        return next(headed, "")
+        contents = (content for path, content in rows if tuple(self._decode(path)) == record.heading_path)
+        return next(contents, "")
 
     def due(self, level: int) -> list[DueMemory]:
-        found = self._all(
+        rows = self._all(
             f"SELECT m.tier, m.hash, m.key, m.due, d.source, d.path {FROM_MEMORY} WHERE {VISIBLE} "
             "AND m.due > 0 AND m.due & 7 >= ? ORDER BY m.num",
             *self._scope_keys, level,
         )  # fmt: skip
-        return [DueMemory(id_from_hash(tier, number), *row) for tier, number, *row in found]
+        return [DueMemory(id_from_hash(tier, number), *row) for tier, number, *row in rows]
 
     def events(
         self, ids: Sequence[str] | None = None, run: str | None = None, limit: int = 1000
     ) -> list[Event]:
-        source, condition, among, values = "event e", "", "", list[object]()
+        source, condition, memory_condition, values = "event e", "", "", list[object]()
         if run is not None:
             condition, values = " AND e.run = ?", [run]
         if ids is not None:
             # Compare the tier, too: an id of another tier may have the number of a memory.
-            parsed = [pair for one in ids if (pair := parse_id(one)) is not None]
+            parsed = [pair for memory in ids if (pair := parse_id(memory)) is not None]
             source = self._events_of_memories
-            condition, among = f"{condition} AND e.memory IN ?", " AND tier || memory IN ?"
+            condition, memory_condition = f"{condition} AND e.memory IN ?", " AND tier || memory IN ?"
             values += [memory_hashes(ids), [f"{tier}{number - SIGN}" for tier, number in parsed]]
-        found = self._all(
+        rows = self._all(
             "SELECT tier, memory, op, at, key, run, other_tier, other, count, before, actor FROM "
             f"(SELECT e.*, {TIER_OF.format('memory')} AS tier, {TIER_OF.format('other')} AS other_tier FROM {source} "
-            f"WHERE e.tenant = ? AND e.key IN ?{condition}) seen WHERE tier IS NOT NULL{among} "
+            f"WHERE e.tenant = ? AND e.key IN ?{condition}) seen WHERE tier IS NOT NULL{memory_condition} "
             "ORDER BY at DESC, seq DESC LIMIT ?",
             *self._scope_keys, *self._scope_keys, self._tenant, self._keys, *values, limit,
         )  # fmt: skip
-        return [event_from_row(row) for row in found]
+        return [event_from_row(row) for row in rows]
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         return self._extractions(ids, self._keys)
@@ -347,29 +347,29 @@ class SQLReader(Statements):
     def _extractions(self, ids: Sequence[str], keys: Sequence[str]) -> dict[str, CachedExtraction]:
         from scrubjay.models.lifecycle import CachedExtraction
 
-        found = self._all(
-            f"SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON {self._reading} "
+        rows = self._all(
+            f"SELECT m.tier, m.hash, r.mark, r.data FROM memory m JOIN reading r ON {self._reading_condition} "
             f"WHERE {VISIBLE} AND m.hash IN ?",
             self._tenant, self._generation, list(keys), memory_hashes(ids),
         )  # fmt: skip
-        read = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in found}
-        return {memory: CachedExtraction(memory, *read[memory]) for memory in ids if memory in read}
+        cached = {id_from_hash(tier, number): (mark, bytes(data)) for tier, number, mark, data in rows}
+        return {memory: CachedExtraction(memory, *cached[memory]) for memory in ids if memory in cached}
 
     def runs(self, limit: int = 20) -> list[ConsolidationRun]:
-        found = self._all(
+        rows = self._all(
             "SELECT id, key, state, rules, started, ended, counts FROM run WHERE tenant = ? AND key IN ? "
             "ORDER BY started DESC, id COLLATE BINARY, key COLLATE BINARY LIMIT ?",
             self._tenant, self._keys, limit,
         )  # fmt: skip
-        return [run_from_row(row) for row in found]
+        return [run_from_row(row) for row in rows]
 
     def forgotten_names(self, prefixes: Sequence[str]) -> set[str]:
-        found = self._all(
+        rows = self._all(
             f"SELECT substr(hash, {FORGOTTEN_PREFIX + 1}) FROM tombstone WHERE tenant = ? "
             f"AND substr(hash, 1, {FORGOTTEN_PREFIX}) IN ?",
             self._tenant, list(prefixes),
         )  # fmt: skip
-        return {name for (name,) in found}
+        return {name for (name,) in rows}
 
     def counts(self) -> Counts:
         by_tier = self._all(
@@ -384,8 +384,8 @@ class SQLReader(Statements):
         return counts_from_rows(by_tier, documents, len(self.sources()))
 
     def versions(self) -> StageVersions | None:
-        found = self._all("SELECT versions FROM tenant WHERE id = ?", self._tenant)
-        return StageVersions(**json.loads(found[0][0])) if found and found[0][0] else None
+        rows = self._all("SELECT versions FROM tenant WHERE id = ?", self._tenant)
+        return StageVersions(**json.loads(rows[0][0])) if rows and rows[0][0] else None
 
 
 class SQLTenantReader(SQLReader):
@@ -393,12 +393,12 @@ class SQLTenantReader(SQLReader):
 
     def keys_of(self, ids: Iterable[str]) -> dict[str, str]:
         wanted = list(ids)
-        read = self._all(
+        rows = self._all(
             "SELECT tier, hash, key FROM memory WHERE tenant = ? AND generation = ? AND hash IN ?",
             self._tenant, self._generation, memory_hashes(wanted),
         )  # fmt: skip
-        found = {id_from_hash(tier, number): key for tier, number, key in read}
-        return {one: found[one] for one in wanted if one in found}
+        keys = {id_from_hash(tier, number): key for tier, number, key in rows}
+        return {memory: keys[memory] for memory in wanted if memory in keys}
 
     def extractions(self, ids: Sequence[str]) -> dict[str, CachedExtraction]:
         """Return cached extractions, read with the memories' own keys only: a tenant may have a million."""
@@ -408,5 +408,5 @@ class SQLTenantReader(SQLReader):
         from scrubjay.storage.changes import PutProject
 
         statement = "SELECT place, name, key FROM project WHERE tenant = ?"
-        found = [PutProject(*row) for row in self._all(statement, self._tenant)]
-        return sorted(found, key=lambda one: (one.key, one.place))
+        projects = [PutProject(*row) for row in self._all(statement, self._tenant)]
+        return sorted(projects, key=lambda project: (project.key, project.place))

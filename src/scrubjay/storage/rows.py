@@ -134,7 +134,7 @@ def source_from_row(row: Sequence[Any], decode: Callable[[Any], Iterable[str]]) 
     values["exclude"] = tuple(decode(values["exclude"]))
     values["share"] = None if values["share"] is None else bool(values["share"])
     if values["repositories"] is not None:  # rows of earlier versions lack the head
-        values["repositories"] = tuple((*one, "")[:3] for one in json.loads(values["repositories"]))
+        values["repositories"] = tuple((*repo, "")[:3] for repo in json.loads(values["repositories"]))
     return Source(**values)
 
 
@@ -154,14 +154,14 @@ def document_from_row(row: Sequence[Any]) -> Document:
 
 @lru_cache(maxsize=64)
 def _stage_versions(*versions: str) -> StageVersions:
-    """Nearly all documents of a store were made by the same."""
+    """Cached: nearly all documents of a store have the same."""
     return StageVersions(*versions)
 
 
-def paths_by_group(found: Iterable[Sequence[str]]) -> dict[str, set[str]]:
+def paths_by_group(rows: Iterable[Sequence[str]]) -> dict[str, set[str]]:
     """Return the paths of rows of a group's visibility key and a path, by group."""
     groups: dict[str, set[str]] = {}
-    for key, path in found:
+    for key, path in rows:
         groups.setdefault(key.removeprefix("group:"), set()).add(path)
     return groups
 
@@ -185,7 +185,7 @@ def memory_hash(memory: str) -> int:
 
 def memory_hashes(ids: Iterable[str]) -> list[int]:
     """Return the numbers of those that are ids of memories."""
-    return [pair[1] - SIGN for one in ids if (pair := parse_id(one)) is not None]
+    return [pair[1] - SIGN for memory in ids if (pair := parse_id(memory)) is not None]
 
 
 def node_hash(node: str) -> int:
@@ -193,10 +193,10 @@ def node_hash(node: str) -> int:
     return number
 
 
-def node_hashes(nodes: Iterable[str], of: str | None = None) -> list[int]:
+def node_hashes(nodes: Iterable[str], wanted_kind: str | None = None) -> list[int]:
     """Return the numbers of ids, or of those of a tier, concept or category."""
-    parsed = [found for node in nodes if (found := parse_node_id(node)) is not None]
-    return [number - SIGN for kind, number in parsed if of in (None, kind)]
+    parsed = [node_id for node in nodes if (node_id := parse_node_id(node)) is not None]
+    return [number - SIGN for kind, number in parsed if wanted_kind in (None, kind)]
 
 
 def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:
@@ -270,8 +270,8 @@ def event_from_row(row: Sequence[Any]) -> Event:
     from scrubjay.models.lifecycle import Event
 
     tier, number, op, at, key, run, other_tier, other, count, before, actor = row
-    named = None if other_tier is None else id_from_hash(other_tier, other)
-    return Event(id_from_hash(tier, number), op, at, key, run, named, count, before, actor)
+    other_id = None if other_tier is None else id_from_hash(other_tier, other)
+    return Event(id_from_hash(tier, number), op, at, key, run, other_id, count, before, actor)
 
 
 def run_to_row(tenant: int, run: ConsolidationRun) -> tuple[object, ...]:

@@ -70,23 +70,23 @@ def quantize(row: NDArray[np.float32]) -> tuple[NDArray[np.float32], float]:
 
 def dot_products(data: NDArray[np.int8], codes: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return the exact whole-number product of each row with the query's codes."""
-    kind = np.dtype(np.float32 if len(codes) <= MAX_FLOAT32_DIMENSIONS else np.float64)
-    wide = codes.astype(kind)
-    found = np.empty(len(data), np.float64)
-    together = max(1, BLAS_PRODUCTS // max(1, len(codes)))
+    dtype = np.dtype(np.float32 if len(codes) <= MAX_FLOAT32_DIMENSIONS else np.float64)
+    query = codes.astype(dtype)
+    products = np.empty(len(data), np.float64)
+    rows_at_once = max(1, BLAS_PRODUCTS // max(1, len(codes)))
     # One buffer for all blocks: allocating a fresh megabyte each time costs as much as the sums.
-    widened = np.empty((min(BLOCK_ROWS, len(data)), len(codes)), kind)
+    widened = np.empty((min(BLOCK_ROWS, len(data)), len(codes)), dtype)
     for first in range(0, len(data), BLOCK_ROWS):
         rows = data[first : first + BLOCK_ROWS]
-        part = widened[: len(rows)]
-        np.copyto(part, rows)
+        block = widened[: len(rows)]
+        np.copyto(block, rows)
         # A few rows at once: BLAS would share more among threads, which on a busy machine cost ten times the sum.
-        times = len(part) // together
-        scaled, sums = times * together, found[first : first + BLOCK_ROWS]
-        sums[:scaled] = np.matmul(part[:scaled].reshape(times, together, len(codes)), wide).ravel()
-        if scaled < len(part):
-            sums[scaled:] = np.einsum("ij,j->i", part[scaled:], wide)
-    return found
+        batches = len(block) // rows_at_once
+        batched, sums = batches * rows_at_once, products[first : first + BLOCK_ROWS]
+        sums[:batched] = np.matmul(block[:batched].reshape(batches, rows_at_once, len(codes)), query).ravel()
+        if batched < len(block):
+            sums[batched:] = np.einsum("ij,j->i", block[batched:], query)
+    return products
 
 
 TermMatches: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
@@ -206,8 +206,8 @@ def _scores_at(group: GroupScores, rows: NDArray[np.int64]) -> list[float]:
     group_rows, amounts = group
     if not len(group_rows):
         return [0.0] * len(rows)
-    spots = np.minimum(np.searchsorted(group_rows, rows), len(group_rows) - 1)
-    scores: list[float] = np.where(group_rows[spots] == rows, amounts[spots], 0.0).tolist()
+    positions = np.minimum(np.searchsorted(group_rows, rows), len(group_rows) - 1)
+    scores: list[float] = np.where(group_rows[positions] == rows, amounts[positions], 0.0).tolist()
     return scores
 
 
@@ -218,15 +218,15 @@ def mean_and_deviation(scores: NDArray[np.float64]) -> tuple[float, float]:
     return mean, float(np.sqrt(np.mean((scores - mean) ** 2)))
 
 
-def union_matches(found: Sequence[TermMatches]) -> TermMatches:
+def union_matches(matches: Sequence[TermMatches]) -> TermMatches:
     """Return the rows that hold any of several terms, with the largest of their frequencies."""
-    found = [pair for pair in found if len(pair[0])]
-    if not found:
+    matches = [pair for pair in matches if len(pair[0])]
+    if not matches:
         return NO_MATCHES
-    if len(found) == 1:
-        return found[0]
-    rows = np.concatenate([pair[0] for pair in found])
-    counts = np.concatenate([pair[1] for pair in found])
+    if len(matches) == 1:
+        return matches[0]
+    rows = np.concatenate([pair[0] for pair in matches])
+    counts = np.concatenate([pair[1] for pair in matches])
     order = np.argsort(rows, kind="stable")
     rows, counts = rows[order], counts[order]
     first = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
@@ -237,15 +237,15 @@ def score_group(table: MemoryTable, forms: Sequence[TermMatches]) -> GroupScores
     """Return what a term group adds to the score of each of its rows; the first form is the word itself."""
     matches, exact = union_matches(forms), forms[0] if forms else NO_MATCHES
     rows, amounts = matches[0], _bm25(table, matches) * (1.0 - EXACT_SHARE)
-    spots = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
-    amounts[spots] += _bm25(table, exact) * EXACT_SHARE
+    positions = slice(None) if len(exact[0]) == len(rows) else np.searchsorted(rows, exact[0])
+    amounts[positions] += _bm25(table, exact) * EXACT_SHARE
     return rows, amounts
 
 
-def score_words(table: MemoryTable, found: Sequence[GroupScores], passing: NDArray[np.bool_]) -> ArrayScores:
+def score_words(table: MemoryTable, groups: Sequence[GroupScores], passing: NDArray[np.bool_]) -> ArrayScores:
     """Score every row by BM25; groups are added in their order, as the reference adds them."""
     scores = np.zeros(table.rows, np.float64)
-    for rows, amounts in found:
+    for rows, amounts in groups:
         scores[rows] += amounts
     # Where every row is live, they need not be copied.
     mean, deviation = mean_and_deviation(scores if table.memories == table.rows else scores[table.live])
@@ -257,13 +257,13 @@ def score_words(table: MemoryTable, found: Sequence[GroupScores], passing: NDArr
         mean=mean,
         deviation=deviation,
         covered=table.memories,
-        groups=tuple(found),
-        frequencies=tuple(len(rows) for rows, _ in found),
+        groups=tuple(groups),
+        frequencies=tuple(len(rows) for rows, _ in groups),
     )
 
 
-def _bm25(table: MemoryTable, found: TermMatches) -> NDArray[np.float64]:
-    rows, counts = found
+def _bm25(table: MemoryTable, matches: TermMatches) -> NDArray[np.float64]:
+    rows, counts = matches
     return idf(table.memories, len(rows)) * saturation(counts, table.lengths[rows], table.average)
 
 
@@ -298,7 +298,7 @@ def similar_words(vocabulary: Iterable[str], word: str, limit: int) -> list[tupl
     places = np.isin(_trigram_codes(joined), np.concatenate([_trigram_codes(gram) for gram in grams]))
     shared = np.bincount(np.searchsorted(begins, np.flatnonzero(places), "right") - 1, minlength=len(words))
     near = np.flatnonzero(shared >= NEAREST_FLOOR * len(grams)).tolist()
-    return list(nearest_terms(word, (words[at] for at in near if words[at] != word), limit))
+    return list(nearest_terms(word, (words[position] for position in near if words[position] != word), limit))
 
 
 def _code_points(text: str) -> NDArray[np.int64]:

@@ -27,8 +27,8 @@ MAX_RECORDS: Final = 1 << 11
 MAX_MASKS: Final = 8
 """Filters whose masks are cached: a byte a memory, and an agent uses the same few."""
 MAX_SCORE_BYTES: Final = 1 << 24
-"""Bytes of what words add to scores that are kept: the commonest words cost the most and come in most questions. A
-quarter of it costs a search 5 % more at 10,000 memories (bench/LOG.md)."""
+"""Bytes of cached scores of words: the commonest words cost the most and occur in most questions. With a quarter of it
+a search takes 5 % longer at 10,000 memories (bench/LOG.md)."""
 ROW_BYTES: Final = 500
 """Bytes of a small row, about."""
 RECORD_BYTES: Final = 2_000
@@ -38,8 +38,8 @@ RECORD_BYTES: Final = 2_000
 class RowCache(Generic[K, V]):
     """Rows by name, bounded by their number or, with ``weigh``, by their size; a miss (None) is cached too."""
 
-    def __init__(self, most: int, weigh: Callable[[V], int] | None = None) -> None:
-        self._most = most
+    def __init__(self, limit: int, weigh: Callable[[V], int] | None = None) -> None:
+        self._limit = limit
         self._weigh = weigh
         self._rows: dict[K, V | None] = {}
         self.size = 0
@@ -51,26 +51,26 @@ class RowCache(Generic[K, V]):
             return {name: row for name in names if (row := rows[name]) is not None}
         except KeyError:
             new = [name for name in dict.fromkeys(names) if name not in rows]
-        found = read(new)
-        fresh = {name: found.get(name) for name in new}
-        more = self._size_of(fresh)
-        for keep in (len(rows) // 2, 0):
-            if self.size + more <= self._most:
+        read_rows = read(new)
+        fresh = {name: read_rows.get(name) for name in new}
+        added = self._size_of(fresh)
+        for kept in (len(rows) // 2, 0):
+            if self.size + added <= self._limit:
                 break
             # Keep the newest half: dropping many at once makes this rare.
-            newest = list(rows.items())[len(rows) - keep :]
+            newest = list(rows.items())[len(rows) - kept :]
             self._rows = rows = {name: rows[name] for name in names if name in rows} | dict(newest)
             self.size = self._size_of(rows)
-        if self.size + more > self._most:
+        if self.size + added > self._limit:
             self._rows, self.size = {}, 0
         rows.update(fresh)
         if rows is self._rows:
-            self.size += more
+            self.size += added
         return {name: row for name in names if (row := rows[name]) is not None}
 
-    def allow(self, most: int) -> None:
-        self._most = most
-        if self.size > most:
+    def allow(self, limit: int) -> None:
+        self._limit = limit
+        if self.size > limit:
             self._rows, self.size = {}, 0
 
     def _size_of(self, rows: dict[K, V | None]) -> int:
@@ -82,14 +82,14 @@ class RowCache(Generic[K, V]):
 
 
 class Snapshot:
-    """What was read of one scope's memories.
+    """Rows and values read of one scope's memories.
 
     Attributes:
         ranking_metadata: Those of memories.
         adjacent: Turns next to turns.
         records: Memories.
         masks: Rows that pass a filter.
-        words: What words add to scores.
+        words: Scores of term groups.
         edges: Edges that leave nodes, or lead to them.
     """
 
@@ -114,13 +114,13 @@ class Snapshot:
         self, ids: Sequence[str], which: Hashable, read: Callable[[list[str]], Mapping[str, Sequence[Edge]]]
     ) -> list[Edge]:
         """Return the edges of nodes in the order of their ids; ``which`` tells kinds of requests apart."""
-        names = {(one, which): one for one in ids}
+        names = {(node, which): node for node in ids}
 
-        def unread(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
-            found = read([names[each] for each in new])
-            return {each: found[names[each]] for each in new}
+        def read_new(new: list[tuple[str, Hashable]]) -> dict[tuple[str, Hashable], Sequence[Edge]]:
+            found = read([names[name] for name in new])
+            return {name: found[names[name]] for name in new}
 
-        return [edge for found in self.edges.get(list(names), unread).values() for edge in found]
+        return [edge for found in self.edges.get(list(names), read_new).values() for edge in found]
 
     def cached(self, name: Hashable, read: Callable[[], V], weigh: Callable[[V], int] | None = None) -> V:
         """Return what was read under a name, reading it the first time; ``weigh`` returns its bytes."""
@@ -156,5 +156,5 @@ def _edges_size(edges: Sequence[Edge]) -> int:
     return 1 + len(edges)
 
 
-def _scores_size(found: GroupScores) -> int:
-    return ROW_BYTES + sum(array.nbytes for array in found)
+def _scores_size(scores: GroupScores) -> int:
+    return ROW_BYTES + sum(array.nbytes for array in scores)

@@ -54,13 +54,13 @@ class IdLookup:
     def __init__(
         self, keys: NDArray[np.uint64], parts: Sequence[TablePart], orders: SortedPartsCache
     ) -> None:
-        stays = [part for part in parts if part.slots >= LARGE_PART]
-        large = [(part.first, part.slots) for part in stays]
+        large_parts = [part for part in parts if part.slots >= LARGE_PART]
+        large = [(part.first, part.slots) for part in large_parts]
         small = [(part.first, part.slots) for part in parts if part.slots < LARGE_PART]
         small = small if parts else [(0, len(keys))]
         self._pieces = [_SortedParts(_sort_keys(keys, small), small)]
         if large:
-            name = tuple((part.segment, part.version) for part in stays)
+            name = tuple((part.segment, part.version) for part in large_parts)
             sorted_keys = orders.get(name)
             # Read once: a reader of another state of the store may replace the entry meanwhile.
             if sorted_keys is None:
@@ -71,11 +71,11 @@ class IdLookup:
 
     def rows(self, numbers: NDArray[np.uint64]) -> list[list[int]]:
         """Return the rows that have each number, mostly one or none."""
-        found: list[list[int]] = [[] for _ in numbers]
+        rows: list[list[int]] = [[] for _ in numbers]
         for piece in self._pieces:
             for place, row in piece.rows(numbers):
-                found[place].append(row)
-        return found
+                rows[place].append(row)
+        return rows
 
 
 class _SortedParts:
@@ -87,15 +87,15 @@ class _SortedParts:
     def rows(self, numbers: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
         if not len(self._keys):
             return
-        spots = np.searchsorted(self._keys, numbers)
-        matching = self._keys[np.minimum(spots, len(self._keys) - 1)] == numbers
-        for place in np.flatnonzero(matching & (spots < len(self._keys))).tolist():
-            spot = int(spots[place])
-            while spot < len(self._keys) and self._keys[spot] == numbers[place]:
-                local = int(self._order[spot])
+        positions = np.searchsorted(self._keys, numbers)
+        matching = self._keys[np.minimum(positions, len(self._keys) - 1)] == numbers
+        for place in np.flatnonzero(matching & (positions < len(self._keys))).tolist():
+            position = int(positions[place])
+            while position < len(self._keys) and self._keys[position] == numbers[place]:
+                local = int(self._order[position])
                 part = bisect_right(self._start, local) - 1
                 yield place, local - self._start[part] + self._first[part]
-                spot += 1
+                position += 1
 
 
 def _sort_keys(keys: NDArray[np.uint64], parts: Sequence[tuple[int, int]]) -> SortedKeys:
@@ -112,7 +112,7 @@ COLUMNS: Final = np.dtype(
         ("length", "<u4"),  # source words
         ("tier", "u1"),
         ("status", "u1"),
-        ("live", "u1"),  # 0: taken out; the slot stays empty until the segment is merged
+        ("live", "u1"),  # 0: removed; the slot stays empty until the segment is merged
         ("language", "u1"),  # row of the language table
     ]
 )
@@ -148,7 +148,7 @@ class MemoryTable:
     orders: SortedPartsCache = field(default_factory=dict)
     _lookup: list[IdLookup] = field(default_factory=list)
     _masks: dict[tuple[int, ...], NDArray[np.bool_]] = field(default_factory=dict)
-    _found: dict[str, int | None] = field(default_factory=dict)
+    _rows_by_id: dict[str, int | None] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -174,25 +174,25 @@ class MemoryTable:
     def find(self, ids: Sequence[str]) -> list[int | None]:
         if not self._lookup:
             self._lookup.append(IdLookup(np.ascontiguousarray(self.columns["key"]), self.parts, self.orders))
-        known = list(map(self._found.get, ids, repeat(NOT_LOOKED_UP)))
+        known = list(map(self._rows_by_id.get, ids, repeat(NOT_LOOKED_UP)))
         if NOT_LOOKED_UP not in known:
             return known
         new = [memory for memory, row in zip(ids, known, strict=True) if row == NOT_LOOKED_UP]
         looked_up = self._look_up(new)
-        if len(self._found) > MAX_LOOKED_UP:
-            self._found.clear()
-        self._found.update(looked_up)
+        if len(self._rows_by_id) > MAX_LOOKED_UP:
+            self._rows_by_id.clear()
+        self._rows_by_id.update(looked_up)
         return [
             looked_up[memory] if row == NOT_LOOKED_UP else row for memory, row in zip(ids, known, strict=True)
         ]
 
     def _look_up(self, ids: Sequence[str]) -> dict[str, int | None]:
-        wanted = [parse_id(memory) for memory in ids]
-        numbers = np.array([pair[1] if pair is not None else 0 for pair in wanted], np.uint64)
+        parsed = [parse_id(memory) for memory in ids]
+        numbers = np.array([pair[1] if pair is not None else 0 for pair in parsed], np.uint64)
         rows = self._lookup[0].rows(numbers)
         return {
-            memory: self._row(some, pair[0]) if pair is not None else None
-            for memory, some, pair in zip(ids, rows, wanted, strict=True)
+            memory: self._row(candidates, pair[0]) if pair is not None else None
+            for memory, candidates, pair in zip(ids, rows, parsed, strict=True)
         }
 
     def of_status(self, codes: tuple[int, ...]) -> NDArray[np.bool_]:
@@ -205,7 +205,8 @@ class MemoryTable:
 
     def column_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         """Return which rows pass a filter as far as status, tier and time tell."""
-        mask = self.of_status(tuple(STATUS_CODE[one] for one in where.statuses if one in STATUS_CODE)).copy()
+        codes = tuple(STATUS_CODE[status] for status in where.statuses if status in STATUS_CODE)
+        mask = self.of_status(codes).copy()
         if where.tiers:
             # Not np.isin: it imports numpy.ma, a tenth of a cold search.
             tiers = np.zeros(self.rows, np.bool_)

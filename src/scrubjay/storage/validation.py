@@ -1,4 +1,4 @@
-"""Validation: what every store rejects before it writes, so that all of them reject alike."""
+"""Validation: the checks that every store makes before it writes, so that all of them reject alike."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ def check_record(record: Record) -> None:
 
 def check_place(memory: str, place: SourcePlace | None, document: Document | None) -> None:
     """Refuse a passage whose place is not in the document it is written with (None: no document)."""
-    place_of = None if place is None else (place.source, place.path)
-    document_of = None if document is None else (document.source, document.path)
-    if place_of != document_of:
+    passage_place = None if place is None else (place.source, place.path)
+    document_place = None if document is None else (document.source, document.path)
+    if passage_place != document_place:
         raise InputError(
-            f"Memory {memory} is written to {_describe_place(document_of)}, but its place is in "
-            f"{_describe_place(place_of)}. {NOTHING_WRITTEN}"
+            f"Memory {memory} is written to {_describe_place(document_place)}, but its place is in "
+            f"{_describe_place(passage_place)}. {NOTHING_WRITTEN}"
         )
 
 
-def _describe_place(where: tuple[str, str] | None) -> str:
-    return "no document" if where is None else f"{where[1]} of source {where[0]}"
+def _describe_place(place: tuple[str, str] | None) -> str:
+    return "no document" if place is None else f"{place[1]} of source {place[0]}"
 
 
 def id_conflict(memory: str) -> InputError:
@@ -161,14 +161,14 @@ def check_run(scope: Scope | None, run: lifecycle.ConsolidationRun) -> None:
 
 def _check_node(wanted: str, node: str) -> None:
     parsed = parse_node_id(node)
-    found = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
-    if found != wanted:
+    kind = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
+    if kind != wanted:
         raise InputError(f"{node!r} is not the id of a {wanted}. {NOTHING_WRITTEN}")
 
 
-def _check_choice(known: tuple[str, ...], found: str, what: str) -> None:
-    if found not in known:
-        raise InputError(f"{what} {found!r}; it must be one of {', '.join(known)}. {NOTHING_WRITTEN}")
+def _check_choice(choices: tuple[str, ...], value: str, what: str) -> None:
+    if value not in choices:
+        raise InputError(f"{what} {value!r}; it must be one of {', '.join(choices)}. {NOTHING_WRITTEN}")
 
 
 def page_start(memory: str) -> int:

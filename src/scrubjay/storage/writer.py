@@ -1,6 +1,6 @@
-"""Writers: the rules of every change, which both SQL stores check and order the same way, and what they write alike.
+"""Writers: the checks and the order of every change, and the statements that both SQL stores share.
 
-A statement of both is written as SQLite reads it (`rows.Statements`).
+Such a statement is written as SQLite reads it (`rows.Statements`).
 """
 
 from __future__ import annotations
@@ -101,11 +101,11 @@ class MemoryWriter(Statements):
 
     def apply_all(self, changes: Sequence[c.Change]) -> None:
         """Apply changes in order; consecutive `PutMemory` changes are written together."""
-        for together, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
-            if together:
+        for is_batch, run in groupby(changes, lambda change: isinstance(change, c.PutMemory)):
+            if is_batch:
                 memories = [change.memory for change in run if isinstance(change, c.PutMemory)]
-                for some in in_batches(memories, BATCH_MEMORIES):
-                    self._put(some, None, None)
+                for batch in in_batches(memories, BATCH_MEMORIES):
+                    self._put(batch, None, None)
                     self._clean_up_edges()
             else:
                 for change in run:
@@ -113,9 +113,7 @@ class MemoryWriter(Statements):
 
     def _apply(self, change: c.Change) -> None:
         if isinstance(change, c.GraphChange):
-            if (
-                self._graph is not None
-            ):  # a rebuild changes neither graph nor history (`check_rebuild_changes`)
+            if self._graph is not None:  # None in a rebuild, as is the history (`check_rebuild_changes`)
                 self._graph.apply(change)
         elif isinstance(change, c.HistoryChange):
             if self._history is not None:
@@ -142,7 +140,7 @@ class MemoryWriter(Statements):
             case c.DropDocument(source, path) if self._sees_source(source):
                 self._drop_document(source, path)
             case c.DropMemory(ids):
-                self._remove([one.num for one in self._visible(ids).values() if one.document is None])
+                self._remove([row.num for row in self._visible(ids).values() if row.document is None])
             case c.Forget(ids):
                 self._forget(self._numbers(ids))
             case c.DropUser(user):
@@ -175,8 +173,8 @@ class MemoryWriter(Statements):
         return key is not None and self._sees(key)
 
     def _source_key(self, source: str) -> str | None:
-        found = self._all("SELECT key FROM source WHERE tenant = ? AND id = ?", self._number, source)
-        return found[0][0] if found else None
+        rows = self._all("SELECT key FROM source WHERE tenant = ? AND id = ?", self._number, source)
+        return rows[0][0] if rows else None
 
     def _model(self, fingerprint: str) -> RegisteredModel:
         if fingerprint not in self._models:
@@ -214,14 +212,14 @@ class MemoryWriter(Statements):
             self._remove(
                 [
                     num
-                    for num, tier, hashed, key in self._passage_rows(number)
-                    if self._sees(key) and id_from_hash(tier, hashed) not in kept_ids
+                    for num, tier, number_of_id, key in self._passage_rows(number)
+                    if self._sees(key) and id_from_hash(tier, number_of_id) not in kept_ids
                 ]
             )
-        stays = self._visible(kept.id for kept in change.kept)
+        remaining = self._visible(kept.id for kept in change.kept)
         for kept in change.kept:
-            if kept.id in stays:
-                self._write_place(stays[kept.id].num, number, kept.place)
+            if kept.id in remaining:
+                self._write_place(remaining[kept.id].num, number, kept.place)
         if replaced is not None:
             self._remove_passages(replaced)
         self._put(change.fresh, number, document)
@@ -241,11 +239,11 @@ class MemoryWriter(Statements):
         self._remove([num for num, *_ in self._passage_rows(document)])
 
     def _find_document(self, source: str, path: str) -> int | None:
-        found = self._all(
+        rows = self._all(
             "SELECT id FROM document WHERE tenant = ? AND source = ? AND generation = ? AND path = ?",
             self._number, source, self._tenant.generation, path,
         )  # fmt: skip
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     def _write_document(self, number: int | None, document: Document) -> int:
         """Write a document over the row of a number, or into a new one, and return its number."""
@@ -287,24 +285,24 @@ class MemoryWriter(Statements):
         parsed = {memory: pair for memory in ids if (pair := parse_id(memory)) is not None}
         if not parsed:
             return {}
-        found = self._all(
+        matches = self._all(
             "SELECT hash, num, document, key, tier FROM memory WHERE tenant = ? AND generation = ? AND hash IN ?",
             self._number, self._tenant.generation, [number - SIGN for _, number in parsed.values()],
         )  # fmt: skip
-        rows = {number: row for number, *row in found}
+        rows = {number: row for number, *row in matches}
         holders = {}
         for memory, (tier, number) in parsed.items():
             if row := rows.get(number - SIGN):
-                num, document, key, held_tier = row
-                holders[memory] = Holder(num, document, self._sees(key) and tier == held_tier)
+                num, document, key, row_tier = row
+                holders[memory] = Holder(num, document, self._sees(key) and tier == row_tier)
         return holders
 
     def _visible(self, ids: Iterable[str]) -> dict[str, Holder]:
         """Return, by id, the memories that exist and are visible."""
-        return {memory: one for memory, one in self._holders(ids).items() if one.visible}
+        return {memory: row for memory, row in self._holders(ids).items() if row.visible}
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
-        return [one.num for one in self._visible(ids).values()]
+        return [row.num for row in self._visible(ids).values()]
 
     def _drop_user(self, user: str, key: str) -> None:
         for table in USER_TABLES:
@@ -313,7 +311,7 @@ class MemoryWriter(Statements):
 
     def _write_tombstones(self, hashes: Iterable[str]) -> None:
         statement = "INSERT INTO tombstone (tenant, hash) VALUES (?, ?) ON CONFLICT DO NOTHING"
-        self._many(statement, [(self._number, mark) for mark in hashes])
+        self._many(statement, [(self._number, digest) for digest in hashes])
 
     def _write_model(self, model: EmbeddingModel, state: str) -> None:
         known = self._models.get(model.fingerprint)
@@ -342,17 +340,17 @@ class MemoryWriter(Statements):
             )  # fmt: skip
 
     def _write_due(self, change: c.PutDue) -> None:
-        marks, seen = change.marks, self._visible(change.marks)
+        marks, rows = change.marks, self._visible(change.marks)
         if change.was is None:
-            levels = {memory: marks[memory] & 7 for memory in seen}
+            levels = {m: marks[m] & 7 for m in rows}
             self._many(
                 RAISE_DUE,
-                [(marks[m] & ~7, levels[m], levels[m], self._number, one.num) for m, one in seen.items()],
+                [(marks[m] & ~7, levels[m], levels[m], self._number, row.num) for m, row in rows.items()],
             )
         else:
             self._many(
                 "UPDATE memory SET due = ? WHERE tenant = ? AND num = ? AND due = ?",
-                [(marks[m], self._number, one.num, change.was[m]) for m, one in seen.items()],
+                [(marks[m], self._number, row.num, change.was[m]) for m, row in rows.items()],
             )
 
     @abstractmethod
@@ -393,24 +391,24 @@ class SQLRebuild(Statements):
     _old: Tenant
 
     def documents(self) -> list[Document]:
-        found = self._all(
+        rows = self._all(
             f"SELECT {', '.join(DOCUMENT_COLUMNS)} FROM document WHERE tenant = ? AND generation = ? "
             "ORDER BY source COLLATE BINARY, path COLLATE BINARY",
             self._old.number, self._old.generation,
         )  # fmt: skip
-        return [document_from_row(row) for row in found]
+        return [document_from_row(row) for row in rows]
 
     def passages(self, document: Document) -> list[c.PreparedMemory]:
-        return self._prepared(
+        return self._prepared_memories(
             f"{OF_DOCUMENT} ORDER BY m.ordinal, m.tier COLLATE BINARY, m.hash",
             self._old.number, document.source, self._old.generation, document.path,
         )  # fmt: skip
 
     def additions(self) -> list[c.PreparedMemory]:
-        return self._prepared("m.document IS NULL ORDER BY m.hash")
+        return self._prepared_memories("m.document IS NULL ORDER BY m.hash")
 
     @abstractmethod
-    def _prepared(self, condition: str, *values: object) -> list[c.PreparedMemory]:
+    def _prepared_memories(self, condition: str, *values: object) -> list[c.PreparedMemory]:
         """Return the memories of a condition, without terms."""
 
 
@@ -487,8 +485,8 @@ class GraphWriter(Statements):
 
     def _category_key(self, category: str) -> str | None:
         statement = f"SELECT key FROM category WHERE tenant = ? AND {self._node} = ?"
-        found = self._all(statement, self._tenant, self._find_node("category", category))
-        return found[0][0] if found else None
+        rows = self._all(statement, self._tenant, self._find_node("category", category))
+        return rows[0][0] if rows else None
 
     def _write_category(self, category: Category) -> None:
         own = (self._tenant, self._get_or_create_node("category", category.id))
@@ -586,23 +584,23 @@ class HistoryWriter(Statements):
         self._many(PUT_EVENT, rows)
 
     def _put_extractions(self, extractions: Sequence[CachedExtraction]) -> None:
-        for one in extractions:
-            check_text(one.mark)
-        prior = self._visible(one.memory for one in extractions)
+        for new in extractions:
+            check_text(new.mark)
+        prior = self._visible(new.memory for new in extractions)
         self._write_extractions(
-            [(prior[one.memory].num, one.mark, one.data) for one in extractions if one.memory in prior]
+            [(prior[new.memory].num, new.mark, new.data) for new in extractions if new.memory in prior]
         )
 
     def _visible(self, ids: Iterable[str]) -> dict[str, PriorMemory]:
         """Return the memories of these ids that the scope sees."""
         wanted = set(ids)
-        found = self._all(
+        rows = self._all(
             "SELECT m.tier, m.num, m.hash, m.key, m.status, m.valid_from, m.valid_until FROM memory m "
             f"WHERE {VISIBLE} AND m.hash IN ?",
             *self._scope_keys, memory_hashes(wanted),
         )  # fmt: skip
-        prior = {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in found}
-        return {memory: one for memory, one in prior.items() if memory in wanted}
+        prior = {id_from_hash(tier, row[1]): PriorMemory(*row) for tier, *row in rows}
+        return {memory: memory_row for memory, memory_row in prior.items() if memory in wanted}
 
     def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
         assigned = ", ".join(f"{name} = ?" for name in values)

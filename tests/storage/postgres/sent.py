@@ -15,7 +15,7 @@ from scrubjay.storage.postgres.connection import postgres_sql
 FOLDER = Path(package.__path__[0])
 SHARED = (FOLDER.parent / "reader.py", FOLDER.parent / "writer.py")
 """Modules whose statements both stores send."""
-SENDING = ("execute", "executemany", "_all", "_many", "_bound", "_each")
+SENDING = ("execute", "executemany", "_all", "_many", "_query", "_batches")
 """What is called with a statement as its first argument."""
 APART = ("schema", "connection", "__init__")
 """Modules that make tables, or begin and end transactions, before any tenant."""

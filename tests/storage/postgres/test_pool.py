@@ -49,7 +49,7 @@ with store.rebuild(Scope(sys.argv[2], "ann")):
 @pytest.fixture
 def single(application_url: str, ann: Scope) -> Iterator[PostgresStore]:
     """A store with one connection and one memory, whose callers soon give up waiting."""
-    with closing(PostgresStore(application_url, most=1, patience=0.05)) as made:
+    with closing(PostgresStore(application_url, max_connections=1, patience=0.05)) as made:
         write_changes(made, ann, PutMemory(sample_memory("jay", MINE, name="a")))
         yield made
 
@@ -83,7 +83,10 @@ def test_who_waits_for_a_connection_is_lent_the_first_that_comes_back(
 ) -> None:
     """Twelve threads and two connections: all are served, and the server never sees a third one."""
     most: list[int] = []
-    with closing(PostgresStore(application_url, most=2)) as store, psycopg.connect(application_url) as watch:
+    with (
+        closing(PostgresStore(application_url, max_connections=2)) as store,
+        psycopg.connect(application_url) as watch,
+    ):
         seen = threading.Lock()
 
         def work(number: int) -> None:

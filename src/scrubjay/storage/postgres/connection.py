@@ -108,7 +108,7 @@ def unescape_text(text: str) -> str:
     """
     if ESCAPE not in text:
         return text
-    return _ESCAPED.sub(lambda found: "\x00" if found[0][1] == "0" else ESCAPE, text)
+    return _ESCAPED.sub(lambda match: "\x00" if match[0][1] == "0" else ESCAPE, text)
 
 
 def require_driver(url: str) -> None:
@@ -146,8 +146,8 @@ def connect(url: str) -> Database:
 def _connection_options(url: str) -> dict[str, Any]:
     from psycopg.conninfo import conninfo_to_dict
 
-    own = {"connect_timeout": str(CONNECT_TIMEOUT_S), "application_name": "scrubjay", **KEEPALIVES}
-    return {name: value for name, value in own.items() if name not in conninfo_to_dict(url)}
+    defaults = {"connect_timeout": str(CONNECT_TIMEOUT_S), "application_name": "scrubjay", **KEEPALIVES}
+    return {name: value for name, value in defaults.items() if name not in conninfo_to_dict(url)}
 
 
 def _message_without_password(url: str, message: str) -> str:
@@ -307,14 +307,16 @@ class ConnectionPool:
     Not psycopg-pool: a thread that holds a connection may take another one without waiting, the first error of a
     connection attempt is raised at once with its reason, and a process that runs one search starts no threads.
 
-    ``most`` threads may hold a connection at once; another one waits for ``patience`` seconds.
+    At most ``max_connections`` threads hold a connection at once; another one waits for ``patience`` seconds.
     """
 
-    def __init__(self, url: str, most: int = MAX_CONNECTIONS, patience: float = POOL_PATIENCE_S) -> None:
+    def __init__(
+        self, url: str, max_connections: int = MAX_CONNECTIONS, patience: float = POOL_PATIENCE_S
+    ) -> None:
         self._url = url
-        self._most = most
+        self._max_connections = max_connections
         self._patience = patience
-        self._slots = threading.BoundedSemaphore(most)
+        self._slots = threading.BoundedSemaphore(max_connections)
         self._thread = threading.local()
         self._idle: list[tuple[float, Database]] = []
         self._lock = threading.Lock()
@@ -336,7 +338,7 @@ class ConnectionPool:
         depth = getattr(self._thread, "depth", 0)
         if not depth and not self._slots.acquire(timeout=self._patience):
             raise StoreBusyError(
-                f"All {self._most} connections of this process to {hide_password(self._url)} were in use "
+                f"All {self._max_connections} connections of this process to {hide_password(self._url)} were in use "
                 f"for {self._patience:g} s. Nothing was written.",
                 hint="try again in a moment, or start another process",
             )
@@ -374,13 +376,13 @@ class ConnectionPool:
         clean = not db.closed and db.info.transaction_status == TransactionStatus.IDLE
         with self._lock:
             # The last one returned is taken first, so the longest idle are in front.
-            old = [other for since, other in self._idle if now - since > IDLE_S]
+            stale = [other for since, other in self._idle if now - since > IDLE_S]
             self._idle = [pair for pair in self._idle if now - pair[0] <= IDLE_S]
-            if clean and len(self._idle) < self._most:
+            if clean and len(self._idle) < self._max_connections:
                 self._idle.append((now, db))
             else:
-                old.append(db)
-        for other in old:
+                stale.append(db)
+        for other in stale:
             other.close()
 
     def close(self) -> None:

@@ -48,10 +48,10 @@ WITH looked AS MATERIALIZED (
     FROM edge e WHERE e.tenant = %(tenant)s AND e.key = ANY(%(keys)s) AND {condition}
 ), seen AS (SELECT * FROM looked WHERE src_of IS NOT NULL AND dst_of IS NOT NULL)
 """
-"""The visible rows of edges: by their own key, their source, and their end. Values: `ScopedStatements._bound`.
+"""The visible rows of edges: by their own key, their source, and their end. Values: `ScopedStatements._query`.
 
-Each end is looked up by its number. As a join the server would plan it by what it has learned of the tables'
-sizes, and a tenant that has just written its first thousand memories would wait minutes for fifty edges.
+Each end is looked up by its number. The server would plan a join from its statistics of the tables' sizes, and a
+tenant that has just written its first thousand memories would wait minutes for fifty edges.
 """
 EDGE_COLUMNS: Final = "src_of, src, kind, dst_of, dst, key, weight, at, origin, rule, run"
 HAS_END: Final = "e.{near} = ANY(%(ends)s::bigint[])"
@@ -109,11 +109,11 @@ def _chain_pairs(links: Sequence[ChainLink]) -> Iterator[tuple[str, ChainLink, C
             chains["document", link.document, link.ordinal].append(link)
         if link.project is not None and link.is_head:
             heads[link.project].append(link)
-    for (rule, chain, place), links_here in chains.items():
-        for earlier in chains.get((rule, chain, place - 1), ()):
+    for (rule, chain, position), links_here in chains.items():
+        for earlier in chains.get((rule, chain, position - 1), ()):
             yield from ((rule, later, earlier) for later in links_here)
     for project in heads.values():
-        for earlier, later in pairwise(sorted(project, key=lambda one: (one.at, one.id))):
+        for earlier, later in pairwise(sorted(project, key=lambda link: (link.at, link.id))):
             yield "project", later, earlier
 
 
@@ -133,7 +133,7 @@ class SessionTurns:
 class ScopedStatements(PostgresStatements):
     _scope_keys: ScopeKeys
 
-    def _bound(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
+    def _query(self, statement: str, **values: Any) -> list[tuple[Any, ...]]:
         """Run a statement with the tenant, generation and keys, and with other values, by their names."""
         tenant, generation, keys = self._scope_keys
         bound = {"tenant": tenant, "generation": generation, "keys": keys, **values}
@@ -144,7 +144,7 @@ class PostgresGraph(ScopedStatements, SQLReader):
     _decode = staticmethod(tuple)
 
     def concepts(self, ids: Sequence[str] | None = None) -> list[Entity]:
-        found = self._bound(
+        rows = self._query(
             "SELECT hash, key, name, aliases, kind, at FROM concept WHERE tenant = %(tenant)s "
             "AND key = ANY(%(keys)s) AND (%(all)s OR hash = ANY(%(hashes)s::bigint[])) "
             'ORDER BY hash, key COLLATE "C"',
@@ -153,25 +153,25 @@ class PostgresGraph(ScopedStatements, SQLReader):
         )
         return [
             Entity(id_from_hash("concept", number), key, name, tuple(aliases), kind, at)
-            for number, key, name, aliases, kind, at in found
+            for number, key, name, aliases, kind, at in rows
         ]
 
     def concept_rows(self) -> list[EntityRow]:
-        found = self._bound(
+        rows = self._query(
             "SELECT hash, key, name, nullif(aliases, '{}'), kind, at FROM concept "
             "WHERE tenant = %(tenant)s AND key = ANY(%(keys)s)"
         )
         return [
             (id_from_hash("concept", number), key, name, aliases and tuple(aliases), kind, at)
-            for number, key, name, aliases, kind, at in found
+            for number, key, name, aliases, kind, at in rows
         ]
 
     def categories(self) -> list[Category]:
-        found = self._bound(
+        rows = self._query(
             "SELECT hash, key, kind, name, parent, abstract, overview, model, centroid, at, built "
             "FROM category WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) ORDER BY hash"
         )
-        return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
+        return [Category(id_from_hash("category", number), *rest) for number, *rest in rows]
 
     def edges(
         self,
@@ -182,26 +182,26 @@ class PostgresGraph(ScopedStatements, SQLReader):
         limit: int | None = None,
         rule: str | None = None,
     ) -> list[Edge]:
-        if not self._connected():
+        if not self._has_edges():
             return []
         near, wanted = "dst" if inward else "src", [kind for kind in STORED_EDGE_KINDS if kind in kinds]
 
         def read(new: list[str]) -> dict[str, list[Edge]]:
             statement = MERGED_EDGES.format(near=near, far="src" if inward else "dst")
-            found = self._bound(statement, ends=node_hashes(new), kinds=wanted, limit=limit, rule=rule)
+            rows = self._query(statement, ends=node_hashes(new), kinds=wanted, limit=limit, rule=rule)
             by_kind: dict[tuple[str, str], list[Edge]] = defaultdict(list)
-            for edge in map(edge_from_row, found):
+            for edge in map(edge_from_row, rows):
                 by_kind[edge.dst if inward else edge.src, edge.kind].append(edge)
-            return {one: [edge for kind in wanted for edge in by_kind.get((one, kind), ())] for one in new}
+            return {node: [edge for kind in wanted for edge in by_kind.get((node, kind), ())] for node in new}
 
         return self._snapshot.edges_of(ids, (near, tuple(wanted), limit, rule), read)
 
-    def _connected(self) -> bool:
+    def _has_edges(self) -> bool:
         statement = "SELECT EXISTS (SELECT FROM edge WHERE tenant = %(tenant)s AND key = ANY(%(keys)s))"
-        return self._snapshot.cached("connected", lambda: bool(self._bound(statement)[0][0]))
+        return self._snapshot.cached("connected", lambda: bool(self._query(statement)[0][0]))
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
-        if kind not in STORED_EDGE_KINDS or not self._connected():
+        if kind not in STORED_EDGE_KINDS or not self._has_edges():
             return {}
         if ids is None:
             return self._degrees(kind)
@@ -212,28 +212,28 @@ class PostgresGraph(ScopedStatements, SQLReader):
 
     def _degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         condition = "e.kind = %(kind)s AND (%(all)s OR e.dst = ANY(%(ends)s::bigint[]))"
-        found = self._bound(
+        rows = self._query(
             f"{VISIBLE_EDGES.format(condition=condition)} "
             "SELECT dst_of, dst, count(DISTINCT src) FROM seen GROUP BY dst_of, dst",
             kind=kind,
             all=ids is None,
             ends=node_hashes(ids or ()),
         )
-        degrees = {id_from_hash(of, end): count for of, end, count in found}
-        return {one: count for one, count in degrees.items() if ids is None or one in ids}
+        degrees = {id_from_hash(kind_of_end, end): count for kind_of_end, end, count in rows}
+        return {node: count for node, count in degrees.items() if ids is None or node in ids}
 
     def cooccurrences(self, concept: str, limit: int) -> tuple[dict[str, int], int]:
         hashes = node_hashes([concept], "concept")
         referring = VISIBLE_EDGES.format(
             condition="e.kind = 'references' AND e.dst = ANY(%(ends)s::bigint[])"
         )
-        memories = self._bound(
+        memories = self._query(
             f"{referring} SELECT DISTINCT src FROM seen ORDER BY src DESC LIMIT %(limit)s",
             ends=hashes,
             limit=limit,
         )
         others = VISIBLE_EDGES.format(condition="e.kind = 'references' AND e.src = ANY(%(ends)s::bigint[])")
-        counts = self._bound(
+        counts = self._query(
             f"{others} SELECT dst, count(DISTINCT src) FROM seen GROUP BY dst",
             ends=[number for (number,) in memories],
         )
@@ -244,20 +244,20 @@ class PostgresGraph(ScopedStatements, SQLReader):
     def _members(self, categories: Sequence[str]) -> list[int]:
         """Return the hashes of the visible memories that belong to any of these categories."""
         condition = f"e.kind = 'belongs' AND {HAS_END.format(near='dst')}"
-        found = self._bound(
+        rows = self._query(
             f"{VISIBLE_EDGES.format(condition=condition)} SELECT DISTINCT src FROM seen",
             ends=node_hashes(categories, "category"),
         )
-        return [number for (number,) in found]
+        return [number for (number,) in rows]
 
     def follows(self, ids: Sequence[str]) -> list[Edge]:
         wanted = set(ids)
         links = self._links("m.hash = ANY(%s::bigint[])", memory_hashes(wanted))
         near = self._links(
             CHAIN_NEIGHBOURS,
-            list({one.session for one in links if one.session is not None}),
-            list({one.document for one in links if one.document is not None}),
-            list({one.project for one in links if one.project is not None}),
+            list({link.session for link in links if link.session is not None}),
+            list({link.document for link in links if link.document is not None}),
+            list({link.project for link in links if link.project is not None}),
         )
         edges = [
             Edge(later.id, "follows", earlier.id, later.key, 1.0, earlier.at, rule=rule)
@@ -267,21 +267,21 @@ class PostgresGraph(ScopedStatements, SQLReader):
         return sorted(edges, key=lambda edge: (edge.rule, edge.src, edge.dst))
 
     def _links(self, condition: str, *values: Any) -> list[ChainLink]:
-        found = self._all(
+        rows = self._all(
             "SELECT m.tier, m.hash, m.key, m.at, m.session, m.turn, m.document, m.ordinal, m.project "
             f"FROM memory m WHERE {VISIBLE} AND {condition}",
             *self._scope_keys, *values,
         )  # fmt: skip
-        return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in found]
+        return [ChainLink(id_from_hash(tier, number), *rest) for tier, number, *rest in rows]
 
     def _session_turns(self, condition: str, *values: Any) -> SessionTurns:
-        found = self._all(
+        rows = self._all(
             f"SELECT m.tier, m.hash, m.session, m.turn FROM memory m WHERE {VISIBLE} AND {condition} "
             'AND m.session IS NOT NULL AND m.turn IS NOT NULL ORDER BY m.tier COLLATE "C", m.hash',
             *self._scope_keys, *values,
         )  # fmt: skip
         return SessionTurns(
-            [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in found]
+            [(id_from_hash(tier, number), (session, turn)) for tier, number, session, turn in rows]
         )
 
 
@@ -327,8 +327,8 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
 
     def _put_edges(self, change: c.PutEdges) -> None:
         for near in ("src", "dst") if change.inward else ("src",):
-            before = self._stored_edges(near, set(change.of))
-            self._delete_edges(e for e in before if e.origin == "found" and e.kind in change.kinds)
+            stored = self._stored_edges(near, set(change.of))
+            self._delete_edges(e for e in stored if e.origin == "found" and e.kind in change.kinds)
         visible = self._visible_ids({end for edge in change.edges for end in (edge.src, edge.dst)})
         fresh: dict[tuple[str, str, str, str], Edge] = {}
         for e in change.edges:  # of several of one identity the last one, but a given one before a found one
@@ -341,15 +341,15 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
 
     def _stored_edges(self, near: str, ids: Collection[str]) -> list[Edge]:
         """Return the visible edges, one a key, whose ``near`` end (``src`` or ``dst``) is one of these ids."""
-        found = self._bound(
+        rows = self._query(
             f"{VISIBLE_EDGES.format(condition=HAS_END.format(near=near))} SELECT {EDGE_COLUMNS} FROM seen",
             ends=node_hashes(ids),
         )
-        edges = map(edge_from_row, found)
+        edges = map(edge_from_row, rows)
         return [edge for edge in edges if (edge.src if near == "src" else edge.dst) in ids]
 
     def _visible_ids(self, ids: Collection[str]) -> set[str]:
-        found = self._bound(
+        rows = self._query(
             "SELECT tier, hash FROM memory WHERE tenant = %(tenant)s AND generation = %(generation)s "
             "AND key = ANY(%(keys)s) AND hash = ANY(%(ends)s::bigint[]) "
             "UNION SELECT 'concept', hash FROM concept WHERE tenant = %(tenant)s AND key = ANY(%(keys)s) "
@@ -358,30 +358,30 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
             "AND hash = ANY(%(ends)s::bigint[])",
             ends=node_hashes(ids),
         )
-        return {id_from_hash(of, number) for of, number in found} & set(ids)
+        return {id_from_hash(node_type, number) for node_type, number in rows} & set(ids)
 
     def _drop_edges(self, names: Sequence[tuple[str, str, str]]) -> None:
         found = self._stored_edges("src", {src for src, _, _ in names})
         self._delete_edges(edge for edge in found if (edge.src, edge.kind, edge.dst) in names)
 
-    def _delete_edges(self, found: Iterable[Edge]) -> None:
-        names = [(self._tenant, node_hash(e.src), e.kind, node_hash(e.dst), e.key) for e in found]
+    def _delete_edges(self, edges: Iterable[Edge]) -> None:
+        names = [(self._tenant, node_hash(e.src), e.kind, node_hash(e.dst), e.key) for e in edges]
         self._many(DROP_EDGE, names)
 
     def clean_up(self, removed: Collection[tuple[str, int]]) -> None:
         """Remove the edges and events of removed memories (tier and number), unless they are there again."""
         if not removed:
             return
-        there = self._all(
+        existing = self._all(
             "SELECT tier, hash FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])",
             *self._scope_keys[:2], [number for _, number in removed],
         )  # fmt: skip
-        gone = [number for _, number in set(removed) - set(there)]
+        hashes = [number for _, number in set(removed) - set(existing)]
         kinds = list(MEMORY_EDGE_KINDS)
-        self._all("DELETE FROM edge WHERE tenant = ? AND src IN ?", self._tenant, gone)
-        self._all("DELETE FROM edge WHERE tenant = ? AND kind IN ? AND dst IN ?", self._tenant, kinds, gone)
-        self._all("DELETE FROM event WHERE tenant = ? AND memory IN ?", self._tenant, gone)
-        self._all("UPDATE event SET other = NULL WHERE tenant = ? AND other IN ?", self._tenant, gone)
+        self._all("DELETE FROM edge WHERE tenant = ? AND src IN ?", self._tenant, hashes)
+        self._all("DELETE FROM edge WHERE tenant = ? AND kind IN ? AND dst IN ?", self._tenant, kinds, hashes)
+        self._all("DELETE FROM event WHERE tenant = ? AND memory IN ?", self._tenant, hashes)
+        self._all("UPDATE event SET other = NULL WHERE tenant = ? AND other IN ?", self._tenant, hashes)
 
 
 def _edge_values(edges: Sequence[Edge]) -> Iterator[object]:

@@ -19,9 +19,9 @@ import numpy as np
 
 from scrubjay.models.records import RecordFilter, Scope, is_turn
 from scrubjay.storage.interface import RankingMetadata
-from scrubjay.storage.postgres import rows, tenant_index
+from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.connection import unescape_text
-from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable
+from scrubjay.storage.postgres.rows import IN_SCOPE, VisibleTable, read_table, refresh_table
 from scrubjay.storage.postgres.tenant_index import DEFAULT_LIMITS, LargeTenantLimits
 from scrubjay.storage.postgres.vectors import PostgresVectors
 from scrubjay.storage.reader import NO_TENANT, TIME
@@ -108,10 +108,10 @@ class PostingReader:
             if len(cached) and self._posted is None:
                 known = self.vocabulary()
                 return {form: known[form] for form in new if form in known}
-            found = self._db.execute(
+            rows = self._db.execute(
                 "SELECT text, id FROM term WHERE tenant = %s AND text = ANY(%s)", (self._scope_keys[0], new)
             ).fetchall()
-            return dict(found)
+            return dict(rows)
 
         return cached.get(forms, read)
 
@@ -149,40 +149,40 @@ class PostingReader:
         lengths = np.frombuffer(sizes, ">i4")
         numbers = np.frombuffer(terms, PACKED_TERM)["value"].astype(np.int32)
         rows = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-        times = np.frombuffer(counts, tenant_index.PACKED_COUNT)["value"].astype(np.int16)
+        term_counts = np.frombuffer(counts, tenant_index.PACKED_COUNT)["value"].astype(np.int16)
         order = np.argsort(numbers, kind="stable")
-        return TablePostings(numbers[order], rows[order], times[order])
+        return TablePostings(numbers[order], rows[order], term_counts[order])
 
     def _read(self, terms: Sequence[int], posted: int) -> dict[int, TermMatches]:
         recent = self._read_recent(terms, posted)
         if not posted:
             return recent
         # The memories of the blocks were written before all others, so their rows come first.
-        early = tenant_index.find_in_blocks(self._db, self._scope_keys[0], self._table, terms)
-        pairs = {
-            term: (early.get(term, NO_MATCHES), recent.get(term, NO_MATCHES))
-            for term in early.keys() | recent.keys()
+        older = tenant_index.find_in_blocks(self._db, self._scope_keys[0], self._table, terms)
+        matches = {
+            term: (older.get(term, NO_MATCHES), recent.get(term, NO_MATCHES))
+            for term in older.keys() | recent.keys()
         }
         return {
-            term: (np.concatenate((one[0], two[0])), np.concatenate((one[1], two[1])))
-            for term, (one, two) in pairs.items()
+            term: (np.concatenate((before[0], after[0])), np.concatenate((before[1], after[1])))
+            for term, (before, after) in matches.items()
         }
 
     def _read_recent(self, terms: Sequence[int], posted: int) -> dict[int, TermMatches]:
-        found = self._db.execute(
+        rows = self._db.execute(
             "SELECT t.term, m.num, t.tf FROM memory m CROSS JOIN LATERAL unnest(m.terms, m.tfs) AS t (term, tf) "
             f"WHERE {IN_SCOPE} AND m.num > %s AND m.terms && %s::integer[] AND t.term = ANY(%s::integer[]) "
             "ORDER BY m.num",
             (*self._scope_keys, posted, list(terms), list(terms)),
         ).fetchall()
-        nums: dict[int, list[int]] = defaultdict(list)
+        nums_by_term: dict[int, list[int]] = defaultdict(list)
         counts: dict[int, list[int]] = defaultdict(list)
-        for term, num, count in found:
-            nums[term].append(num)
+        for term, num, count in rows:
+            nums_by_term[term].append(num)
             counts[term].append(count)
         return {
-            term: (np.searchsorted(self._table.columns["num"], mine), np.array(counts[term], np.float64))
-            for term, mine in nums.items()
+            term: (np.searchsorted(self._table.columns["num"], nums), np.array(counts[term], np.float64))
+            for term, nums in nums_by_term.items()
         }
 
 
@@ -194,7 +194,7 @@ MAX_BYTES: Final = 128 << 20
 
 UNREAD: Final = -1
 """Mark of a scope of which nothing was read since the last write; real marks are 0 or more."""
-BEFORE: Final = "before"
+STALE_TABLE: Final = "before"
 """Name of the stale table: its mark, and the rows."""
 
 
@@ -202,7 +202,7 @@ class SnapshotCache:
     """Snapshots of the last scopes, shared by one process's readers."""
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
-        self._most = most_bytes
+        self._max_bytes = most_bytes
         self._snapshots: OrderedDict[tuple[str, Hashable], tuple[int, Snapshot]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -226,7 +226,7 @@ class SnapshotCache:
 
     def _make_room(self) -> None:
         weight = sum(snapshot.weight for _, snapshot in self._snapshots.values())
-        while len(self._snapshots) > 1 and (weight > self._most or len(self._snapshots) > MAX_SCOPES):
+        while len(self._snapshots) > 1 and (weight > self._max_bytes or len(self._snapshots) > MAX_SCOPES):
             _, (_, snapshot) = self._snapshots.popitem(last=False)
             weight -= snapshot.weight
 
@@ -235,16 +235,16 @@ def _carry_over(mark: int, snapshot: Snapshot | None) -> Snapshot:
     fresh = Snapshot()
     if snapshot is not None:
         table = snapshot.peek("table")
-        before = snapshot.peek(BEFORE) if table is None else (mark, table)
+        before = snapshot.peek(STALE_TABLE) if table is None else (mark, table)
         if before is not None:
-            fresh.cached(BEFORE, lambda: before, lambda read: 3 * read[1].table.columns.nbytes)
+            fresh.cached(STALE_TABLE, lambda: before, lambda read: 3 * read[1].table.columns.nbytes)
     return fresh
 
 
 class PostgresReader(PostgresVectors):
     """A view that lasts as long as its transaction; ``tenant`` is None before its first write."""
 
-    _reading = "r.tenant = m.tenant AND r.memory = m.num"
+    _reading_condition = "r.tenant = m.tenant AND r.memory = m.num"
     _events_of_memories = "event e"
     _pending = (
         "FROM memory m WHERE NOT EXISTS "
@@ -272,20 +272,20 @@ class PostgresReader(PostgresVectors):
         return self._snapshot.cached("table", self._read_rows, lambda read: 3 * read.table.columns.nbytes)
 
     def _read_rows(self) -> VisibleTable:
-        before = self._snapshot.pop(BEFORE)
+        before = self._snapshot.pop(STALE_TABLE)
         if before is not None and self._posted:
             mark, table = before
             touched = tenant_index.changes_since(self._db, self._tenant, mark, self._mark)
             if touched is not None:
-                return rows.refresh_table(self._db, self._scope_keys, table, touched)
-        return rows.read_table(self._db, self._scope_keys)
+                return refresh_table(self._db, self._scope_keys, table, touched)
+        return read_table(self._db, self._scope_keys)
 
     def _table(self) -> MemoryTable:
         return self._all_rows().table
 
     def _count_visible(self) -> int:
-        ((found,),) = self._all(f"SELECT count(*) FROM memory m WHERE {VISIBLE}", *self._scope_keys)
-        return int(found)
+        ((count,),) = self._all(f"SELECT count(*) FROM memory m WHERE {VISIBLE}", *self._scope_keys)
+        return int(count)
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         if where not in self._masks:
@@ -322,26 +322,26 @@ class PostgresReader(PostgresVectors):
         if where.categories:
             require("m.hash = ANY(%s::bigint[])", self._members(where.categories))
         if conditions:
-            found = self._all(
+            rows = self._all(
                 f"SELECT m.num FROM memory m WHERE {VISIBLE} AND {' AND '.join(conditions)}",
                 *self._scope_keys, *values,
             )  # fmt: skip
-            mask &= np.isin(table.columns["num"], np.array([num for (num,) in found], np.int64))
+            mask &= np.isin(table.columns["num"], np.array([num for (num,) in rows], np.int64))
         mask.flags.writeable = False
         return mask
 
     def hidden_groups(self, source: str) -> dict[str, set[str]]:
-        found = self._all(
+        rows = self._all(
             "SELECT DISTINCT m.key, d.path FROM source s JOIN document d ON d.tenant = s.tenant AND d.source = s.id "
             "JOIN memory m ON m.tenant = d.tenant AND m.document = d.id "
             "WHERE s.tenant = ? AND d.generation = ? AND s.key IN ? AND s.id = ? "
             "AND starts_with(m.key, 'group:') AND NOT m.key IN ?",
             *self._scope_keys, source, self._keys,
         )  # fmt: skip
-        return paths_by_group(found)
+        return paths_by_group(rows)
 
     def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
-        found = self._all(
+        rows = self._all(
             f"SELECT m.tier, m.hash, m.title, m.length, m.turn, m.role, {TIME}, "
             f"m.last_used, m.pinned, m.strength, m.confidence, m.session, m.project FROM memory m "
             f"WHERE {VISIBLE} AND m.hash = ANY(%s::bigint[])",
@@ -351,7 +351,7 @@ class PostgresReader(PostgresVectors):
             id_from_hash(tier, number): RankingMetadata(
                 title, words, is_turn(tier, rest[-2], role, turn), role, *rest
             )
-            for tier, number, title, words, turn, role, *rest in found
+            for tier, number, title, words, turn, role, *rest in rows
         }
 
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -386,13 +386,13 @@ class PostgresReader(PostgresVectors):
         return similar_words(self._postings().vocabulary(), word, limit)
 
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
-        found = self._all(
+        rows = self._all(
             "SELECT hash FROM tombstone WHERE tenant = %s AND hash = ANY(%s)", self._tenant, list(hashes)
         )
-        return {mark for (mark,) in found}
+        return {digest for (digest,) in rows}
 
     def count_memories(self, key: str) -> int:
-        ((found,),) = self._all(
+        ((count,),) = self._all(
             f"SELECT count(*) FROM memory m WHERE {VISIBLE} AND m.key = %s", *self._scope_keys, key
         )
-        return int(found)
+        return int(count)

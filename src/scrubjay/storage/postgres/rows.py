@@ -66,14 +66,14 @@ def lock_tenant(db: Database, name: str, secret: bytes | None, patience: float) 
     db.execute("SELECT set_config('lock_timeout', %s, true)", (f"{max(1, round(patience * 1000))}ms",))
     # By name, not number: a tenant that does not exist yet must be locked, too.
     db.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (name,))
-    found = find_tenant(db, name)
-    if found is None:
+    tenant = find_tenant(db, name)
+    if tenant is None:
         make_durable(db)  # ids are made with the secret: it must not be another one after a crash
         row = (name, secret or secrets.token_bytes(32))
         db.execute("INSERT INTO tenant (name, secret) VALUES (%s, %s)", row)
-        found = _select_tenant(db, name)
-    assert found is not None
-    return found
+        tenant = _select_tenant(db, name)
+    assert tenant is not None
+    return tenant
 
 
 def make_durable(db: Database) -> None:
@@ -157,25 +157,25 @@ def refresh_table(
     old = before.table.columns
     unchanged = old[~np.isin(old["num"], np.array(touched, np.int64))]
     new, languages = _read_columns(db, scope_keys, touched)
-    everything = tuple(sorted({*before.languages, *languages}))
+    all_languages = tuple(sorted({*before.languages, *languages}))
     columns = np.concatenate(
         [
-            _recode_languages(unchanged, before.languages, everything),
-            _recode_languages(new, languages, everything),
+            _recode_languages(unchanged, before.languages, all_languages),
+            _recode_languages(new, languages, all_languages),
         ]
     )
     columns = columns[np.argsort(columns["num"], kind="stable")]
-    left = tuple(everything[code] for code in np.unique(columns["language"]).tolist())
-    return _build_table(_recode_languages(columns, everything, left), left)
+    remaining = tuple(all_languages[code] for code in np.unique(columns["language"]).tolist())
+    return _build_table(_recode_languages(columns, all_languages, remaining), remaining)
 
 
 def _recode_languages(
-    columns: NDArray[np.void], names: Sequence[str], among: Sequence[str]
+    columns: NDArray[np.void], names: Sequence[str], targets: Sequence[str]
 ) -> NDArray[np.void]:
-    places = [among.index(name) if name in among else 0 for name in names]
+    codes = [targets.index(name) if name in targets else 0 for name in names]
     columns = columns.copy()
-    if places:
-        columns["language"] = np.array(places, np.uint8)[columns["language"]]
+    if codes:
+        columns["language"] = np.array(codes, np.uint8)[columns["language"]]
     return columns
 
 
@@ -194,28 +194,28 @@ def _read_columns(
 
     The server concatenates the columns: a tenth of the time that a tuple a row takes.
     """
-    some = "" if only is None else " AND m.num = ANY(%s::bigint[])"
+    condition = "" if only is None else " AND m.num = ANY(%s::bigint[])"
     row = db.execute(
         "SELECT string_agg(int8send(m.num) || int8send(m.hash) || int8send(m.at) || int8send(m.length) || "
         "int4send(array_position(%s::text[], m.tier)) || "
         "int4send(coalesce(array_position(%s::text[], m.status), 0)) || int4send(hashtext(m.language)), "
         "'' ORDER BY m.num), array_agg(DISTINCT hashtext(m.language) || ' ' || m.language) "
-        f"FROM memory m WHERE {IN_SCOPE}{some}",
+        f"FROM memory m WHERE {IN_SCOPE}{condition}",
         (list(TIERS), list(STATUSES), *scope_keys, *([] if only is None else [list(only)])),
         binary=True,
     ).fetchone()
     packed, languages = row if row is not None else (None, None)
-    read = np.frombuffer(packed or b"", PACKED_COLUMNS)
-    columns = np.zeros(len(read), COLUMNS)
-    columns["key"] = read["hash"].astype(np.int64).view(np.uint64) ^ np.uint64(SIGN)
+    packed_rows = np.frombuffer(packed or b"", PACKED_COLUMNS)
+    columns = np.zeros(len(packed_rows), COLUMNS)
+    columns["key"] = packed_rows["hash"].astype(np.int64).view(np.uint64) ^ np.uint64(SIGN)
     for name in ("num", "at", "length"):
-        columns[name] = read[name]
-    columns["tier"] = read["tier"] - 1
-    columns["status"] = read["status"] - 1  # an unknown one becomes 255, which no filter has
+        columns[name] = packed_rows[name]
+    columns["tier"] = packed_rows["tier"] - 1
+    columns["status"] = packed_rows["status"] - 1  # an unknown one becomes 255, which no filter has
     columns["live"] = 1
     coded = [text.partition(" ") for text in languages or ()]
     # The text loader, which unescapes, does not see binary values.
     names = sorted((unescape_text(name), int(number)) for number, _, name in coded)
-    for place, (_, number) in enumerate(names):
-        columns["language"][read["language"] == number] = place
+    for code, (_, number) in enumerate(names):
+        columns["language"][packed_rows["language"] == number] = code
     return columns, tuple(name for name, _ in names)

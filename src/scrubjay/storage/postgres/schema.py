@@ -234,8 +234,8 @@ def schema_version(db: Database, url: str, known: int | None = None) -> int:
     Raises:
         StoreVersionError: A newer scrubjay made it.
     """
-    (there,) = db.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migration",)).fetchall()[0]
-    if there is None:
+    (table,) = db.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migration",)).fetchall()[0]
+    if table is None:
         return 0
     (done,) = db.execute("SELECT coalesce(max(id), 0) FROM migration").fetchall()[0]
     known = newest_schema() if known is None else known
@@ -256,7 +256,7 @@ def migrate(
     wanted = MIGRATIONS if migrations is None else migrations
     deadline = time.monotonic() + patience
     try:
-        # Taken before the transaction: what a session knows of tables is brought up to date at BEGIN.
+        # Taken before the transaction: BEGIN refreshes the session's knowledge of the tables.
         db.execute("SELECT set_config('lock_timeout', %s, false)", (f"{max(1, round(patience * 1000))}ms",))
         db.execute("SELECT pg_advisory_lock(%s)", (ADVISORY_LOCK,))
         while not _try_run_missing(db, url, wanted):
@@ -307,8 +307,8 @@ def _try_run_missing(db: Database, url: str, migrations: Sequence[Migration]) ->
 def _run_missing(db: Database, url: str, migrations: Sequence[Migration]) -> None:
     db.execute(f"SET LOCAL lock_timeout TO {TRY_MS}")
     db.execute("SET LOCAL statement_timeout TO 0")  # an index on a large table takes as long as it takes
-    (there,) = db.execute("SELECT to_regnamespace(%s)::text", (SCHEMA,)).fetchall()[0]
-    if there is None:
+    (namespace,) = db.execute("SELECT to_regnamespace(%s)::text", (SCHEMA,)).fetchall()[0]
+    if namespace is None:
         db.execute(f"CREATE SCHEMA {SCHEMA}")
     db.execute(
         "CREATE TABLE IF NOT EXISTS migration "

@@ -52,23 +52,23 @@ OWNS_SCHEMA: Final = (
 
 
 def describe_missing_index(db: Database, tenant: Tenant, keys: Collection[str], large: int) -> str:
-    """Return what slows the searches of a large tenant down, empty where nothing does."""
+    """Describe what slows down the searches of a large tenant; empty where nothing does."""
     visible = sum(count for key, count in count_by_key(db, tenant).items() if key in keys)
     if visible <= large:
         return ""
-    without = [
-        one.model.name
-        for one in registered_models(db, tenant.number).values()
-        if not one.model.late_interaction
+    unindexed = [
+        registered.model.name
+        for registered in registered_models(db, tenant.number).values()
+        if not registered.model.late_interaction
         and (
-            one.neighbours != tenant_index.READY
-            or tenant_index.find_index(db, tenant.number, one.number) is None
+            registered.neighbours != tenant_index.READY
+            or tenant_index.find_index(db, tenant.number, registered.number) is None
         )
     ]
     slow = [] if tenant.posted else ["the words of each are looked through for every search"]
-    if without:
+    if unindexed:
         why = "" if tenant_index.pgvector_schema(db) else f", as {NO_PGVECTOR}"
-        slow.append(f"the vectors of {', '.join(sorted(without))} are read whole after each write{why}")
+        slow.append(f"the vectors of {', '.join(sorted(unindexed))} are read whole after each write{why}")
     return f"of {visible:,} memories, {' and '.join(slow)}" if slow else ""
 
 
@@ -91,16 +91,16 @@ class TenantIndexer:
         words = 0
         while True:
             with self._locked() as (db, tenant):
-                fresh = tenant_index.extend_blocks(db, tenant.number, least=1)
-            if not fresh:
+                added = tenant_index.extend_blocks(db, tenant.number, least=1)
+            if not added:
                 break
-            words += fresh
+            words += added
             report("words", words)
         with self._pool.transaction() as db:
-            here = tenant_index.pgvector_schema(db)
-            if here is not None and tenant_index.codes_type_schema(db) is None:
-                tenant_index.create_neighbour_table(db, here)
-        if here is None:
+            schema = tenant_index.pgvector_schema(db)
+            if schema is not None and tenant_index.codes_type_schema(db) is None:
+                tenant_index.create_neighbour_table(db, schema)
+        if schema is None:
             return IndexReport(words, (), NO_PGVECTOR, time.monotonic() - started)
         indexed = []
         for model in self._models():
@@ -140,12 +140,12 @@ class TenantIndexer:
             last, done = missing[-1][0] - 1, done + len(missing)  # its other windows may be the next ones
             report("vectors", done)
         with self._pool.transaction() as db:
-            here = tenant_index.codes_type_schema(db)
-        if here is None:
+            schema = tenant_index.codes_type_schema(db)
+        if schema is None:
             raise StoreError(f"pgvector was removed from {hide_password(self._url)} meanwhile. Run it again.")
         with self._unlimited() as db:
             tenant_index.create_neighbour_index(
-                db, here, self._tenant_number(), model.number, model.model.dimensions
+                db, schema, self._tenant_number(), model.number, model.model.dimensions
             )
         self._set_state(model, tenant_index.READY)
 
@@ -217,7 +217,7 @@ class PostgresStore:
         url: ``postgresql://user@host/database``, as libpq reads it.
         secret: Key of ids and tombstones for a new tenant; random by default.
         patience: Seconds that a writer waits for its turn, and anybody for a connection.
-        most: Threads that read or write at once.
+        max_connections: Threads that read or write at once.
         quota: Limits on the number of memories.
         large: From which size on a scope is searched by its index.
     """
@@ -228,7 +228,7 @@ class PostgresStore:
         secret: bytes | None = None,
         *,
         patience: float = POOL_PATIENCE_S,
-        most: int = MAX_CONNECTIONS,
+        max_connections: int = MAX_CONNECTIONS,
         quota: Quota = NO_QUOTA,
         large: LargeTenantLimits | None = None,
     ) -> None:
@@ -239,7 +239,7 @@ class PostgresStore:
         self._patience = patience
         self._large = DEFAULT_LIMITS if large is None else large
         require_driver(url)
-        self._pool = ConnectionPool(url, most, patience)
+        self._pool = ConnectionPool(url, max_connections, patience)
         self._thread = threading.local()
         self._snapshots = SnapshotCache()
         try:
@@ -259,16 +259,16 @@ class PostgresStore:
 
     def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self._pool.transaction(READ_ONLY) as db:
-            found = find_tenant(db, tenant)
-            return count_by_key(db, found) if found else {}
+            tenant_row = find_tenant(db, tenant)
+            return count_by_key(db, tenant_row) if tenant_row else {}
 
     def secret(self, scope: Scope) -> bytes:
         with self._pool.transaction(READ_ONLY) as db:
-            found = find_tenant(db, scope.tenant)
-        if found is None:
+            tenant = find_tenant(db, scope.tenant)
+        if tenant is None:
             self.write(scope, ())
             return self.secret(scope)
-        return found.secret
+        return tenant.secret
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[PostgresReader]:
@@ -383,7 +383,7 @@ class PostgresStore:
                 (SCHEMA,),
             ).fetchone()
         if row is None:
-            raise StoreError(f"{self.url} does not tell its size.")
+            raise StoreError(f"{self.url} did not report its size.")
         return int(row[0])
 
     def check_writable(self) -> None:

@@ -45,9 +45,9 @@ class LargeTenantLimits(NamedTuple):
     alike: int = 200
     gathered: int = 6_000
 
-    def few(self, passing: int, rows: int, most: int) -> bool:
+    def few(self, passing: int, rows: int, minimum: int) -> bool:
         """Return whether so few rows pass that all of them are scored."""
-        return passing <= max(most, sqrt(self.gathered * rows))
+        return passing <= max(minimum, sqrt(self.gathered * rows))
 
 
 DEFAULT_LIMITS: Final = LargeTenantLimits()
@@ -80,14 +80,14 @@ def forget_changes(db: Database, tenant: int) -> None:
 
 def changes_since(db: Database, tenant: int, before: int, now: int) -> list[int] | None:
     """Return the numbers of the memories touched between two marks, None where that is not known."""
-    found = db.execute(
+    rows = db.execute(
         "SELECT c.mark, c.nums FROM change c WHERE c.tenant = %s AND c.seq > "
         "(SELECT b.seq FROM change b WHERE b.tenant = %s AND b.mark = %s) ORDER BY c.seq",
         (tenant, tenant, before),
     ).fetchall()
-    if not found or found[-1][0] != now:
+    if not rows or rows[-1][0] != now:
         return None
-    return sorted({num for _, nums in found for num in nums})
+    return sorted({num for _, nums in rows for num in nums})
 
 
 BLOCK_POSTINGS: Final = 8_192
@@ -145,29 +145,29 @@ def drop_blocks(db: Database, tenant: int) -> None:
     db.execute("UPDATE tenant SET posted = 0 WHERE id = %s", (tenant,))
 
 
-def remove_from_blocks(db: Database, tenant: int, gone: RemovedMemories) -> None:
-    if not gone.in_blocks:
+def remove_from_blocks(db: Database, tenant: int, removed: RemovedMemories) -> None:
+    if not removed.in_blocks:
         return
-    words, nums = sorted(gone.terms), sorted(gone.in_blocks)
+    words, nums = sorted(removed.terms), sorted(removed.in_blocks)
     values = {"tenant": tenant, "gone": nums, "terms": words, "first": nums[0], "last": nums[-1]}
     db.execute(REMOVE_FROM_BLOCK, values)
     empty = "DELETE FROM posting WHERE tenant = %s AND term = ANY(%s::integer[]) AND nums = '{}'"
     db.execute(empty, (tenant, words))
-    gone.in_blocks.clear()
-    gone.terms.clear()
+    removed.in_blocks.clear()
+    removed.terms.clear()
 
 
 def find_in_blocks(
     db: Database, tenant: int, table: MemoryTable, wanted: Sequence[int]
 ) -> dict[int, TermMatches]:
-    found = db.execute(
+    rows = db.execute(
         "SELECT p.term, string_agg(substr(array_send(p.nums), 21), '' ORDER BY p.first), "
         "string_agg(substr(array_send(p.tfs), 21), '' ORDER BY p.first) FROM posting p "
         "WHERE p.tenant = %s AND p.term = ANY(%s::integer[]) GROUP BY p.term",
         (tenant, list(wanted)),
         binary=True,
     ).fetchall()
-    return {term: _visible_matches(table, nums, tfs) for term, nums, tfs in found}
+    return {term: _visible_matches(table, nums, tfs) for term, nums, tfs in rows}
 
 
 def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches:
@@ -175,9 +175,9 @@ def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches
     counts = np.frombuffer(tfs, PACKED_COUNT)["value"].astype(np.float64)
     visible = table.columns["num"]
     rows = np.searchsorted(visible, memories)
-    there = rows < len(visible)
-    there[there] = visible[rows[there]] == memories[there]
-    return rows[there], counts[there]
+    is_visible = rows < len(visible)
+    is_visible[is_visible] = visible[rows[is_visible]] == memories[is_visible]
+    return rows[is_visible], counts[is_visible]
 
 
 FILLING: Final = "filling"
@@ -232,41 +232,41 @@ does not matter: 1,000 of them held .983 of the nearest ten, and .957 in strict 
 class NeighbourIndex(NamedTuple):
     """A usable index: the quoted schema of pgvector's type, and about how many vectors it holds."""
 
-    here: str
+    schema: str
     vectors: int
 
 
 def pgvector_schema(db: Database) -> str | None:
-    found = db.execute(FIND_EXTENSION).fetchone()
-    if found is None or tuple(map(int, re.findall(r"\d+", found[1])[:2])) < LEAST_VERSION:
+    row = db.execute(FIND_EXTENSION).fetchone()
+    if row is None or tuple(map(int, re.findall(r"\d+", row[1])[:2])) < LEAST_VERSION:
         return None
-    return str(found[0])
+    return str(row[0])
 
 
 def codes_type_schema(db: Database) -> str | None:
-    found = db.execute(FIND_CODES_TYPE, (f"{SCHEMA}.neighbour",)).fetchone()
-    return None if found is None else str(found[0])
+    row = db.execute(FIND_CODES_TYPE, (f"{SCHEMA}.neighbour",)).fetchone()
+    return None if row is None else str(row[0])
 
 
 def find_index(db: Database, tenant: int, model: int) -> NeighbourIndex | None:
     """Return the index of a tenant's model, None where there is none or it was not finished."""
-    found = db.execute(FIND_INDEX, (f"{SCHEMA}.neighbour_{tenant}_{model}",)).fetchone()
-    here = None if found is None else codes_type_schema(db)
-    return None if found is None or here is None else NeighbourIndex(here, int(found[0]))
+    row = db.execute(FIND_INDEX, (f"{SCHEMA}.neighbour_{tenant}_{model}",)).fetchone()
+    schema = None if row is None else codes_type_schema(db)
+    return None if row is None or schema is None else NeighbourIndex(schema, int(row[0]))
 
 
-def create_neighbour_table(db: Database, here: str) -> None:
-    db.execute(CREATE_TABLE.format(at=here))
+def create_neighbour_table(db: Database, schema: str) -> None:
+    db.execute(CREATE_TABLE.format(at=schema))
     db.execute(ROW_POLICY.format(table="neighbour", own=OWN_TENANT))
 
 
-def create_neighbour_index(db: Database, here: str, tenant: int, model: int, dimensions: int) -> None:
+def create_neighbour_index(db: Database, schema: str, tenant: int, model: int, dimensions: int) -> None:
     """Build the index of a tenant's model, outside a transaction; an unfinished one is replaced."""
     drop_neighbour_index(db, tenant, model)
     db.execute(f"SET maintenance_work_mem TO '{BUILD_MEMORY}'")
     db.execute(
         CREATE_INDEX.format(
-            name=f"neighbour_{tenant}_{model}", at=here, dimensions=int(dimensions), links=HNSW_M,
+            name=f"neighbour_{tenant}_{model}", at=schema, dimensions=int(dimensions), links=HNSW_M,
             effort=HNSW_EF_CONSTRUCTION,
             tenant=int(tenant), model=int(model),
         )
@@ -279,35 +279,35 @@ def drop_neighbour_index(db: Database, tenant: int, model: int) -> None:
 
 def put_neighbours(db: Database, tenant: int, model: int, rows: Iterable[tuple[int, int, bytes]]) -> None:
     """Write vectors (memory, place, codes) into the table, if it exists."""
-    here = codes_type_schema(db)
+    schema = codes_type_schema(db)
     values = [(num, place, str(np.frombuffer(data, np.int8).tolist())) for num, place, data in rows]
-    if here is None or not values:
+    if schema is None or not values:
         return
     nums, places, codes = [list(column) for column in zip(*values, strict=True)]
     db.execute(
         "INSERT INTO neighbour (tenant, memory, model, place, codes) "
-        f"SELECT %s, memory, %s, place, codes::{here}.halfvec "
+        f"SELECT %s, memory, %s, place, codes::{schema}.halfvec "
         "FROM unnest(%s::bigint[], %s::integer[], %s::text[]) AS new (memory, place, codes)",
         (tenant, model, nums, places, codes),
     )
 
 
 def nominate_neighbours(
-    db: Database, here: str, tenant: int, model: int, queries: NDArray[np.float32], most: int
+    db: Database, schema: str, tenant: int, model: int, queries: NDArray[np.float32], limit: int
 ) -> list[NDArray[np.int64]]:
-    """Return, for each query (codes), the memories of the ``most`` windows nearest to it."""
-    db.execute(SEARCH_SETTINGS, (ITERATIVE_SCAN, str(HNSW_EF_SEARCH), str(max(20_000, 4 * most))))
+    """Return, for each query (codes), the memories of the ``limit`` windows nearest to it."""
+    db.execute(SEARCH_SETTINGS, (ITERATIVE_SCAN, str(HNSW_EF_SEARCH), str(max(20_000, 4 * limit))))
     width = int(queries.shape[1])
-    found = db.execute(
+    rows = db.execute(
         "SELECT q.place, n.memory FROM unnest(%s::text[]) WITH ORDINALITY AS q (codes, place) CROSS JOIN LATERAL ("
         "SELECT v.memory FROM neighbour v WHERE v.tenant = %s AND v.model = %s "
-        f"ORDER BY v.codes::{here}.halfvec({width}) OPERATOR({here}.<=>) q.codes::{here}.halfvec({width}) "
+        f"ORDER BY v.codes::{schema}.halfvec({width}) OPERATOR({schema}.<=>) q.codes::{schema}.halfvec({width}) "
         "LIMIT %s) n",
-        ([str(query.astype(np.int64).tolist()) for query in queries], tenant, model, most),
+        ([str(query.astype(np.int64).tolist()) for query in queries], tenant, model, limit),
         prepare=False,  # a generic plan could not use the partial index of this tenant's model
     ).fetchall()
     by_query: list[list[int]] = [[] for _ in queries]
-    for place, memory in found:
+    for place, memory in rows:
         by_query[place - 1].append(memory)
     return [np.unique(np.array(nums, np.int64)) for nums in by_query]
 
@@ -315,13 +315,13 @@ def nominate_neighbours(
 def missing_neighbours(
     db: Database, tenant: int, model: int, after: int, limit: int
 ) -> Sequence[tuple[int, int, bytes]]:
-    found = db.execute(
+    rows = db.execute(
         "SELECT v.memory, v.place, v.data FROM vector v WHERE v.tenant = %s AND v.model = %s AND v.memory > %s "
         "AND NOT EXISTS (SELECT FROM neighbour n WHERE n.tenant = v.tenant AND n.memory = v.memory "
         "AND n.model = v.model AND n.place = v.place) ORDER BY v.memory, v.place LIMIT %s",
         (tenant, model, after, limit),
     ).fetchall()
-    return [(memory, place, bytes(data)) for memory, place, data in found]
+    return [(memory, place, bytes(data)) for memory, place, data in rows]
 
 
 def clear_neighbours(db: Database, tenant: int, model: int) -> None:

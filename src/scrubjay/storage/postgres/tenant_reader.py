@@ -60,8 +60,8 @@ WHERE e.tenant = %s AND e.seq > %s ORDER BY e.seq LIMIT %s
 SELECT_TIERS: Final = (
     "SELECT hash, tier FROM memory WHERE tenant = %s AND generation = %s AND hash = ANY(%s::bigint[])"
 )
-"""What edges and events lead to is looked up a piece at a time. As a join the server would plan it by what it has
-learned of the tables' sizes, which is nothing of one that was filled just now: 50,000 edges took half a minute."""
+"""The memories of edges and events are looked up batch by batch. The server would plan a join from its statistics, and
+has none of a table that was filled just now: 50,000 edges took half a minute."""
 LEAST_HASH: Final = -SIGN
 
 
@@ -70,32 +70,32 @@ class PostgresTenantReader(SQLTenantReader, PostgresReader):
         tenant = find_tenant(db, name)
         keys = db.execute(SELECT_KEYS, {"tenant": tenant.number}).fetchall() if tenant else []
         self.scope = UnrestrictedScope(name, "", (), tuple(sorted(key for (key,) in keys)))
-        self._found_tenant = tenant
+        self._tenant_row = tenant
         super().__init__(db, self.scope, tenant, Snapshot())
 
     @property
     def secret(self) -> bytes | None:
-        return None if self._found_tenant is None else self._found_tenant.secret
+        return None if self._tenant_row is None else self._tenant_row.secret
 
-    def _each(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
+    def _batches(self, statement: str, values: Any) -> Iterator[list[tuple[Any, ...]]]:
         cursor = self._db.cursor(name="whole")
         try:
             with cursor:
                 cursor.execute(statement, values)
-                while found := cursor.fetchmany(BATCH_ROWS):
-                    yield found
+                while rows := cursor.fetchmany(BATCH_ROWS):
+                    yield rows
         finally:
             cursor.close()  # again: a cursor whose connection is lost while it closes stays open
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
         last = -1
-        while found := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
-            last = found[-1][0]
-            used = sorted({term for row in found for term in row[3]})
+        while rows := self._all(SELECT_MEMORIES, *self._scope_keys[:2], last, BATCH_ROWS):
+            last = rows[-1][0]
+            used = sorted({term for row in rows for term in row[3]})
             statement = "SELECT id, text FROM term WHERE tenant = %s AND id = ANY(%s::integer[])"
             words = dict(self._all(statement, self._tenant, used))
-            models = self._registered().values()
-            vectors = read_vectors(self._db, self._tenant, models, [row[0] for row in found])
+            models = self._registered_models().values()
+            vectors = read_vectors(self._db, self._tenant, models, [row[0] for row in rows])
             yield [
                 PreparedMemory(
                     record_from_row(record, tuple),
@@ -103,41 +103,41 @@ class PostgresTenantReader(SQLTenantReader, PostgresReader):
                     vectors.get(num, {}),
                     language,
                 )
-                for num, language, length, own, tfs, *record in found
+                for num, language, length, own, tfs, *record in rows
             ]
 
     def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         last = -1
-        while found := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
-            last = found[-1][0]
+        while rows := self._all(SELECT_CONTENT_HASHES, *self._scope_keys[:2], last, BATCH_ROWS):
+            last = rows[-1][0]
             yield (
-                len(found),
+                len(rows),
                 [
                     AlteredMemory(id_from_hash(tier, number), source, path)
-                    for _, tier, number, source, path, digest, content in found
+                    for _, tier, number, source, path, digest, content in rows
                     if content is not None and not _has_hash(bytes(content), digest)
                 ],
             )
 
     def all_edges(self) -> Iterator[list[Edge]]:
         last: tuple[Any, ...] = (LEAST_HASH, "", LEAST_HASH, "")
-        while found := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
-            last = found[-1][:4]
-            tiers = self._tiers(end for row in found for end in (row[0], row[2]))
+        while rows := self._all(SELECT_EDGES, self._tenant, *last, BATCH_ROWS):
+            last = rows[-1][:4]
+            tiers = self._tiers(end for row in rows for end in (row[0], row[2]))
             yield [
-                edge_from_row((tiers[src], src, kind, of, dst, *rest))
-                for src, kind, dst, *rest in found
-                if src in tiers and (of := TARGET_KIND.get(kind) or tiers.get(dst)) is not None
+                edge_from_row((tiers[src], src, kind, target_kind, dst, *rest))
+                for src, kind, dst, *rest in rows
+                if src in tiers and (target_kind := TARGET_KIND.get(kind) or tiers.get(dst)) is not None
             ]
 
     def all_events(self) -> Iterator[list[Event]]:
         last = -1
-        while found := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
-            last = found[-1][0]
-            tiers = self._tiers(end for row in found for end in (row[1], row[6]) if end is not None)
+        while rows := self._all(SELECT_EVENTS, self._tenant, last, BATCH_ROWS):
+            last = rows[-1][0]
+            tiers = self._tiers(end for row in rows for end in (row[1], row[6]) if end is not None)
             yield [
                 event_from_row((tiers[number], number, *what, tiers.get(other), other, count, before, actor))
-                for _, number, *what, other, count, before, actor in found
+                for _, number, *what, other, count, before, actor in rows
                 if number in tiers
             ]
 
@@ -149,14 +149,14 @@ class PostgresTenantReader(SQLTenantReader, PostgresReader):
             "SELECT m.fingerprint, c.hash, c.scales, c.data FROM cache c "
             "JOIN model m ON m.tenant = c.tenant AND m.id = c.model WHERE c.tenant = %s ORDER BY c.seq"
         )
-        models = self._registered()
-        for piece in self._each(statement, (self._tenant,)):
-            for fingerprint, text, scales, data in piece:
+        models = self._registered_models()
+        for rows in self._batches(statement, (self._tenant,)):
+            for fingerprint, text, scales, data in rows:
                 yield fingerprint, {text: decode_vectors(scales, data, models[fingerprint].model)}
 
     def tombstones(self) -> Iterator[list[str]]:
-        for piece in self._each("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
-            yield [mark for (mark,) in piece]
+        for rows in self._batches("SELECT hash FROM tombstone WHERE tenant = %s", (self._tenant,)):
+            yield [digest for (digest,) in rows]
 
 
 def _has_hash(content: bytes, digest: str) -> bool:

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
-    found = db.execute(
+    rows = db.execute(
         "SELECT fingerprint, id, state, neighbours, provider, name, revision, dimensions, pooling, most_tokens "
         "FROM model WHERE tenant = %s",
         (tenant,),
     ).fetchall()
-    return {row[0]: RegisteredModel(row[1], EmbeddingModel(*row[4:]), row[2], row[3]) for row in found}
+    return {row[0]: RegisteredModel(row[1], EmbeddingModel(*row[4:]), row[2], row[3]) for row in rows}
 
 
 def put_vectors(
@@ -76,16 +76,16 @@ def read_vectors(
     db: Database, tenant: int, models: Iterable[RegisteredModel], nums: Sequence[int]
 ) -> dict[int, dict[str, QuantizedVectors]]:
     """Return, by row, the windows that memories have of each model, by its fingerprint."""
-    model_of = {one.number: one.model for one in models}
-    found = db.execute(
+    models_by_number = {registered.number: registered.model for registered in models}
+    rows = db.execute(
         "SELECT memory, model, array_agg(scale ORDER BY place), string_agg(data, '' ORDER BY place) FROM vector "
         "WHERE tenant = %s AND memory = ANY(%s::bigint[]) GROUP BY memory, model",
         (tenant, list(nums)),
     ).fetchall()
     vectors: dict[int, dict[str, QuantizedVectors]] = {}
-    for num, model, scales, data in found:
-        of = model_of[model]
-        vectors.setdefault(num, {})[of.fingerprint] = decode_vectors(scales, data, of)
+    for num, number, scales, data in rows:
+        model = models_by_number[number]
+        vectors.setdefault(num, {})[model.fingerprint] = decode_vectors(scales, data, model)
     return vectors
 
 
@@ -131,14 +131,14 @@ class PostgresVectors(PostgresGraph):
         """Return all visible vectors of a model, or those of some rows, ascending."""
         heads, codes = [], []
         nums = self._table().columns["num"]
-        wanted = nums if rows is None else nums[rows]
-        for first in range(0, len(wanted), FETCH_ROWS):
+        selected = nums if rows is None else nums[rows]
+        for first in range(0, len(selected), FETCH_ROWS):
             # By number, not as a join: the plan would depend on the statistics that the server has of the tables.
             row = self._db.execute(
                 "SELECT string_agg(int8send(v.memory) || float4send(v.scale), '' ORDER BY v.memory, v.place), "
                 "string_agg(v.data, '' ORDER BY v.memory, v.place) FROM vector v "
                 "WHERE v.tenant = %s AND v.model = %s AND v.memory = ANY(%s::bigint[])",
-                (self._tenant, model.number, wanted[first : first + FETCH_ROWS].tolist()),
+                (self._tenant, model.number, selected[first : first + FETCH_ROWS].tolist()),
                 binary=True,
             ).fetchone()
             if row is not None and row[0] is not None:
@@ -146,8 +146,8 @@ class PostgresVectors(PostgresGraph):
                 codes.append(row[1])
         packed = np.frombuffer(b"".join(heads), PACKED_WINDOW)
         data = np.frombuffer(b"".join(codes), np.int8).reshape(len(packed), model.model.dimensions)
-        found = np.searchsorted(nums, packed["num"].astype(np.int64))
-        return found, packed["scale"].astype(np.float64), data
+        table_rows = np.searchsorted(nums, packed["num"].astype(np.int64))
+        return table_rows, packed["scale"].astype(np.float64), data
 
     def _all_windows(self, model: RegisteredModel) -> WindowVectors:
         return self._snapshot.cached(
@@ -203,7 +203,7 @@ class PostgresVectors(PostgresGraph):
         return VectorSample(windows, round(len(np.unique(windows[0])) / size * len(keys)))
 
     def _nominate(
-        self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, most: int
+        self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, minimum: int
     ) -> list[NDArray[np.int64] | None]:
         """Return, for each query, the passing rows to score; None for all."""
         index = self._index(model)
@@ -211,21 +211,21 @@ class PostgresVectors(PostgresGraph):
             return [None] * len(queries)
         table, mask = self._table(), self._mask(where)
         passing = np.flatnonzero(mask)
-        if self._large.few(len(passing), table.rows, most):
+        if self._large.few(len(passing), table.rows, minimum):
             return [passing] * len(queries)
         # The index also returns other scopes' vectors and those that the filter excludes: ask for as many more.
-        limit = ceil(most * max(index.vectors, table.rows) / len(passing))
+        limit = ceil(minimum * max(index.vectors, table.rows) / len(passing))
         codes = np.stack([quantize(query)[0] for query in queries])
-        found = tenant_index.nominate_neighbours(
-            self._db, index.here, self._tenant, model.number, codes, limit
+        nominations = tenant_index.nominate_neighbours(
+            self._db, index.schema, self._tenant, model.number, codes, limit
         )
         nums = table.columns["num"]
         nominated: list[NDArray[np.int64] | None] = []
-        for memories in found:
+        for memories in nominations:
             rows = np.minimum(np.searchsorted(nums, memories), len(nums) - 1)
             rows = rows[(nums[rows] == memories) & mask[rows]]
             # The index may stop early; then all rows are scored, which only takes longer.
-            nominated.append(rows if 2 * len(rows) >= most else None)
+            nominated.append(rows if 2 * len(rows) >= minimum else None)
         return nominated
 
     def nearest_batch(
@@ -237,31 +237,31 @@ class PostgresVectors(PostgresGraph):
         where: RecordFilter = NO_FILTER,
     ) -> list[list[Hit]]:
         model = self._vector_model(fingerprint, queries.shape, 2)
-        found: list[list[Hit]] = []
+        hits_by_query: list[list[Hit]] = []
         for first in range(0, len(queries), QUERIES_AT_ONCE):
-            found += self._nearest_part(model, queries[first : first + QUERIES_AT_ONCE], where, limit)
-        return [[hit for hit in hits if hit.score >= floor] for hits in found]
+            hits_by_query += self._nearest_part(model, queries[first : first + QUERIES_AT_ONCE], where, limit)
+        return [[hit for hit in hits if hit.score >= floor] for hits in hits_by_query]
 
     def _nearest_part(
         self, model: RegisteredModel, queries: NDArray[np.float32], where: RecordFilter, limit: int
     ) -> list[list[Hit]]:
         nominated = self._nominate(model, queries, where, max(self._large.alike, limit))
-        some = [rows for rows in nominated if rows is not None]
-        windows = self._windows(model, np.unique(np.concatenate(some))) if some else None
+        row_sets = [rows for rows in nominated if rows is not None]
+        windows = self._windows(model, np.unique(np.concatenate(row_sets))) if row_sets else None
         table, mask = self._table(), self._mask(where)
-        found = []
+        hits_by_query = []
         for query, rows in zip(queries, nominated, strict=True):
             if rows is None or windows is None:
-                found.append(self._score_all(model, query, where).top(limit))
+                hits_by_query.append(self._score_all(model, query, where).top(limit))
                 continue
-            own = np.isin(windows[0], rows)
-            own_windows = (windows[0][own], windows[1][own], windows[2][own])
-            found.append(_score_windows(table, own_windows, query, mask).top(limit))
-        return found
+            is_own = np.isin(windows[0], rows)
+            own_windows = (windows[0][is_own], windows[1][is_own], windows[2][is_own])
+            hits_by_query.append(_score_windows(table, own_windows, query, mask).top(limit))
+        return hits_by_query
 
     def vectors(self, fingerprint: str, ids: Sequence[str]) -> dict[str, QuantizedVectors]:
         model = self._model(fingerprint)
-        found = self._all(
+        rows = self._all(
             "SELECT m.tier, m.hash, array_agg(v.scale ORDER BY v.place), string_agg(v.data, '' ORDER BY v.place) "
             "FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
             f"WHERE v.model = %s AND {VISIBLE} AND m.hash = ANY(%s::bigint[]) GROUP BY m.tier, m.hash",
@@ -269,33 +269,31 @@ class PostgresVectors(PostgresGraph):
         )  # fmt: skip
         windows = {
             id_from_hash(tier, number): decode_vectors(scales, data, model.model)
-            for tier, number, scales, data in found
+            for tier, number, scales, data in rows
         }
         return {memory: windows[memory] for memory in ids if memory in windows}
 
     def _count_windows(self, fingerprint: str) -> int:
-        model = self._registered().get(fingerprint)
+        model = self._registered_models().get(fingerprint)
         if model is None:
             return 0
-        if (
-            not model.model.late_interaction and self._table().rows <= self._large.rows
-        ):  # the search that asks reads them anyway
-            return len(self._all_windows(model)[0])
+        if not model.model.late_interaction and self._table().rows <= self._large.rows:
+            return len(self._all_windows(model)[0])  # the search that asks reads them anyway
         if self._index(model) is not None:
             return self._sample(model).covered
-        ((found,),) = self._all(
+        ((count,),) = self._all(
             "SELECT count(*) FROM vector v JOIN memory m ON m.tenant = v.tenant AND m.num = v.memory "
             f"WHERE v.model = %s AND {VISIBLE}",
             model.number, *self._scope_keys,
         )  # fmt: skip
-        return int(found)
+        return int(count)
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        model = self._registered().get(fingerprint)
+        model = self._registered_models().get(fingerprint)
         if model is None:
             return {}
-        found = self._all(
+        rows = self._all(
             "SELECT hash, scales, data FROM cache WHERE tenant = %s AND model = %s AND hash = ANY(%s)",
             self._tenant, model.number, list(hashes),
         )  # fmt: skip
-        return {text: decode_vectors(scales, data, model.model) for text, scales, data in found}
+        return {text: decode_vectors(scales, data, model.model) for text, scales, data in rows}

@@ -13,10 +13,10 @@ from scrubjay.models.ids import tombstone_hash
 from scrubjay.models.records import Scope, SourcePlace
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import Change, PreparedMemory, QuantizedVectors
-from scrubjay.storage.postgres import rows, tenant_index
+from scrubjay.storage.postgres import tenant_index
 from scrubjay.storage.postgres.connection import PostgresStatements
 from scrubjay.storage.postgres.graph import PostgresGraphWriter, drop_stale_edges
-from scrubjay.storage.postgres.rows import touch_tenant
+from scrubjay.storage.postgres.rows import INSERT_MEMORY, memory_to_row, touch_tenant
 from scrubjay.storage.postgres.vectors import put_vectors, read_vectors, registered_models
 from scrubjay.storage.rows import (
     FROM_MEMORY,
@@ -53,14 +53,14 @@ class PostgresHistoryWriter(PostgresStatements, HistoryWriter):
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
         super().__init__(tenant, scope)
         self._db = db
-        self.restated: set[int] = set()
+        self.changed_statuses: set[int] = set()
 
     def _update(self, prior: PriorMemory, values: Mapping[str, Any]) -> None:
         if "tags" in values:
             values = {**values, "tags": list(values["tags"])}
         super()._update(prior, values)
         if "status" in values:
-            self.restated.add(prior.num)
+            self.changed_statuses.add(prior.num)
 
     def _write_extractions(self, rows: Sequence[tuple[int, str, bytes]]) -> None:
         self._many(PUT_EXTRACTION, [(self._tenant, *row) for row in rows])
@@ -106,17 +106,19 @@ class PostgresWriter(PostgresStatements, MemoryWriter):
         tenant_index.remove_from_blocks(self._db, self._number, self._index_removals)
         while tenant_index.extend_blocks(self._db, self._number):
             pass
-        restated = set() if self._history is None else self._history.restated
-        touched = self._added | self._index_removals.nums | restated
+        changed_statuses = set() if self._history is None else self._history.changed_statuses
+        touched = self._added | self._index_removals.nums | changed_statuses
         tenant_index.note_changes(self._db, self._number, self.mark, touched)
 
     def _write_place(self, num: int, document: int, place: SourcePlace) -> None:
         self._all(SET_PLACE, document, *place_to_row(place), self._number, num)
 
     def _insert(self, memories: Mapping[str, PreparedMemory], document: int | None) -> None:
-        numbers = self._get_or_create_terms({term for one in memories.values() for term in one.terms.counts})
+        numbers = self._get_or_create_terms(
+            set().union(*(memory.terms.counts for memory in memories.values()))
+        )
         place = (self._number, self._tenant.generation, document, numbers)
-        self._many(rows.INSERT_MEMORY, [rows.memory_to_row(one, *place) for one in memories.values()])
+        self._many(INSERT_MEMORY, [memory_to_row(memory, *place) for memory in memories.values()])
         by_model: dict[str, dict[int, QuantizedVectors]] = {}
         for memory_id, holder in self._holders(memories).items():
             self._added.add(holder.num)
@@ -197,16 +199,16 @@ class PostgresRebuild(PostgresStatements, SQLRebuild):
         self._next = replace(old, generation=old.generation + 1)
         self._models = registered_models(db, old.number).values()
 
-    def _prepared(self, condition: str, *values: object) -> list[PreparedMemory]:
-        found = self._all(
+    def _prepared_memories(self, condition: str, *values: object) -> list[PreparedMemory]:
+        rows = self._all(
             f"SELECT m.num, m.language, {SELECTED_COLUMNS} {FROM_MEMORY} WHERE m.tenant = ? AND m.generation = ? "
             f"AND {condition}",
             self._old.number, self._old.generation, *values,
         )  # fmt: skip
-        vectors = read_vectors(self._db, self._old.number, self._models, [row[0] for row in found])
+        vectors = read_vectors(self._db, self._old.number, self._models, [row[0] for row in rows])
         return [
             PreparedMemory(record_from_row(row, tuple), Terms({}, 0), vectors.get(num, {}), language)
-            for num, language, *row in found
+            for num, language, *row in rows
         ]
 
     def write(self, changes: Sequence[Change]) -> None:

@@ -174,19 +174,19 @@ class VectorFiles:
             if file in self._open:
                 self._open.move_to_end(file)
                 return self._open[file]
-        mapped = self._mapped(name, dimensions, read)
+        mapped = self._map(name, dimensions, read)
         with self._lock:
             # Nobody reads older versions any more, and a mapped file takes disk space.
-            of_it = f"{segment}-{model}-"
-            known = [one for one in self._open if one.startswith(of_it)]
-            for older in [one for one in known if int(one[len(of_it) : -4]) < version]:
+            prefix = f"{segment}-{model}-"
+            versions = [file_name for file_name in self._open if file_name.startswith(prefix)]
+            for older in [file_name for file_name in versions if int(file_name[len(prefix) : -4]) < version]:
                 del self._open[older]
             self._open[file] = mapped
             while len(self._open) > MAX_OPEN_FILES:
                 self._open.popitem(last=False)
         return mapped
 
-    def _mapped(
+    def _map(
         self, name: tuple[int, int, int], dimensions: int, read: Callable[[], Iterable[VectorRows]]
     ) -> MappedVectors:
         segment, version, model = name
@@ -195,13 +195,13 @@ class VectorFiles:
         try:
             if not path.exists():
                 mapped = _map_in_memory(list(read()), dimensions)
-                self._make(path, mapped)
+                self._write_file(path, mapped)
                 self._drop_older(segment, model, version)
             return _map_file(path, dimensions)
         except OSError:  # disk full or read-only: this process keeps a copy in memory
             return _map_in_memory(list(read()), dimensions) if mapped is None else mapped
 
-    def _make(self, path: Path, vectors: MappedVectors) -> None:
+    def _write_file(self, path: Path, vectors: MappedVectors) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         draft = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
         try:

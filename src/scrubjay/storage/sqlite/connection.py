@@ -76,13 +76,13 @@ class Database(Protocol):
 
 
 MAX_VALUES: Final = 1_000
-"""Most values of a list that a statement is given one by one: SQLite takes 32,766 in all, and whoever copies a tenant
-sees the keys of all of its users. A longer list is one value, as JSON; so is an empty one, which would be a scan."""
+"""Most values of a list that are bound one by one: SQLite allows 32,766 in all, and a copy of a tenant reads the keys
+of all its users. A longer list is bound as one JSON value; so is an empty one, which would cause a scan."""
 
 
 def select(db: Database, statement: str, *values: object) -> list[Any]:
     """Run a statement and return its rows; ``IN ?`` takes a list."""
-    pieces, bound = statement.split("?"), []
+    parts, bound = statement.split("?"), []
     for place, value in enumerate(values):
         mark = "?"
         if not isinstance(value, list):
@@ -93,8 +93,8 @@ def select(db: Database, statement: str, *values: object) -> list[Any]:
         else:
             mark = "(SELECT value FROM json_each(?))"
             bound.append(json.dumps(value))
-        pieces[place] += mark
-    return db.execute("".join(pieces), bound).fetchall()
+        parts[place] += mark
+    return db.execute("".join(parts), bound).fetchall()
 
 
 class SQLiteStatements(Statements):
@@ -136,8 +136,8 @@ def read_key(file: Path, *, new: bool = True) -> EncryptionKey:
         StoreError: This Python's SQLite cannot encrypt.
     """
     try:
-        with file.open("rb") as opened:
-            mode, digits = os.fstat(opened.fileno()).st_mode, opened.read(MAX_KEY_FILE).strip()
+        with file.open("rb") as handle:
+            mode, digits = os.fstat(handle.fileno()).st_mode, handle.read(MAX_KEY_FILE).strip()
     except OSError as error:
         raise InputError(
             f"The key {file} cannot be read ({error.strerror}). Nothing was written.",
@@ -183,8 +183,8 @@ def sqlite_url(path: Path, key: EncryptionKey | None) -> str:
 
 
 def _not_a_database(path: Path, key: EncryptionKey | None, error: Exception) -> StoreError:
-    with path.open("rb") as opened:
-        plain = opened.read(len(PLAIN_HEADER)) == PLAIN_HEADER
+    with path.open("rb") as handle:
+        plain = handle.read(len(PLAIN_HEADER)) == PLAIN_HEADER
     if key is not None and plain:
         return StoreError(
             f"{path} is not encrypted, but a key was given. Nothing was written.",
@@ -232,10 +232,10 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | N
         if 0 < size < MIN_PAGE_BYTES:  # SQLite would treat it as an empty database and fill it
             raise apsw.NotADBError(f"a file of {size} bytes")
         writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
-        for left in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
+        for leftover in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
             # Created while the store was read-only, these would stay read-only.
-            if writable and left.exists() and not os.access(left, os.W_OK):
-                left.chmod(0o600)
+            if writable and leftover.exists() and not os.access(leftover, os.W_OK):
+                leftover.chmod(0o600)
         connection = cast("Database", _open_connection(path, writable))
         try:
             connection.set_busy_timeout(round(patience * 1000))
@@ -257,8 +257,8 @@ def _open_connection(path: Path, writable: bool) -> apsw.Connection:
     # In a folder that is read-only SQLite can make no index of the log. Where no log is left there is nothing to
     # index, so the file is read as one that does not change (https://www.sqlite.org/wal.html#readonly).
     log = path.with_name(f"{path.name}-wal")
-    fixed = "" if log.exists() and log.stat().st_size else "&immutable=1"
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro{fixed}"
+    immutable = "" if log.exists() and log.stat().st_size else "&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro{immutable}"
     return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
@@ -279,13 +279,13 @@ def _prepare(
 
 def _enable_wal(connection: Database, patience: float) -> None:
     """Switch to the write-ahead log. Of two that open a new file at once SQLite refuses one without waiting."""
-    end = time.monotonic() + patience
+    deadline = time.monotonic() + patience
     while True:
         try:
             connection.pragma("journal_mode", "wal")
             return
         except apsw.BusyError:
-            if time.monotonic() >= end:
+            if time.monotonic() >= deadline:
                 raise
             time.sleep(BUSY_PAUSE)
 
@@ -368,7 +368,7 @@ def translate_corruption(path: Path) -> Iterator[None]:
     try:
         yield
     except (ValueError, LookupError) as error:
-        if not _raised_here(error):
+        if not _raised_by_storage(error):
             raise
         raise StoreDamagedError(
             f"{path} holds unreadable data ({type(error).__name__}: {error}). Nothing was written; your files are "
@@ -377,7 +377,7 @@ def translate_corruption(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _raised_here(error: BaseException) -> bool:
+def _raised_by_storage(error: BaseException) -> bool:
     """Return whether a storage module raised it, and not the code in a reader's block."""
     trace, module = error.__traceback__, ""
     while trace is not None:

@@ -57,24 +57,24 @@ class EdgeVisibility:
 
 def load_visibilities(db: Database, tenant: int, keys: list[str]) -> list[EdgeVisibility]:
     """Return the visibilities whose edge and memories the holder of these keys sees."""
-    found = select(
+    rows = select(
         db,
         "SELECT id, key, src_tier, dst_tier FROM sight WHERE tenant = ? AND key IN ? AND src_key IN ? "
         "AND (dst_key = '' OR dst_key IN ?)",
         tenant, keys, keys, keys,
     )  # fmt: skip
-    return [EdgeVisibility(*row) for row in found]
+    return [EdgeVisibility(*row) for row in rows]
 
 
 def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) -> int:
-    found = select(
+    rows = select(
         db,
         "SELECT id FROM sight WHERE tenant = ? AND key = ? AND src_key = ? AND src_tier = ? AND dst_key = ? "
         "AND dst_tier = ?",
         tenant, *name,
     )  # fmt: skip
-    if found:
-        return int(found[0][0])
+    if rows:
+        return int(rows[0][0])
     db.execute(
         "INSERT INTO sight (tenant, key, src_key, src_tier, dst_key, dst_tier) VALUES (?, ?, ?, ?, ?, ?)",
         (tenant, *name),
@@ -83,7 +83,7 @@ def get_or_create_visibility(db: Database, tenant: int, name: VisibilityKeys) ->
 
 
 def visibility_codes_sql(visibilities: Iterable[EdgeVisibility]) -> str:
-    return ",".join(str(one.code) for one in visibilities)
+    return ",".join(str(visibility.code) for visibility in visibilities)
 
 
 def node_condition(kind: str, node: str = "e.dst") -> str:
@@ -98,12 +98,12 @@ def encode_weight_and_time(edge: Edge) -> tuple[int | float, int]:
 
 def parse_node_hash(node: str) -> tuple[str, int, int] | None:
     """Return the node's type (``memory``, ``concept``, ``category``), its tier's code and its hash as stored."""
-    found = parse_node_id(node)
-    if found is None:
+    parsed = parse_node_id(node)
+    if parsed is None:
         return None
-    if found[0] in NODE_PREFIX:
-        return found[0], -1, found[1] - SIGN
-    return "memory", TIER_CODE[found[0]], found[1] - SIGN
+    if parsed[0] in NODE_PREFIX:
+        return parsed[0], -1, parsed[1] - SIGN
+    return "memory", TIER_CODE[parsed[0]], parsed[1] - SIGN
 
 
 def visible_nodes(
@@ -115,12 +115,12 @@ def visible_nodes(
     if column == "e.num":
         condition = f"+e.tenant = ? AND +e.kind = ? AND {column}"
     tenant, _, keys = scope_keys
-    found = select(
+    rows = select(
         db,
         f"SELECT e.num, e.hash FROM node e WHERE {condition} IN ? AND {node_condition(kind, 'e.num')}",
         tenant, kind, list(nodes), keys,
     )  # fmt: skip
-    return {num: id_from_hash(kind, number) for num, number in found}
+    return {num: id_from_hash(kind, number) for num, number in rows}
 
 
 CHAIN_COLUMNS: Final = f"m.tier, m.hash, m.key, {TIME}"
@@ -137,14 +137,14 @@ IS_HEAD: Final = (
 
 def _chain_edges(rule: str, pairs: Sequence[Any], step: int, wanted: set[str]) -> Iterator[Edge]:
     """Yield the edges of pairs of a wanted memory and the one that is ``step`` from it."""
-    for *one, tier, number, key, at in pairs:
-        memory, other = id_from_hash(one[0], one[1]), id_from_hash(tier, number)
+    for *memory_row, tier, number, key, at in pairs:
+        memory, other = id_from_hash(memory_row[0], memory_row[1]), id_from_hash(tier, number)
         if memory not in wanted:
             continue
         if step < 0:
-            yield Edge(memory, "follows", other, one[2], at=at, rule=rule)
+            yield Edge(memory, "follows", other, memory_row[2], at=at, rule=rule)
         else:
-            yield Edge(other, "follows", memory, key, at=one[3], rule=rule)
+            yield Edge(other, "follows", memory, key, at=memory_row[3], rule=rule)
 
 
 CATEGORY_COLUMNS = (
@@ -165,7 +165,7 @@ EDGE_RANK_SQL = (
 
 class SQLiteGraph(SQLiteStatements, SQLReader):
     _decode = staticmethod(decode_strings)
-    _reading = "r.num = m.num"
+    _reading_condition = "r.num = m.num"
     _events_of_memories = "event e INDEXED BY event_memory"
 
     def _visibilities(self) -> list[EdgeVisibility]:
@@ -184,7 +184,7 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
                 "AND n.hash IN ? AND"
             )
             values = [self._tenant, node_hashes(ids, "concept")]
-        found = self._all(
+        rows = self._all(
             f"SELECT n.hash, c.key, c.name, c.aliases, c.kind, c.at FROM {source} c.tenant = ? AND c.key IN ? "
             "ORDER BY n.hash, c.key",
             *values, self._tenant, self._keys,
@@ -198,24 +198,24 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
                 kind,
                 at,
             )
-            for number, key, name, aliases, kind, at in found
+            for number, key, name, aliases, kind, at in rows
         ]
 
     def concept_rows(self) -> list[EntityRow]:
-        found = self._all(
+        rows = self._all(
             f"SELECT {CONCEPT_ID_SQL}, c.key, c.name, nullif(c.aliases, '{NO_ALIASES}'), c.kind, c.at "
             "FROM concept c JOIN node n ON n.num = c.node WHERE c.tenant = ? AND c.key IN ?",
             self._tenant, self._keys,
         )  # fmt: skip
-        return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in found]
+        return [row if row[3] is None else (*row[:3], tuple(json.loads(row[3])), *row[4:]) for row in rows]
 
     def categories(self) -> list[Category]:
-        found = self._all(
+        rows = self._all(
             f"SELECT n.hash, {CATEGORY_COLUMNS} FROM category c JOIN node n ON n.num = c.node WHERE c.tenant = ? "
             "AND c.key IN ? ORDER BY n.hash",
             self._tenant, self._keys,
         )  # fmt: skip
-        return [Category(id_from_hash("category", number), *rest) for number, *rest in found]
+        return [Category(id_from_hash("category", number), *rest) for number, *rest in rows]
 
     def edges(
         self,
@@ -227,7 +227,7 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
         rule: str | None = None,
     ) -> list[Edge]:
         wanted = tuple(kind for kind in sorted(set(kinds)) if kind in KIND_CODE)
-        if rule is not None and not self._has_made(rule):
+        if rule is not None and not self._has_edges_of_rule(rule):
             return []
         read = partial(self._read, kinds=wanted, inward=inward, limit=limit, rule=rule)
         return self._snapshot.edges_of(ids, (inward, wanted, limit, rule), read)
@@ -238,29 +238,29 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
         """Return the edges of each id, also where there are none, so that a miss is cached."""
         read = self._inward if inward else self._outward
         # Few edges leave a memory, so those of many are read at once and cut here; all may lead to one concept.
-        singly = inward and limit is not None
-        nodes = {one: node for one in ids if (node := parse_node_hash(one))}
+        batch_limit = limit if inward else None
+        nodes = {node_id: node for node_id in ids if (node := parse_node_hash(node_id))}
         by_kind: dict[tuple[tuple[str, int, int], str], list[Edge]] = defaultdict(list)
         stored = [kind for kind in kinds if self._has_edges(kind)]
-        for of, tier in dict.fromkeys(node[:2] for node in nodes.values()):
-            numbers = [node[2] for node in nodes.values() if node[:2] == (of, tier)]
+        for node_type, tier in dict.fromkeys(node[:2] for node in nodes.values()):
+            numbers = [node[2] for node in nodes.values() if node[:2] == (node_type, tier)]
             for kind in stored:
-                for batch in [[number] for number in numbers] if singly else [numbers]:
-                    for number, edge in read(of, tier, batch, kind, limit if singly else None, rule):
-                        by_kind[(of, tier, number), kind].append(edge)
-        found: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
-        for one, node in nodes.items():
-            found[one] = tuple(edge for kind in kinds for edge in by_kind.get((node, kind), ())[:limit])
-        return found
+                for batch in [numbers] if batch_limit is None else [[number] for number in numbers]:
+                    for number, edge in read(node_type, tier, batch, kind, batch_limit, rule):
+                        by_kind[(node_type, tier, number), kind].append(edge)
+        edges: dict[str, tuple[Edge, ...]] = dict.fromkeys(ids, ())
+        for node_id, node in nodes.items():
+            edges[node_id] = tuple(edge for kind in kinds for edge in by_kind.get((node, kind), ())[:limit])
+        return edges
 
     def _has_edges(self, kind: str) -> bool:
         condition = f"edge e {BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ?"
         return self._exists(("edges", kind), condition, KIND_CODE[kind])
 
-    def _has_made(self, rule: str) -> bool:
+    def _has_edges_of_rule(self, rule: str) -> bool:
         return self._exists(("made", rule), "maker WHERE tenant = ? AND rule = ?", rule)
 
-    def _any(self, kind: str) -> bool:
+    def _has_nodes(self, kind: str) -> bool:
         return self._exists(("any", kind), f"{kind} WHERE tenant = ? AND key IN ?", self._keys)
 
     def _exists(self, name: tuple[str, str], condition: str, *values: object) -> bool:
@@ -268,29 +268,29 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
         return self._snapshot.cached(name, lambda: bool(self._all(statement, self._tenant, *values)))
 
     def _outward(
-        self, of: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
+        self, node_type: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
-        visibilities = [one for one in self._visibilities() if one.src_tier == tier]
-        to = TARGET_KIND.get(kind)
-        if of != "memory" or not visibilities or (to is not None and not self._any(to)):
+        visibilities = [visibility for visibility in self._visibilities() if visibility.src_tier == tier]
+        target = TARGET_KIND.get(kind)
+        if node_type != "memory" or not visibilities or (target and not self._has_nodes(target)):
             return
         condition, values = "e.src IN ? AND e.kind = ?", [numbers, KIND_CODE[kind]]
         edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
-        if to is not None:
+        if target is not None:
             edges, end, order = "edge e CROSS JOIN node n ON n.num = e.dst", "n.hash", "n.hash"
-            condition, values = f"{condition} AND {node_condition(to)}", [*values, self._keys]
+            condition, values = f"{condition} AND {node_condition(target)}", [*values, self._keys]
         for row in self._rows(visibilities, edges, condition, values, end, order, limit, rule):
             yield row[1], _edge_from_row(kind, row[0], row[1:])
 
     def _inward(
-        self, of: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
+        self, node_type: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
         visibilities = [one for one in self._visibilities() if one.dst_tier == tier]
-        if of != TARGET_KIND.get(kind, "memory") or not visibilities:
+        if node_type != TARGET_KIND.get(kind, "memory") or not visibilities:
             return
         hashes = {number: number for number in numbers}
-        if of != "memory":
-            hashes = {num: node_hash(one) for num, one in self._nodes(of, numbers).items()}
+        if node_type != "memory":
+            hashes = {num: node_hash(one) for num, one in self._nodes(node_type, numbers).items()}
         if not hashes:
             return
         edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
@@ -310,45 +310,47 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
         limit: int | None,
         rule: str | None,
     ) -> list[Any]:
-        several = len({one.key for one in visibilities}) > 1
-        chosen = first = ""
+        several_keys = len({visibility.key for visibility in visibilities}) > 1
+        rule_filter = rule_order = ""
         if rule is not None:  # which of several keys' edges is shown does not depend on the rule asked for
-            chosen, first = ("", "k.rule IS NOT ?, ") if several else ("AND k.rule = ? ", "")
-        found = self._all(
-            f"SELECT {EDGE_RANK_SQL if several else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
+            rule_filter, rule_order = ("", "k.rule IS NOT ?, ") if several_keys else ("AND k.rule = ? ", "")
+        rows = self._all(
+            f"SELECT {EDGE_RANK_SQL if several_keys else 1} AS place, {end}, e.src, s.src_tier, s.dst_tier, s.key, "
             f"{WEIGHT_SQL} AS weight, e.at, k.origin, k.rule, k.run FROM {edges} "
             "CROSS JOIN sight s ON s.id = e.sight CROSS JOIN maker k ON k.id = e.maker "
-            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(visibilities)}) AND {condition} {chosen}"
-            f"ORDER BY place, {first}weight DESC, {order} LIMIT ?",
+            f"WHERE e.tenant = ? AND e.sight IN ({visibility_codes_sql(visibilities)}) AND {condition} {rule_filter}"
+            f"ORDER BY place, {rule_order}weight DESC, {order} LIMIT ?",
             self._tenant, *values, *(() if rule is None else (rule,)), -1 if limit is None else limit,
         )  # fmt: skip
-        return [row[1:] for row in found if row[0] == 1 and rule in (None, row[-2])]
+        return [row[1:] for row in rows if row[0] == 1 and rule in (None, row[-2])]
 
     def degrees(self, kind: str, ids: Sequence[str] | None = None) -> dict[str, int]:
         visibilities = self._visibilities()
         if kind not in KIND_CODE or not visibilities:
             return {}
-        of = TARGET_KIND.get(kind, "memory")
+        target = TARGET_KIND.get(kind, "memory")
         condition, values = "", list[object]()
         if ids is not None:
-            hashes = memory_hashes(ids) if of == "memory" else list(self._nodes(of, node_hashes(ids, of)))
-            condition, values = "AND e.dst IN ?", [hashes]
+            hashes = (
+                memory_hashes(ids) if target == "memory" else self._nodes(target, node_hashes(ids, target))
+            )
+            condition, values = "AND e.dst IN ?", [list(hashes)]
         # Several keys' edges of one source and target count once.
-        counted = "count(DISTINCT e.src)" if len({one.key for one in visibilities}) > 1 else "count(*)"
-        found = self._all(
-            f"SELECT e.dst, max(e.sight), {counted} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "
+        count_sql = "count(DISTINCT e.src)" if len({v.key for v in visibilities}) > 1 else "count(*)"
+        rows = self._all(
+            f"SELECT e.dst, max(e.sight), {count_sql} FROM edge e WHERE e.tenant = ? AND e.kind = ? {condition} "
             f"AND e.sight IN ({visibility_codes_sql(visibilities)}) GROUP BY e.dst",
             self._tenant, KIND_CODE[kind], *values,
         )  # fmt: skip
-        if of == "memory":
-            tiers = {one.code: TIERS[one.dst_tier] for one in visibilities}
-            names = {end: id_from_hash(tiers[code], end) for end, code, _ in found}
+        if target == "memory":
+            tiers = {v.code: TIERS[v.dst_tier] for v in visibilities}
+            names = {end: id_from_hash(tiers[code], end) for end, code, _ in rows}
         else:
-            names = self._nodes(of, [end for end, _, _ in found], "e.num")
+            names = self._nodes(target, [end for end, _, _ in rows], "e.num")
         wanted = None if ids is None else set(ids)
         return {
             names[end]: count
-            for end, _, count in found
+            for end, _, count in rows
             if end in names and (wanted is None or names[end] in wanted)
         }
 
@@ -388,8 +390,8 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
                     *self._scope_keys, *self._scope_keys, hashes,
                 )  # fmt: skip
                 edges += _chain_edges(rule, pairs, step, wanted)
-        found = {(edge.rule, edge.src, edge.dst): edge for edge in edges}
-        return [found[name] for name in sorted(found)]
+        unique = {(edge.rule, edge.src, edge.dst): edge for edge in edges}
+        return [unique[name] for name in sorted(unique)]
 
     def _project_edges(self, hashes: list[int], wanted: set[str]) -> Iterator[Edge]:
         heads = self._all(
@@ -405,10 +407,10 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
                     f"ORDER BY {TIME} {order}, m.tier {order}, m.hash {order} LIMIT 1",
                     *self._scope_keys, project, head[3], head[3], head[0], head[1],
                 )  # fmt: skip
-                yield from _chain_edges("project", [(*head, *one) for one in near], step, wanted)
+                yield from _chain_edges("project", [(*head, *neighbour) for neighbour in near], step, wanted)
 
     def _read_adjacent(self, ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
+        neighbours: dict[str, tuple[str, ...]] = {}
         pairs = self._all(
             "SELECT m.tier, m.hash, n.tier, n.hash FROM memory m JOIN memory n ON n.session = m.session "
             f"AND n.turn BETWEEN m.turn - 1 AND m.turn + 1 AND n.turn <> m.turn WHERE {VISIBLE} "
@@ -417,16 +419,16 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
         )  # fmt: skip
         for tier, number, other_tier, other in pairs:
             memory = id_from_hash(tier, number)
-            found[memory] = (*found.get(memory, ()), id_from_hash(other_tier, other))
-        return {memory: found[memory] for memory in ids if memory in found}
+            neighbours[memory] = (*neighbours.get(memory, ()), id_from_hash(other_tier, other))
+        return {memory: neighbours[memory] for memory in ids if memory in neighbours}
 
     def _members(self, categories: Sequence[str]) -> list[int]:
-        found = self._all(
+        rows = self._all(
             f"SELECT DISTINCT e.src FROM edge e WHERE e.tenant = ? AND e.kind = {KIND_CODE['belongs']} "
             f"AND e.dst IN ? AND e.sight IN ({visibility_codes_sql(self._visibilities())})",
             self._tenant, list(self._nodes("category", node_hashes(categories, "category"))),
         )  # fmt: skip
-        return sorted(src + SIGN for (src,) in found)
+        return sorted(src + SIGN for (src,) in rows)
 
 
 def as_neighbour(condition: str) -> str:
@@ -436,6 +438,6 @@ def as_neighbour(condition: str) -> str:
 
 def _edge_from_row(kind: str, dst: int, row: tuple[Any, ...]) -> Edge:
     src, src_tier, dst_tier, key, weight, at, *origin = row
-    to = TARGET_KIND.get(kind)
-    end = id_from_hash(TIERS[dst_tier] if to is None else to, dst)
+    target_kind = TARGET_KIND.get(kind)
+    end = id_from_hash(TIERS[dst_tier] if target_kind is None else target_kind, dst)
     return Edge(id_from_hash(TIERS[src_tier], src), kind, end, key, weight, at + EPOCH_MICROS, *origin)

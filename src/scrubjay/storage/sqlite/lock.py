@@ -34,15 +34,15 @@ def writer_turn(store: Path, patience: float = PATIENCE) -> Iterator[None]:
     if sys.platform == "win32":  # SQLite's own lock, unfair but sound
         yield
         return
-    end = time.monotonic() + patience
+    deadline = time.monotonic() + patience
     name = store.with_name(store.name + ".lock")
     following = _open_lock_file(name.with_name(name.name + "-next"), store)
     try:
         current = _open_lock_file(name, store)
         try:
-            _wait_for_lock(following, end, patience, store)
+            _wait_for_lock(following, deadline, patience, store)
             try:
-                _wait_for_lock(current, end, patience, store)
+                _wait_for_lock(current, deadline, patience, store)
             finally:
                 fcntl.flock(following, fcntl.LOCK_UN)
             yield
@@ -74,9 +74,9 @@ def _open_lock_file(path: Path, store: Path) -> int:
         ) from error
 
 
-def _wait_for_lock(descriptor: int, end: float, patience: float, store: Path) -> None:
+def _wait_for_lock(descriptor: int, deadline: float, patience: float, store: Path) -> None:
     while not try_lock(descriptor):
-        if time.monotonic() >= end:
+        if time.monotonic() >= deadline:
             raise StoreBusyError(
                 f"Another writer has held {store} for {patience:g} seconds. Nothing was written.",
                 hint="try again; `scrubjay status` shows what the store is doing",

@@ -104,16 +104,16 @@ def backup_file(source: Database, file: Path, key: EncryptionKey | None = None) 
     try:
         unlock(cast("Database", copy), key)
         copy.pragma("journal_mode", "delete")
-        found = copy.pragma("integrity_check")
-        if found != "ok":
+        verdict = copy.pragma("integrity_check")
+        if verdict != "ok":
             raise StoreDamagedError(
-                f"The copy is damaged: {found}. No backup was written.",
+                f"The copy is damaged: {verdict}. No backup was written.",
                 hint="the store itself may be damaged: `scrubjay export` what can still be read",
             )
     finally:
         copy.close()
-    with file.open("rb+") as opened:
-        os.fsync(opened.fileno())
+    with file.open("rb+") as handle:
+        os.fsync(handle.fileno())
 
 
 def file_contains(path: Path, word: bytes) -> bool:
@@ -177,8 +177,8 @@ def check_integrity(path: Path, seconds: float, key: EncryptionKey | None = None
             unlock(database, key)
             schema = unlocked_schema_version(database, path, key)
             pages = int(connection.pragma("page_count"))
-            end = time.monotonic() + seconds
-            connection.set_progress_handler(lambda: time.monotonic() > end, CHECK_STEPS)
+            deadline = time.monotonic() + seconds
+            connection.set_progress_handler(lambda: time.monotonic() > deadline, CHECK_STEPS)
             finished, messages = True, [("ok",)]
             try:
                 messages = list(connection.execute(f"PRAGMA quick_check({MAX_FAULTS})"))

@@ -29,8 +29,8 @@ MAX_CANDIDATES: Final = 50_000
 FEW_TERMS: Final = 20_000
 """Vocabulary up to which every term is compared with a mistyped word, without the trigram index."""
 FEW_DIVISOR: Final = 8
-"""Where they are less than an eighth of the file's: the trigrams are those of all its tenants together, and with 10,000
-of them a lookup took 60 ms (bench/LOG.md)."""
+"""And only if it is less than an eighth of the file's terms: the trigram index covers all tenants, and with 10,000 of
+them a lookup took 60 ms (bench/LOG.md)."""
 TERM_BYTES: Final = 70
 
 
@@ -49,10 +49,10 @@ class Vocabulary:
             self._epoch = epoch
         known = self._numbers.setdefault(tenant, {})
         unknown = sorted(terms - known.keys())  # sorted, so that the index grows at neighbouring places
-        found = db.executemany(
+        cursor = db.executemany(
             "SELECT text, id FROM term WHERE tenant = ? AND text = ?", ((tenant, term) for term in unknown)
         )
-        known.update(found.fetchall())
+        known.update(cursor.fetchall())
         known.update(_insert_terms(db, tenant, [term for term in unknown if term not in known]))
         return known
 
@@ -99,11 +99,11 @@ def pad_term(term: str) -> str:
 def find_similar_terms(
     db: Database, tenant: int, snapshot: Snapshot, word: str
 ) -> Sequence[tuple[str, float]]:
-    own = snapshot.cached(
+    vocabulary = snapshot.cached(
         "terms", lambda: small_vocabulary(db, tenant), lambda read: TERM_BYTES * len(read or ())
     )
-    if own is not None:
-        return similar_words(own, word, len(own))
+    if vocabulary is not None:
+        return similar_words(vocabulary, word, len(vocabulary))
     sharing = set(trigram_candidates(db, tenant, word)) - {word}
     return nearest_terms(word, sharing, len(sharing))
 
@@ -111,9 +111,9 @@ def find_similar_terms(
 def small_vocabulary(db: Database, tenant: int) -> tuple[str, ...] | None:
     """Return all terms of a tenant that has few of a file's; None where trigrams find them faster."""
     last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'term'").fetchone()
-    most = min(FEW_TERMS, int(last[0]) // FEW_DIVISOR) if last is not None else 0
-    found = db.execute("SELECT text FROM term WHERE tenant = ? LIMIT ?", (tenant, most + 1)).fetchall()
-    return tuple(text for (text,) in found) if len(found) <= most else None
+    limit = min(FEW_TERMS, int(last[0]) // FEW_DIVISOR) if last is not None else 0
+    rows = db.execute("SELECT text FROM term WHERE tenant = ? LIMIT ?", (tenant, limit + 1)).fetchall()
+    return tuple(text for (text,) in rows) if len(rows) <= limit else None
 
 
 def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
@@ -128,26 +128,26 @@ def trigram_candidates(db: Database, tenant: int, word: str) -> list[str]:
     if not queries:
         return []
     skipped = len(grams) - len(queries)
-    each = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(queries))
-    size, most = len(grams), f"shared * {1 + 1 / NEAREST_FLOOR} - {len(grams)}"
-    found = db.execute(
-        f"SELECT t.text FROM (SELECT id, count(*) + {skipped} AS shared FROM ({each}) GROUP BY id "
+    matches = " UNION ALL ".join(["SELECT rowid AS id FROM term_gram WHERE term_gram MATCH ?"] * len(queries))
+    size, max_trigrams = len(grams), f"shared * {1 + 1 / NEAREST_FLOOR} - {len(grams)}"
+    rows = db.execute(
+        f"SELECT t.text FROM (SELECT id, count(*) + {skipped} AS shared FROM ({matches}) GROUP BY id "
         f"HAVING shared >= {NEAREST_FLOOR * size}) JOIN term t USING (id) WHERE t.tenant = ? "
-        f"AND (length(t.text) < 3 OR {most} >= 3) LIMIT ?",
+        f"AND (length(t.text) < 3 OR {max_trigrams} >= 3) LIMIT ?",
         (*('"' + gram.replace('"', '""') + '"' for gram in queries), tenant, MAX_CANDIDATES),
     ).fetchall()
-    return [text for (text,) in found]
+    return [text for (text,) in rows]
 
 
 def score_groups(
     db: Database, tenant: int, table: MemoryTable, groups: Iterable[TermGroup]
 ) -> dict[TermGroup, GroupScores]:
     groups = list(groups)
-    found = _read_postings(
+    matches = _read_postings(
         db, tenant, table, list(dict.fromkeys(form for group in groups for form in group.forms))
     )
     return {
-        group: score_group(table, [found.get(form, NO_MATCHES) for form in group.forms]) for group in groups
+        group: score_group(table, [matches.get(form, NO_MATCHES) for form in group.forms]) for group in groups
     }
 
 
@@ -158,13 +158,13 @@ def _read_postings(
     segments = ",".join(map(str, first))
     slots: dict[str, list[NDArray[np.int64]]] = {}
     counts: dict[str, list[NDArray[np.uint8]]] = {}
-    read = select(
+    rows = select(
         db,
         "SELECT t.text, p.segment, p.data FROM term t CROSS JOIN posting p ON p.term = t.id "
         f"AND p.segment IN ({segments}) WHERE t.tenant = ? AND t.text IN ? ORDER BY p.segment",
         tenant, list(forms),
     )  # fmt: skip
-    for form, segment, data in read:
+    for form, segment, data in rows:
         places, frequencies = unpack_postings(data)
         slots.setdefault(form, []).append(places.astype(np.int64) + first[segment])
         counts.setdefault(form, []).append(frequencies)

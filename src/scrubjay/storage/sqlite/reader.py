@@ -1,6 +1,6 @@
 """Reader: one consistent view for one scope, inside one read transaction.
 
-SQLite tells when another connection has committed (``PRAGMA data_version``); then everything is read again.
+``PRAGMA data_version`` changes when another connection commits; then everything is read again.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ class SnapshotCache:
             self._version = version
             self._scopes.clear()
         before = len(self._scopes)
-        found = self._scopes.setdefault(scope, Snapshot())
+        snapshot = self._scopes.setdefault(scope, Snapshot())
         self._scopes.move_to_end(scope)
         while len(self._scopes) > 1 and (
             len(self._scopes) > MAX_SCOPES or sum(map(len, self._scopes.values())) > MAX_METADATA
         ):
             self._scopes.popitem(last=False)
         if len(self._scopes) != before:
-            for one in self._scopes.values():
-                one.words.allow(MAX_SCORE_BYTES // len(self._scopes))
-        return found
+            for cached in self._scopes.values():
+                cached.words.allow(MAX_SCORE_BYTES // len(self._scopes))
+        return snapshot
 
 
 NO_BYTES: Final = np.zeros(0, np.uint8)
@@ -143,12 +143,12 @@ def _read_table(
     )
 
 
-def _is_among(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_in(nums: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which rows' numbers are wanted. A lookup table: np.isin sorts, half a second a million."""
     table = np.zeros(int(nums.max(initial=0)) + 1, np.bool_)
     table[wanted[wanted < len(table)]] = True
-    found: NDArray[np.bool_] = table[nums]
-    return found
+    is_wanted: NDArray[np.bool_] = table[nums]
+    return is_wanted
 
 
 class SQLiteReader(SQLiteGraph):
@@ -177,40 +177,40 @@ class SQLiteReader(SQLiteGraph):
         return self._table().memories
 
     def _mask(self, where: RecordFilter) -> NDArray[np.bool_]:
-        found: NDArray[np.bool_] = self._snapshot.masks.get([where], self._read_masks)[where]
-        return found
+        mask: NDArray[np.bool_] = self._snapshot.masks.get([where], self._read_masks)[where]
+        return mask
 
     def _read_masks(self, filters: list[RecordFilter]) -> dict[RecordFilter, NDArray[np.bool_]]:
-        found = {where: self._read_mask(where) for where in filters}
-        for mask in found.values():
+        masks = {where: self._read_mask(where) for where in filters}
+        for mask in masks.values():
             mask.flags.writeable = False
-        return found
+        return masks
 
     def _read_mask(self, where: RecordFilter) -> NDArray[np.bool_]:
         table = self._table()
         nums, mask = table.columns["num"], table.column_mask(where)
 
-        def among(source: str, *values: object) -> NDArray[np.bool_]:
-            found = self._all(f"SELECT num FROM {source}", *values)
-            return _is_among(nums, np.array([num for (num,) in found], np.int64))
+        def rows_of(source: str, *values: object) -> NDArray[np.bool_]:
+            rows = self._all(f"SELECT num FROM {source}", *values)
+            return _is_in(nums, np.array([num for (num,) in rows], np.int64))
 
         for tag in where.tags:
-            mask &= among("tag WHERE tag = ?", tag)
+            mask &= rows_of("tag WHERE tag = ?", tag)
         if where.sources or where.path:
-            mask &= among("memory WHERE document IN ?", self._documents_of(where))
-        mine = "memory WHERE tenant = ? AND"
+            mask &= rows_of("memory WHERE document IN ?", self._documents_of(where))
+        of_tenant = "memory WHERE tenant = ? AND"
         projects = [project for project in where.projects if project is not None]
         if None in where.projects:  # no index finds memories without a project: exclude the others
-            mask &= ~among(f"{mine} project IS NOT NULL AND project NOT IN ?", self._tenant, projects)
+            mask &= ~rows_of(f"{of_tenant} project IS NOT NULL AND project NOT IN ?", self._tenant, projects)
         elif projects:
-            mask &= among(f"{mine} project IN ?", self._tenant, projects)
+            mask &= rows_of(f"{of_tenant} project IN ?", self._tenant, projects)
         for column, names in (("agent", where.agents), ("session", where.sessions)):
             if names:
-                mask &= among(f"{mine} {column} IN ?", self._tenant, list(names))
+                mask &= rows_of(f"{of_tenant} {column} IN ?", self._tenant, list(names))
         if where.apart_from is not None:
-            mask &= ~among(f"{mine} session = ?", self._tenant, where.apart_from)
+            mask &= ~rows_of(f"{of_tenant} session = ?", self._tenant, where.apart_from)
         if where.pinned:
-            mask &= among(f"{mine} pinned = 1", self._tenant)
+            mask &= rows_of(f"{of_tenant} pinned = 1", self._tenant)
         if where.categories:
             mask &= np.isin(table.columns["key"], np.array(self._members(where.categories), np.uint64))
         return mask
@@ -223,31 +223,31 @@ class SQLiteReader(SQLiteGraph):
         )
         if not keys:  # most stores have no such group: no passage is looked at
             return {}
-        found = self._all(
+        rows = self._all(
             "SELECT DISTINCT m.key, d.path FROM source s CROSS JOIN document d ON d.tenant = s.tenant "
             "AND d.source = s.id AND d.generation = ? CROSS JOIN memory m ON m.document = d.id "
             "WHERE s.tenant = ? AND s.key IN ? AND s.id = ? AND m.key IN ?",
             self._generation, self._tenant, self._keys, source, [key for (key,) in keys],
         )  # fmt: skip
-        return paths_by_group(found)
+        return paths_by_group(rows)
 
     def _read_metadata(self, ids: Sequence[str]) -> dict[str, RankingMetadata]:
         table = self._table()
         places = {memory: row for memory, row in zip(ids, table.find(ids), strict=True) if row is not None}
-        found: dict[str, RankingMetadata] = {}
-        read = self._all(
+        metadata: dict[str, RankingMetadata] = {}
+        rows = self._all(
             f"SELECT m.tier, m.hash, m.title, m.turn, m.role, {TIME}, m.last_used, m.pinned, m.strength, "
             f"m.confidence, m.session, m.project FROM memory m WHERE {VISIBLE} AND m.hash IN ?",
             *self._scope_keys, memory_hashes(places),
         )  # fmt: skip
-        for tier, number, title, turn, role, at, used, pinned, *rest in read:
+        for tier, number, title, turn, role, at, used, pinned, *rest in rows:
             memory = id_from_hash(tier, number)
             if memory in places:
                 words = int(table.lengths[places[memory]])
-                found[memory] = RankingMetadata(
+                metadata[memory] = RankingMetadata(
                     title, words, is_turn(tier, rest[-2], role, turn), role, at, used, bool(pinned), *rest
                 )
-        return found
+        return metadata
 
     def _score_groups(self, groups: Sequence[TermGroup]) -> dict[TermGroup, GroupScores]:
         return postings.score_groups(self._db, self._tenant, self._table(), groups)
@@ -283,38 +283,38 @@ class SQLiteReader(SQLiteGraph):
         return self._snapshot.cached("languages", self._read_languages)
 
     def _read_languages(self) -> tuple[str, ...]:
-        found = self._all(
+        rows = self._all(
             "SELECT code FROM language WHERE id IN ? ORDER BY code", list(self._table().languages)
         )
-        return tuple(code for (code,) in found)
+        return tuple(code for (code,) in rows)
 
     def similar_terms(self, word: str, limit: int = 3) -> list[tuple[str, float]]:
-        found: list[tuple[str, float]] = []
+        similar: list[tuple[str, float]] = []
         for term, similarity in postings.find_similar_terms(self._db, self._tenant, self._snapshot, word):
-            if len(found) == limit:
+            if len(similar) == limit:
                 break
             if postings.has_term(self._db, self._tenant, self._table(), term):
-                found.append((term, similarity))
-        return found
+                similar.append((term, similarity))
+        return similar
 
     def _count_windows(self, fingerprint: str) -> int:
-        ((found,),) = self._all(
+        ((count,),) = self._all(
             "SELECT total(v.rows) FROM segment s JOIN vector v ON v.segment = s.id JOIN model m ON m.id = v.model "
             "WHERE s.tenant = ? AND s.generation = ? AND s.key IN ? AND m.fingerprint = ?",
             *self._scope_keys, fingerprint,
         )  # fmt: skip
-        return int(found)
+        return int(count)
 
     def cached_texts(self, fingerprint: str, hashes: Sequence[str]) -> dict[str, QuantizedVectors]:
-        registered = self._registered().get(fingerprint)
+        registered = self._registered_models().get(fingerprint)
         if registered is None:
             return {}
-        found = self._all(
+        cached = self._all(
             "SELECT hash, rows, data FROM cache WHERE tenant = ? AND model = ? AND hash IN ?",
             self._tenant, registered.number, list(hashes),
         )  # fmt: skip
         width = registered.model.row_bytes
-        return {text: decode_cached_text(rows, data, width) for text, rows, data in found}
+        return {text: decode_cached_text(rows, data, width) for text, rows, data in cached}
 
     def forgotten_hashes(self, hashes: Iterable[str]) -> set[str]:
         if not self._all("SELECT 1 FROM tombstone WHERE tenant = ? LIMIT 1", self._tenant):

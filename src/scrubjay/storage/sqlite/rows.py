@@ -29,21 +29,21 @@ def find_tenant(db: Database, name: str) -> Tenant | None:
 
 def count_by_key(db: Database, tenant: Tenant) -> dict[str, int]:
     """Return visibility key to number of memories, from the segments: a row for thousands of memories."""
-    found = db.execute(
+    rows = db.execute(
         "SELECT key, sum(live) FROM segment WHERE tenant = ? AND generation = ? GROUP BY key",
         (tenant.number, tenant.generation),
     ).fetchall()
-    return dict(found)
+    return dict(rows)
 
 
 def get_or_create_tenant(db: Database, name: str, secret: bytes | None = None) -> Tenant:
     """Return a tenant, created with this or a random secret if new. Call it inside a transaction."""
-    found = find_tenant(db, name)
-    if found is None:
+    tenant = find_tenant(db, name)
+    if tenant is None:
         db.execute("INSERT INTO tenant (name, secret) VALUES (?, ?)", (name, secret or os.urandom(32)))
-        found = find_tenant(db, name)
-    assert found is not None
-    return found
+        tenant = find_tenant(db, name)
+    assert tenant is not None
+    return tenant
 
 
 INSERT_MEMORY: Final = insert_sql("memory", ("tenant", "generation", *RECORD_COLUMNS))
@@ -70,8 +70,8 @@ _SELECT_MODELS: Final = (
 
 
 def registered_models(db: Database, tenant: int) -> dict[str, RegisteredModel]:
-    found = {}
+    models = {}
     for number, *identity, state in db.execute(_SELECT_MODELS, (tenant,)).fetchall():
         model = EmbeddingModel(*identity)
-        found[model.fingerprint] = RegisteredModel(number, model, state)
-    return found
+        models[model.fingerprint] = RegisteredModel(number, model, state)
+    return models

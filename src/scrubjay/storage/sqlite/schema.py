@@ -214,14 +214,14 @@ def schema_version(connection: Database, path: str) -> int:
     """Return a file's schema number, 0 for an empty file."""
     connection.execute("BEGIN")  # one snapshot: another process may be making the tables just now
     try:
-        found = connection.pragma("application_id")
+        application_id = connection.pragma("application_id")
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
         done = connection.pragma("user_version") if tables else 0
     finally:
         connection.execute("COMMIT")
-    if found != APPLICATION_ID and tables:
+    if application_id != APPLICATION_ID and tables:
         raise StoreDamagedError(
-            f"{path} is an SQLite database, but not a scrubjay store (application id {found:#x}). It was not touched.",
+            f"{path} is an SQLite database, but not a scrubjay store (application id {application_id:#x}). It was not touched.",
             hint="name another file with --store",
         )
     newest = MIGRATIONS[-1][0]

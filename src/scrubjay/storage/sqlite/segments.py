@@ -39,27 +39,14 @@ def insert_segment(
         code: language_number(db, code) for code in dict.fromkeys(memory.language for _, memory in entries)
     }
     columns[:] = [_column_values(num, memory, languages[memory.language]) for num, memory in entries]
-    db.execute(
-        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
-        f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
-        (
-            tenant,
-            key,
-            generation,
-            len(entries),
-            len(entries),
-            int(columns["length"].sum()),
-            columns.tobytes(),
-        ),
-    )
-    segment = db.last_insert_rowid()
+    segment = _insert_columns(db, tenant, key, generation, columns)
     slots, numbers, counts = _occurrences(entries, terms)
-    own = np.sort(slots.astype(np.uint64) << 32 | numbers).astype("<u4").tobytes()
+    packed_terms = np.sort(slots.astype(np.uint64) << 32 | numbers).astype("<u4").tobytes()
     ends = np.searchsorted(slots, np.arange(len(entries) + 1)).tolist()
     db.executemany(
         "INSERT INTO slot VALUES (?, ?, ?, ?)",
         [
-            (num, segment, slot, own[4 * first : 4 * last])
+            (num, segment, slot, packed_terms[4 * first : 4 * last])
             for slot, ((num, _), (first, last)) in enumerate(zip(entries, pairwise(ends), strict=True))
         ],
     )
@@ -70,6 +57,17 @@ def insert_segment(
             by_model[fingerprint].append((slot, codes))
     for fingerprint, rows in by_model.items():
         append_vectors(db, segment, model_number(db, tenant, fingerprint), rows)
+
+
+def _insert_columns(db: Database, tenant: int, key: str, generation: int, columns: NDArray[np.void]) -> int:
+    """Insert the row of a segment whose slots are all live, and return its number."""
+    slots, length = len(columns), int(columns["length"].sum())
+    db.execute(
+        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
+        f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
+        (tenant, key, generation, slots, slots, length, columns.tobytes()),
+    )
+    return db.last_insert_rowid()
 
 
 def _occurrences(
@@ -138,20 +136,20 @@ def append_vectors(
 
 
 REWRITE_FROM: Final = 64
-"""Memories taken out of one segment at once, from which on writing it anew costs less than editing it: a
-memory's hundred posting lists are a hundred small updates, a whole segment about as many as sixty memories."""
+"""Memories removed from one segment at once from which rewriting it costs less than editing it: a memory's
+hundred posting lists are a hundred small updates, and a whole segment costs about as much as sixty memories."""
 
 
 def remove_memories(db: Database, nums: Sequence[int]) -> list[int]:
-    """Empty the slots of memories, and return the segments that must be written anew."""
-    gone: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
+    """Empty the slots of memories, and return the segments that must be rewritten."""
+    removals: dict[int, list[tuple[int, list[int]]]] = defaultdict(list)
     rewrite = []
     for num in nums:
         row = db.execute("SELECT segment, slot, terms FROM slot WHERE num = ?", (num,)).fetchone()
         if row is not None:
-            gone[row[0]].append((row[1], blobs.unpack_terms(row[2])))
+            removals[row[0]].append((row[1], blobs.unpack_terms(row[2])))
             db.execute("DELETE FROM slot WHERE num = ?", (num,))
-    for segment, slots in gone.items():
+    for segment, slots in removals.items():
         live = _blank_columns(db, segment, [slot for slot, _ in slots])
         if live == 0:
             drop_segment(db, segment)
@@ -180,32 +178,32 @@ def _strip_postings(db: Database, segment: int, removals: Sequence[tuple[int, li
     for slot, terms in removals:
         for term in terms:
             by_term[term].add(slot)
-    for term, gone in by_term.items():
+    for term, removed_slots in by_term.items():
         (data,) = db.execute(
             "SELECT data FROM posting WHERE segment = ? AND term = ?", (segment, term)
         ).fetchone()
         slots, counts = blobs.unpack_postings(data)
-        if len(slots) == len(gone):
+        if len(slots) == len(removed_slots):
             db.execute("DELETE FROM posting WHERE segment = ? AND term = ?", (segment, term))
             continue
-        places = [place for place, slot in enumerate(slots.tolist()) if slot not in gone]
+        places = [place for place, slot in enumerate(slots.tolist()) if slot not in removed_slots]
         packed = blobs.pack_postings(slots[places], counts[places])
         db.execute("UPDATE posting SET data = ? WHERE segment = ? AND term = ?", (packed, segment, term))
 
 
 def _blank_vectors(db: Database, segment: int, slots: set[int]) -> None:
     """Zero the rows in place: an edit must not cost rewriting megabytes."""
-    gone = np.array(sorted(slots), np.uint16)
-    found = db.execute(
+    blanked = np.array(sorted(slots), np.uint16)
+    vectors = db.execute(
         "SELECT v.id, v.rows, m.dimensions, m.pooling FROM vector v JOIN model m ON m.id = v.model "
         "WHERE v.segment = ?",
         (segment,),
     ).fetchall()
-    for row_id, rows, *model in found:
+    for row_id, rows, *model in vectors:
         layout = blobs.VectorLayout.stored(*model)
         with db.blob_open("main", "vector", "data", row_id, True) as blob:
             row_slots = np.frombuffer(blob.read(rows * 2), "<u2")
-            for row in np.flatnonzero(np.isin(row_slots, gone)).tolist():
+            for row in np.flatnonzero(np.isin(row_slots, blanked)).tolist():
                 if layout.scaled:
                     blob.seek(layout.scale_offset(row, rows))
                     blob.write(bytes(4))
@@ -219,10 +217,10 @@ def set_statuses(db: Database, statuses: Mapping[int, str]) -> None:
     for num, status in statuses.items():
         segment, slot = db.execute("SELECT segment, slot FROM slot WHERE num = ?", (num,)).fetchone()
         places[segment].append((slot, status))
-    for segment, restated in places.items():
+    for segment, slots in places.items():
         (blob,) = db.execute("SELECT columns FROM segment WHERE id = ?", (segment,)).fetchone()
         columns = np.frombuffer(blob, COLUMNS).copy()
-        for slot, status in restated:
+        for slot, status in slots:
             columns["status"][slot] = STATUS_CODE[status]
         db.execute(
             f"UPDATE segment SET columns = ?, version = {blobs.NEXT_VERSION} WHERE id = ?",
@@ -284,18 +282,18 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
         "SELECT id, live, slots FROM segment WHERE tenant = ? AND key = ? AND generation = ? ORDER BY id",
         (tenant, key, generation),
     ).fetchall()
-    most = _segment_limit(db, tenant)
+    limit = _segment_limit(db, tenant)
     sizes: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for segment, live, slots in rows:
         if live * 2 < slots and slots > FANOUT:
-            return [segment]  # mostly empty slots: write it anew
+            return [segment]  # mostly empty slots: rewrite it
         sizes[size_class(live)].append((segment, live))
     for _, segments in sorted(sizes.items()):
         # One that is more than half full is left alone: as the first of the chosen it would leave no room for others.
-        segments = [(segment, live) for segment, live in segments if live * 2 <= most]
+        segments = [(segment, live) for segment, live in segments if live * 2 <= limit]
         if len(segments) >= FANOUT:
             chosen: list[int] = []
-            room = most
+            room = limit
             for segment, live in segments:
                 if live <= room:
                     chosen.append(segment)
@@ -306,9 +304,9 @@ def segments_to_merge(db: Database, tenant: int, key: str, generation: int) -> l
 
 
 def _segment_limit(db: Database, tenant: int) -> int:
-    found = db.execute("SELECT dimensions, pooling FROM model WHERE tenant = ?", (tenant,)).fetchall()
-    layouts = [blobs.VectorLayout.stored(*model) for model in found]
-    widest = max((each.width * (1 if each.scaled else USUAL_TOKENS) for each in layouts), default=1)
+    rows = db.execute("SELECT dimensions, pooling FROM model WHERE tenant = ?", (tenant,)).fetchall()
+    layouts = [blobs.VectorLayout.stored(*model) for model in rows]
+    widest = max((layout.width * (1 if layout.scaled else USUAL_TOKENS) for layout in layouts), default=1)
     return min(blobs.MAX_SLOTS, max(MIN_SEGMENT_LIMIT, VECTOR_BYTES // widest))
 
 
@@ -326,12 +324,8 @@ def merge_segments(db: Database, segments: Sequence[int]) -> int:
         parts.append(columns[live])
         base += int(live.sum())
     columns = np.concatenate(parts)
-    db.execute(
-        "INSERT INTO segment (tenant, key, generation, slots, live, length, version, columns) "
-        f"VALUES (?,?,?,?,?,?,{blobs.FIRST_VERSION},?)",
-        (*rows[0][1:4], base, base, int(columns["length"].sum()), columns.tobytes()),
-    )
-    fresh = db.last_insert_rowid()
+    tenant, key, generation = rows[0][1:4]
+    fresh = _insert_columns(db, tenant, key, generation, columns)
     for merged in _merge_postings(db, remap, fresh):
         db.executemany("INSERT INTO posting VALUES (?, ?, ?)", merged)
     _merge_vectors(db, remap, fresh)
@@ -353,12 +347,12 @@ def _merge_postings(
     while term <= (last or 0):
         parts: list[tuple[NDArray[np.uint16], NDArray[np.uint32], NDArray[np.uint8]]] = []
         for segment, remapped in sorted(remap.items()):
-            found = db.execute(
+            rows = db.execute(
                 "SELECT term, data FROM posting WHERE segment = ? AND term >= ? AND term < ?",
                 (segment, term, term + width),
             ).fetchall()
-            sizes, slots, counts = blobs.unpack_lists([data for _, data in found])
-            terms = np.repeat(np.fromiter((number for number, _ in found), np.uint32, len(found)), sizes)
+            sizes, slots, counts = blobs.unpack_lists([data for _, data in rows])
+            terms = np.repeat(np.fromiter((number for number, _ in rows), np.uint32, len(rows)), sizes)
             places = remapped[slots]
             live = places >= 0
             parts.append((places[live].astype(np.uint16), terms[live], counts[live]))
@@ -373,10 +367,10 @@ def _merge_vectors(db: Database, remap: dict[int, NDArray[np.int32]], fresh: int
         layout = vector_layout(db, model)
         parts: list[blobs.VectorRows] = []
         for segment, places in remap.items():
-            read = db.execute(
+            cursor = db.execute(
                 "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
             )
-            for rows, data in read.fetchall():
+            for rows, data in cursor.fetchall():
                 slots, scales, codes = layout.unpack(data, rows)
                 moved = places[slots]
                 live = moved >= 0
@@ -399,7 +393,7 @@ def write_vectors(
     db.executemany(
         "INSERT INTO vector (segment, model, rows, data) VALUES (?, ?, ?, ?)",
         (
-            (segment, model, last - first, layout.pack(tuple(each[first:last] for each in vectors)))  # type: ignore[arg-type]
+            (segment, model, last - first, layout.pack(tuple(array[first:last] for array in vectors)))  # type: ignore[arg-type]
             for first, last in pairwise(cuts)
         ),
     )
@@ -412,18 +406,18 @@ def _blob_bytes(layout: blobs.VectorLayout) -> int:
 def join_vectors(db: Database, segment: int, model: int) -> None:
     """Join the blobs that a backfill appended to a segment, once they are `FANOUT` or more."""
     layout = vector_layout(db, model)
-    most = _blob_bytes(layout) // layout.width // 2  # larger blobs are as large as they get
-    found = db.execute(
+    max_rows = _blob_bytes(layout) // layout.width // 2  # larger blobs are as large as they get
+    small = db.execute(
         "SELECT id, rows FROM vector WHERE segment = ? AND model = ? AND rows <= ? ORDER BY rows DESC, id",
-        (segment, model, most),
+        (segment, model, max_rows),
     ).fetchall()
     # Leave blobs much larger than the rest alone, so that each row is rewritten a few times only.
-    while len(found) >= FANOUT and found[0][1] > FANOUT * sum(row[1] for row in found[1:]):
-        found = found[1:]
-    if len(found) < FANOUT:
+    while len(small) >= FANOUT and small[0][1] > FANOUT * sum(row[1] for row in small[1:]):
+        small = small[1:]
+    if len(small) < FANOUT:
         return
     parts = []
-    for number, rows in found:
+    for number, rows in small:
         (data,) = db.execute("SELECT data FROM vector WHERE id = ?", (number,)).fetchone()
         parts.append(layout.unpack(data, rows))
         db.execute("DELETE FROM vector WHERE id = ?", (number,))

@@ -69,14 +69,14 @@ class SQLiteStore(NoTenantIndex):
         self._writer: Database | None = None
         self._wipe_pending = False
         self._local = threading.local()
-        self._open: list[Database] = []
+        self._connections: list[Database] = []
         self._tables = TableCache()
-        self._files = VectorFiles(path.with_name(path.name + "-vectors"))
-        self._vectors = VectorCache(None if key else self._files)
+        self._vector_files = VectorFiles(path.with_name(path.name + "-vectors"))
+        self._vectors = VectorCache(None if key else self._vector_files)
         self._vocabulary = Vocabulary()
-        self._writing = threading.RLock()
+        self._write_lock = threading.RLock()
         self._db()
-        self._file = self._identity()
+        self._opened_identity = self._file_identity()
 
     @property
     def url(self) -> str:
@@ -91,19 +91,19 @@ class SQLiteStore(NoTenantIndex):
 
     def _connect(self) -> Database:
         db = connect(self._path, self._busy_ms / 1000, self._key)
-        self._open.append(db)
+        self._connections.append(db)
         return db
 
-    def _identity(self) -> tuple[int, int] | None:
+    def _file_identity(self) -> tuple[int, int] | None:
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except FileNotFoundError:
             return None
-        return found.st_dev, found.st_ino
+        return status.st_dev, status.st_ino
 
     def _check_file(self) -> None:
         """Refuse to use a file that was moved or removed: what is written there is lost."""
-        if self._identity() != self._file:
+        if self._file_identity() != self._opened_identity:
             raise StoreError(
                 f"{self._path} was moved or removed since it was opened. Nothing was written.",
                 hint="run it again: it opens what is there now, or makes it new",
@@ -120,7 +120,7 @@ class SQLiteStore(NoTenantIndex):
 
     @contextmanager
     def _thread_turn(self, patience: float | None) -> Iterator[None]:
-        if not self._writing.acquire(timeout=-1 if patience is None else patience):
+        if not self._write_lock.acquire(timeout=-1 if patience is None else patience):
             raise StoreBusyError(
                 f"Another thread has written to {self._path} for {patience:g} seconds. Nothing was written.",
                 hint="try again",
@@ -128,21 +128,21 @@ class SQLiteStore(NoTenantIndex):
         try:
             yield
         finally:
-            self._writing.release()
+            self._write_lock.release()
 
     def memory_counts(self, tenant: str) -> Mapping[str, int]:
         with self.reader(Scope(tenant, "")):
-            found = find_tenant(self._db(), tenant)
-            return count_by_key(self._db(), found) if found else {}
+            tenant_row = find_tenant(self._db(), tenant)
+            return count_by_key(self._db(), tenant_row) if tenant_row else {}
 
     def secret(self, scope: Scope) -> bytes:
         with translate_errors(self._path):
-            found = find_tenant(self._db(), scope.tenant)
-        if found is None:
+            tenant = find_tenant(self._db(), scope.tenant)
+        if tenant is None:
             self.write(scope, ())
-            found = find_tenant(self._db(), scope.tenant)
-        assert found is not None
-        return found.secret
+            tenant = find_tenant(self._db(), scope.tenant)
+        assert tenant is not None
+        return tenant.secret
 
     @contextmanager
     def reader(self, scope: Scope) -> Iterator[SQLiteReader]:
@@ -183,14 +183,9 @@ class SQLiteStore(NoTenantIndex):
                     writer.apply_all(changes)
                     writer.finish()
                     mark = db.pragma("data_version")  # changes when another connection writes
+                    count = partial(count_by_key, db, tenant)
                     after = self._quota_checker.check(
-                        self.quota,
-                        scope.tenant,
-                        tenant,
-                        mark,
-                        writer.gained,
-                        changes,
-                        partial(count_by_key, db, tenant),
+                        self.quota, scope.tenant, tenant, mark, writer.gained, changes, count
                     )
             except BaseException:
                 self._vocabulary.discard()
@@ -207,7 +202,7 @@ class SQLiteStore(NoTenantIndex):
         """
         try:
             with translate_wipe_errors(self._path):
-                self._files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
+                self._vector_files.keep(set(db.execute("SELECT id, version FROM segment").fetchall()))
                 if log:
                     from scrubjay.storage.sqlite import maintenance
 
@@ -307,9 +302,9 @@ class SQLiteStore(NoTenantIndex):
 
     def close(self) -> None:
         with translate_errors(self._path):
-            for db in self._open:
+            for db in self._connections:
                 db.close()
-            self._open.clear()
+            self._connections.clear()
             self._writer = None
             self._local = threading.local()
 

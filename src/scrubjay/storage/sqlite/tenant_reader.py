@@ -64,11 +64,11 @@ SELECT_EVENTS: Final = (
 
 
 def all_keys(db: Database, tenant: str) -> tuple[str, ...]:
-    found = find_tenant(db, tenant)
-    if found is None:
+    tenant_row = find_tenant(db, tenant)
+    if tenant_row is None:
         return ()
     statement = " UNION ".join(f"SELECT key FROM {table} WHERE tenant = ?1" for table in KEYED_TABLES)
-    return tuple(sorted(key for (key,) in db.execute(statement, (found.number,)).fetchall()))
+    return tuple(sorted(key for (key,) in db.execute(statement, (tenant_row.number,)).fetchall()))
 
 
 class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
@@ -85,15 +85,15 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
 
     @property
     def secret(self) -> bytes | None:
-        found = find_tenant(self._db, self.scope.tenant)
-        return None if found is None else found.secret
+        tenant = find_tenant(self._db, self.scope.tenant)
+        return None if tenant is None else tenant.secret
 
     def memories(self) -> Iterator[list[PreparedMemory]]:
-        db, own = self._db, (self._tenant, self._generation)
-        words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", own[:1]).fetchall())
+        db, generation_key = self._db, (self._tenant, self._generation)
+        words = dict(db.execute("SELECT id, text FROM term WHERE tenant = ?", generation_key[:1]).fetchall())
         languages = dict(db.execute("SELECT id, code FROM language").fetchall())
         segments = db.execute(
-            "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", own
+            "SELECT id, key FROM segment WHERE tenant = ? AND generation = ? ORDER BY id", generation_key
         ).fetchall()
         for segment, key in segments:
             yield from self._segment(segment, key, words, languages)
@@ -105,17 +105,17 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
         columns = np.frombuffer(blob, COLUMNS)
         counts = self._counts(segment, len(columns), words)
         vectors = {
-            fingerprint: self._windows_of(segment, one.number, blobs.VectorLayout.of(one.model))
-            for fingerprint, one in self._registered().items()
+            fingerprint: self._windows_of(segment, record.number, blobs.VectorLayout.of(record.model))
+            for fingerprint, record in self._registered_models().items()
         }
         live = np.flatnonzero(columns["live"]).tolist()
         for slots in in_batches(live, BATCH_ROWS):
             ids = self._ids(columns, slots)
-            found = self._all(
+            rows = self._all(
                 f"SELECT {SELECTED_COLUMNS} {FROM_MEMORY} WHERE {VISIBLE} AND m.hash IN ?",
                 self._tenant, self._generation, [key], memory_hashes(ids),
             )  # fmt: skip
-            records = {one.id: one for one in (record_from_row(row, decode_strings) for row in found)}
+            records = {record.id: record for record in (record_from_row(row, decode_strings) for row in rows)}
             yield [
                 PreparedMemory(
                     records[memory],
@@ -133,12 +133,12 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
 
     def _counts(self, segment: int, slots: int, words: dict[int, str]) -> list[dict[str, int]]:
         counts: list[dict[str, int]] = [{} for _ in range(slots)]
-        found = self._db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,))
-        for term, data in iter(found.fetchone, None):
+        cursor = self._db.execute("SELECT term, data FROM posting WHERE segment = ?", (segment,))
+        for term, data in iter(cursor.fetchone, None):
             word = words[term]
-            places, times = blobs.unpack_postings(data)
-            for slot, often in zip(places.tolist(), times.tolist(), strict=True):
-                counts[slot][word] = often
+            places, frequencies = blobs.unpack_postings(data)
+            for slot, frequency in zip(places.tolist(), frequencies.tolist(), strict=True):
+                counts[slot][word] = frequency
         return counts
 
     def _windows_of(
@@ -153,39 +153,39 @@ class SQLiteTenantReader(SQLTenantReader, SQLiteReader):
 
     def altered_memories(self) -> Iterator[tuple[int, list[AlteredMemory]]]:
         first = -SIGN
-        while found := self._db.execute(
+        while rows := self._db.execute(
             SELECT_CONTENT_HASHES, (self._tenant, self._generation, first, BATCH_ROWS)
         ).fetchall():
-            first = found[-1][1] + 1
+            first = rows[-1][1] + 1
             yield (
-                len(found),
+                len(rows),
                 [
                     AlteredMemory(id_from_hash(tier, number), source, path)
-                    for tier, number, content, digest, source, path in found
+                    for tier, number, content, digest, source, path in rows
                     if hashlib.sha256(content).hexdigest().encode() != digest
                 ],
             )
 
     def all_edges(self) -> Iterator[list[Edge]]:
-        found = self._db.execute(SELECT_EDGES, (self._tenant,))
-        return in_batches((_edge_from_row(row) for row in iter(found.fetchone, None)), BATCH_ROWS)
+        cursor = self._db.execute(SELECT_EDGES, (self._tenant,))
+        return in_batches((_edge_from_row(row) for row in iter(cursor.fetchone, None)), BATCH_ROWS)
 
     def all_events(self) -> Iterator[list[Event]]:
-        found = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
-        return in_batches((event_from_row(row) for row in iter(found.fetchone, None)), BATCH_ROWS)
+        cursor = self._db.execute(SELECT_EVENTS, (self._generation, self._tenant))
+        return in_batches((event_from_row(row) for row in iter(cursor.fetchone, None)), BATCH_ROWS)
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:
-        found = self._db.execute(
+        cursor = self._db.execute(
             "SELECT hash, rows, data, model FROM cache WHERE tenant = ? ORDER BY seq", (self._tenant,)
         )
-        models = {one.number: one.model for one in self._registered().values()}
-        for text, count, blob, number in iter(found.fetchone, None):
+        models = {registered.number: registered.model for registered in self._registered_models().values()}
+        for text, count, blob, number in iter(cursor.fetchone, None):
             model = models[number]
             yield model.fingerprint, {text: decode_cached_text(count, blob, model.row_bytes)}
 
     def tombstones(self) -> Iterator[list[str]]:
-        found = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
-        return in_batches((mark for (mark,) in iter(found.fetchone, None)), BATCH_ROWS)
+        cursor = self._db.execute("SELECT hash FROM tombstone WHERE tenant = ?", (self._tenant,))
+        return in_batches((digest for (digest,) in iter(cursor.fetchone, None)), BATCH_ROWS)
 
 
 def _edge_from_row(row: tuple[Any, ...]) -> Edge:

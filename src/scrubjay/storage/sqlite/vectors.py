@@ -92,11 +92,11 @@ class SpanQuery:
             first = np.searchsorted(vectors.slots, wanted, "left")
             last = np.searchsorted(vectors.slots, wanted, "right")
             for window in range(int((last - first).max(initial=0))):
-                there = np.flatnonzero(first + window < last)
-                picked = first[there] + window
-                amounts = dot_products(vectors.data[picked], self.codes)
-                amounts *= vectors.scales[picked].astype(np.float64) * self.scale
-                best[start + there] = np.maximum(best[start + there], amounts)
+                covered = np.flatnonzero(first + window < last)
+                window_rows = first[covered] + window
+                amounts = dot_products(vectors.data[window_rows], self.codes)
+                amounts *= vectors.scales[window_rows].astype(np.float64) * self.scale
+                best[start + covered] = np.maximum(best[start + covered], amounts)
             start = end
         return best
 
@@ -108,10 +108,9 @@ def score_large_table(
     span_query = SpanQuery.from_vector(query, spans)
     covered = sum(len(span.vectors.slots) for span in spans)
     mean, deviation = mean_and_deviation(_sample_statistics(table, span_query, covered))
-    found = score_nominated(table, span_query, passing)
-    return NominatedScores(
-        replace(found, mean=mean, deviation=deviation, covered=min(covered, table.memories)), span_query.exact
-    )
+    scores = score_nominated(table, span_query, passing)
+    scores = replace(scores, mean=mean, deviation=deviation, covered=min(covered, table.memories))
+    return NominatedScores(scores, span_query.exact)
 
 
 def score_nominated(table: MemoryTable, query: SpanQuery, passing: NDArray[np.bool_]) -> ArrayScores:
@@ -158,18 +157,18 @@ def _nominate_rows(table: MemoryTable, query: SpanQuery, passing: NDArray[np.boo
 
 def _sample_statistics(table: MemoryTable, query: SpanQuery, covered: int) -> NDArray[np.float64]:
     step = max(covered // SAMPLED, 1)
-    found = []
+    samples = []
     for span in query.spans:
         vectors = span.vectors
         live = table.live[vectors.slots[::step].astype(np.int64) + span.first]
         amounts = dot_products(vectors.data[::step], query.codes) * vectors.scales[::step].astype(np.float64)
-        found.append(amounts[live] * query.scale)
-    return np.concatenate(found) if found else np.zeros(0, np.float64)
+        samples.append(amounts[live] * query.scale)
+    return np.concatenate(samples) if samples else np.zeros(0, np.float64)
 
 
 if TYPE_CHECKING:
     Rows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int8]]"
-    Kept: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]"
+    BestRows: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]"
 
 QUERIES_AT_ONCE: Final = 256
 """Queries multiplied at a time: with a block of rows, 4 MB of products."""
@@ -204,8 +203,8 @@ def nearest_rows(
     codes = np.stack([row for row, _ in packed]).astype(kind)
     scales = np.array([scale for _, scale in packed], np.float64)
     least = np.full(len(queries), floor, np.float64)
-    none = np.zeros(0, np.int64)
-    best: Kept = (none, none, none)
+    empty = np.zeros(0, np.int64)
+    best: BestRows = (empty, empty, empty)
     for rows, row_scales, data in _blocks(vectors):
         products = codes @ data.astype(kind).T
         near = products * row_scales
@@ -215,13 +214,13 @@ def nearest_rows(
         )
         # Flat: forty times as fast as the two-dimensional np.nonzero where little is found.
         query, place = np.divmod(np.flatnonzero(near >= bound.astype(kind)[:, None]), len(rows))
-        fit = passing[rows[place]]
-        query, place = query[fit], place[fit]
+        is_hit = passing[rows[place]]
+        query, place = query[is_hit], place[is_hit]
         scores = products[query, place].astype(np.float64)
         scores *= row_scales[place].astype(np.float64) * scales[query]
         micro = np.rint(scores * MICRO).astype(np.int64)
-        fit = micro / MICRO >= floor
-        best = _best_rows(table, best, (query[fit], rows[place[fit]], micro[fit]), limit)
+        is_hit = micro / MICRO >= floor
+        best = _best_rows(table, best, (query[is_hit], rows[place[is_hit]], micro[is_hit]), limit)
         _raise_floor(least, best, limit)
     return _to_hits(table, best, len(queries))
 
@@ -238,20 +237,20 @@ def _blocks(pieces: Iterable[Rows]) -> Iterator[Rows]:
             count += last - first
             first = last
             if count == size:
-                yield _join_candidates(pending)
+                yield _join_pieces(pending)
                 pending, count, size = [], 0, min(size * 2, LARGEST_BLOCK)
     if pending:
-        yield _join_candidates(pending)
+        yield _join_pieces(pending)
 
 
-def _join_candidates(pieces: list[Rows]) -> Rows:
+def _join_pieces(pieces: list[Rows]) -> Rows:
     if len(pieces) == 1:
         return pieces[0]
     rows, scales, data = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
     return rows, scales, data
 
 
-def _best_rows(table: MemoryTable, before: Kept, fresh: Kept, limit: int) -> Kept:
+def _best_rows(table: MemoryTable, before: BestRows, fresh: BestRows, limit: int) -> BestRows:
     """Return the best rows of each query, by query, falling score, id: each row once, by its best window."""
     if not len(fresh[0]):
         return before
@@ -267,7 +266,7 @@ def _best_rows(table: MemoryTable, before: Kept, fresh: Kept, limit: int) -> Kep
     return query[best], row[best], micro[best]
 
 
-def _raise_floor(least: NDArray[np.float64], best: Kept, limit: int) -> None:
+def _raise_floor(least: NDArray[np.float64], best: BestRows, limit: int) -> None:
     """Raise the least score of each query that has enough rows to that of its last."""
     query, _, micro = best
     ends = np.searchsorted(query, np.arange(len(least)), "right")
@@ -276,13 +275,13 @@ def _raise_floor(least: NDArray[np.float64], best: Kept, limit: int) -> None:
         least[full] = np.maximum(least[full], micro[ends[full] - 1] / MICRO)
 
 
-def _to_hits(table: MemoryTable, best: Kept, queries: int) -> list[list[Hit]]:
+def _to_hits(table: MemoryTable, best: BestRows, queries: int) -> list[list[Hit]]:
     query, row, micro = best
-    found: list[list[Hit]] = [[] for _ in range(queries)]
+    hits: list[list[Hit]] = [[] for _ in range(queries)]
     scores = (micro / MICRO).tolist()
     for place, memory, score in zip(query.tolist(), table.ids(row), scores, strict=True):
-        found[place].append(Hit(memory, score))
-    return found
+        hits[place].append(Hit(memory, score))
+    return hits
 
 
 if TYPE_CHECKING:
@@ -308,7 +307,7 @@ class VectorCache:
 
     def __init__(self, files: VectorFiles | None) -> None:
         self.files = files
-        self._kept: OrderedDict[tuple[int, int, int], list[Any]] = OrderedDict()
+        self._cached: OrderedDict[tuple[int, int, int], list[Any]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
 
@@ -324,37 +323,37 @@ class VectorCache:
     def _get(self, part: TablePart, model: int, read: Callable[[], list[Arrays]]) -> list[Arrays]:
         name = (part.segment, part.version, model)
         with self._lock:
-            cached = self._kept.get(name)
+            cached = self._cached.get(name)
             if cached is not None:
-                self._kept.move_to_end(name)
+                self._cached.move_to_end(name)
                 return cached
         vectors = read()
         with self._lock:
             for stale in [
-                k for k in self._kept if k[0] == part.segment and k[2] == model and k[1] < part.version
+                k for k in self._cached if k[0] == part.segment and k[2] == model and k[1] < part.version
             ]:
-                self._bytes -= _vector_bytes(self._kept.pop(stale))
-            if name not in self._kept:
-                self._kept[name] = vectors
+                self._bytes -= _vector_bytes(self._cached.pop(stale))
+            if name not in self._cached:
+                self._cached[name] = vectors
                 self._bytes += _vector_bytes(vectors)
-            while self._bytes > VECTOR_CACHE_BYTES and len(self._kept) > 1:
-                self._bytes -= _vector_bytes(self._kept.popitem(last=False)[1])
+            while self._bytes > VECTOR_CACHE_BYTES and len(self._cached) > 1:
+                self._bytes -= _vector_bytes(self._cached.popitem(last=False)[1])
         return vectors
 
 
 def read_vectors(db: Database, segment: int, model: int, layout: VectorLayout) -> list[VectorRows]:
-    found = db.execute(
+    blobs = db.execute(
         "SELECT rows, data FROM vector WHERE segment = ? AND model = ? ORDER BY id", (segment, model)
     ).fetchall()
-    return [layout.unpack(data, rows) for rows, data in found]
+    return [layout.unpack(data, rows) for rows, data in blobs]
 
 
 def read_token_places(db: Database, segment: int, model: int, layout: VectorLayout) -> list[TokenPlaces]:
-    found = db.execute(
+    blobs = db.execute(
         "SELECT id, rows FROM vector WHERE segment = ? AND model = ?", (segment, model)
     ).fetchall()
     pieces = []
-    for number, rows in found:
+    for number, rows in blobs:
         with db.blob_open("main", "vector", "data", number, False) as blob:
             slots = np.frombuffer(blob.read(rows * 2), "<u2")
         firsts = np.flatnonzero(np.diff(slots.astype(np.int32), prepend=-1))
@@ -373,18 +372,18 @@ def read_token_rows(
 ) -> Iterator[tuple[int, NDArray[np.int8]]]:
     """Yield the codes of those of these slots (ascending) that have any, and nothing else of the blobs."""
     for slots, numbers, offsets, counts in places:
-        at = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)
-        at = at[slots[at] == wanted]
-        at = at[np.argsort(numbers[at], kind="stable")]
-        if not len(at):
+        indexes = np.minimum(np.searchsorted(slots, wanted), len(slots) - 1)
+        indexes = indexes[slots[indexes] == wanted]
+        indexes = indexes[np.argsort(numbers[indexes], kind="stable")]
+        if not len(indexes):
             continue
-        each = zip(*(part[at].tolist() for part in (slots, numbers, offsets, counts)), strict=True)
-        opened = int(numbers[at[0]])
-        with db.blob_open("main", "vector", "data", opened, False) as blob:
-            for slot, number, offset, count in each:
-                if number != opened:
+        entries = zip(*(part[indexes].tolist() for part in (slots, numbers, offsets, counts)), strict=True)
+        open_blob = int(numbers[indexes[0]])
+        with db.blob_open("main", "vector", "data", open_blob, False) as blob:
+            for slot, number, offset, count in entries:
+                if number != open_blob:
                     blob.reopen(number)
-                    opened = number
+                    open_blob = number
                 blob.seek(offset)
                 data = np.frombuffer(blob.read(count * layout.width), np.int8)
                 yield slot, data.reshape(count, layout.width)
@@ -433,11 +432,11 @@ class ModelVectors:
         """Return at most ``limit`` rows of each query, of a cosine of at least ``floor``."""
         if not self._large or len(queries) >= MANY_QUERIES:
             pieces = list(self._pieces())
-            found: list[list[Hit]] = []
+            best: list[list[Hit]] = []
             for first in range(0, len(queries), QUERIES_AT_ONCE):
-                some = queries[first : first + QUERIES_AT_ONCE]
-                found += nearest_rows(self._table, pieces, some, passing, limit, floor)
-            return found
+                batch = queries[first : first + QUERIES_AT_ONCE]
+                best += nearest_rows(self._table, pieces, batch, passing, limit, floor)
+            return best
         spans = self._spans()
         nominated = (
             score_nominated(self._table, SpanQuery.from_vector(query, spans), passing).top(limit)
@@ -449,8 +448,8 @@ class ModelVectors:
         """Return the windows of those of these memories that have any."""
         from scrubjay.storage.changes import QuantizedVectors
 
-        found = zip(ids, self._table.find(ids), strict=True)
-        places = {memory: row for memory, row in found if row is not None}
+        pairs = zip(ids, self._table.find(ids), strict=True)
+        places = {memory: row for memory, row in pairs if row is not None}
         wanted = np.array(sorted(set(places.values())), np.int64)
         by_row: dict[int, list[tuple[NDArray[np.int8], NDArray[np.float32]]]] = {}
         if not self._layout.scaled:

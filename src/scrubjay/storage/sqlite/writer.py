@@ -36,11 +36,18 @@ from scrubjay.storage.rows import (
     place_to_row,
     record_from_row,
 )
-from scrubjay.storage.sqlite import graph, maintenance, postings, rows, segments
+from scrubjay.storage.sqlite import graph, maintenance, postings, segments
 from scrubjay.storage.sqlite.blobs import MAX_SLOTS, NEXT_VERSION, VectorLayout, unpack_terms
 from scrubjay.storage.sqlite.connection import SQLiteStatements, write_transaction
 from scrubjay.storage.sqlite.graph import BY_TARGET_INDEX, KIND_CODE, EdgeVisibility
 from scrubjay.storage.sqlite.postings import Vocabulary
+from scrubjay.storage.sqlite.rows import (
+    INSERT_MEMORY,
+    decode_strings,
+    encode_strings,
+    memory_to_row,
+    registered_models,
+)
 from scrubjay.storage.sqlite.vectors import VectorCache, read_token_rows
 from scrubjay.storage.table import COLUMNS, TIER_CODE, TablePart
 from scrubjay.storage.validation import check_rebuild_changes
@@ -93,12 +100,12 @@ def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str,
 
 def _update_visibility(db: Database, tenant: int, memory: int, key: str) -> None:
     for edges, condition, place in EDGE_SIDES:
-        found = db.execute(
+        rows = db.execute(
             "SELECT id, key, src_key, src_tier, dst_key, dst_tier FROM sight "
             f"WHERE id IN (SELECT sight FROM {edges} WHERE {condition})",
             (tenant, memory),
         ).fetchall()
-        for code, *name in found:
+        for code, *name in rows:
             name[place] = key
             visibility = graph.get_or_create_visibility(db, tenant, tuple(name))
             db.execute(
@@ -124,7 +131,7 @@ class EdgeEnd(NamedTuple):
 
 
 class SQLiteGraphWriter(SQLiteStatements, GraphWriter):
-    _encode = staticmethod(rows.encode_strings)
+    _encode = staticmethod(encode_strings)
     _node = "node"
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
@@ -145,11 +152,11 @@ class SQLiteGraphWriter(SQLiteStatements, GraphWriter):
         self._all(statement, self._tenant, KIND_CODE["belongs"], category)
 
     def _find_node(self, kind: str, node: str) -> int | None:
-        found = self._all(
+        rows = self._all(
             "SELECT num FROM node WHERE tenant = ? AND kind = ? AND hash IN ?",
             self._tenant, kind, node_hashes([node], kind),
         )  # fmt: skip
-        return found[0][0] if found else None
+        return rows[0][0] if rows else None
 
     def _get_or_create_node(self, kind: str, node: str) -> int:
         number = self._find_node(kind, node)
@@ -199,29 +206,29 @@ class SQLiteGraphWriter(SQLiteStatements, GraphWriter):
         if not all(ends.values()):
             return
         codes = graph.visibility_codes_sql(visibilities)
-        among = " AND ".join(f"e.{name} IN ?" for name in ends)
-        known, keys = "", list[object]()
+        end_condition = " AND ".join(f"e.{name} IN ?" for name in ends)
+        node_visible, keys = "", list[object]()
         if (to := TARGET_KIND.get(kind)) is not None:
-            known, keys = f"AND {graph.node_condition(to)}", [self._scope_keys[2]]
+            node_visible, keys = f"AND {graph.node_condition(to)}", [self._scope_keys[2]]
         self._all(
             f"DELETE FROM edge AS e {'' if 'src' in ends else BY_TARGET_INDEX} WHERE e.tenant = ? AND e.kind = ? "
-            f"AND {among} {known} AND e.sight IN ({codes}) AND {only}",
+            f"AND {end_condition} {node_visible} AND e.sight IN ({codes}) AND {only}",
             self._tenant, KIND_CODE[kind], *ends.values(), *keys,
         )  # fmt: skip
 
     def _ends(self, nodes: Iterable[str]) -> dict[str, EdgeEnd]:
         wanted = set(nodes)
-        read = self._all(
+        rows = self._all(
             f"SELECT m.tier, m.hash, m.key FROM memory m WHERE {VISIBLE} AND m.hash IN ?",
             *self._scope_keys, memory_hashes(wanted),
         )  # fmt: skip
-        found = {
-            id_from_hash(tier, number): EdgeEnd(number, key, TIER_CODE[tier]) for tier, number, key in read
+        ends = {
+            id_from_hash(tier, number): EdgeEnd(number, key, TIER_CODE[tier]) for tier, number, key in rows
         }
         for kind in TARGET_KIND.values():
-            nodes_seen = graph.visible_nodes(self._db, self._scope_keys, kind, node_hashes(wanted, kind))
-            found |= {node: EdgeEnd(number, "", -1) for number, node in nodes_seen.items()}
-        return {node: end for node, end in found.items() if node in wanted}
+            visible_nodes = graph.visible_nodes(self._db, self._scope_keys, kind, node_hashes(wanted, kind))
+            ends |= {node: EdgeEnd(number, "", -1) for number, node in visible_nodes.items()}
+        return {node: end for node, end in ends.items() if node in wanted}
 
     def _visibilities(self) -> list[EdgeVisibility]:
         return graph.load_visibilities(self._db, self._tenant, self._scope_keys[2])
@@ -263,7 +270,7 @@ class SQLiteHistoryWriter(SQLiteStatements, HistoryWriter):
         if "tags" in values:
             self._all("DELETE FROM tag WHERE num = ?", prior.num)
             self._many("INSERT INTO tag VALUES (?, ?)", [(tag, prior.num) for tag in values["tags"]])
-            values = {**values, "tags": rows.encode_strings(values["tags"])}
+            values = {**values, "tags": encode_strings(values["tags"])}
         super()._update(prior, values)
         if values.get("status", prior.status) != prior.status:
             self._statuses[prior.num] = values["status"]
@@ -292,7 +299,7 @@ class SQLiteWriter(SQLiteStatements, MemoryWriter):
         self.forgot = False
 
     def _read_models(self) -> dict[str, RegisteredModel]:
-        return rows.registered_models(self._db, self._number)
+        return registered_models(self._db, self._number)
 
     def _apply(self, change: c.Change) -> None:
         if isinstance(change, c.HistoryChange):
@@ -309,8 +316,8 @@ class SQLiteWriter(SQLiteStatements, MemoryWriter):
         self._flush()
         self._rewrite_stale()
         statement = "SELECT DISTINCT key FROM segment WHERE tenant = ? AND generation = ?"
-        found = self._all(statement, self._number, self._tenant.generation)
-        keys = [key for (key,) in found if self._sees(key)]
+        rows = self._all(statement, self._number, self._tenant.generation)
+        keys = [key for (key,) in rows if self._sees(key)]
         segments.merge_due(self._db, self._number, keys, self._tenant.generation)
 
     def _rewrite_stale(self) -> None:
@@ -325,10 +332,10 @@ class SQLiteWriter(SQLiteStatements, MemoryWriter):
             by_key[memory.record.key].append((num, memory))
         self._fresh.clear()
         for key, entries in by_key.items():
-            used = set().union(*(memory.terms.counts for _, memory in entries))
-            known = self._vocabulary.numbers(self._db, self._number, used)
-            for some in in_batches(entries, MAX_SLOTS):
-                segments.insert_segment(self._db, self._number, key, self._tenant.generation, some, known)
+            terms = set().union(*(memory.terms.counts for _, memory in entries))
+            known = self._vocabulary.numbers(self._db, self._number, terms)
+            for batch in in_batches(entries, MAX_SLOTS):
+                segments.insert_segment(self._db, self._number, key, self._tenant.generation, batch, known)
 
     def _delete_source(self, source: str) -> None:
         super()._delete_source(source)
@@ -347,8 +354,8 @@ class SQLiteWriter(SQLiteStatements, MemoryWriter):
         pending: list[tuple[int, int, int]] = []
         for memory in memories.values():
             record = memory.record
-            values = rows.memory_to_row(record, self._number, self._tenant.generation, document)
-            self._db.execute(rows.INSERT_MEMORY, values)
+            values = memory_to_row(record, self._number, self._tenant.generation, document)
+            self._db.execute(INSERT_MEMORY, values)
             num = self._db.last_insert_rowid()
             self._fresh[num] = memory
             self.gained[record.key] += 1
@@ -425,19 +432,19 @@ class SQLiteWriter(SQLiteStatements, MemoryWriter):
         self._flush()
         db, number = self._db, registered.number
         by_segment: dict[int, list[tuple[int, QuantizedVectors]]] = defaultdict(list)
-        for memory, num in ((memory, one.num) for memory, one in self._visible(change.vectors).items()):
+        for memory, num in ((memory, holder.num) for memory, holder in self._visible(change.vectors).items()):
             content_hash, codes = change.vectors[memory]
-            found = self._all(
+            rows = self._all(
                 "SELECT m.hash, s.segment, s.slot FROM memory m JOIN slot s ON s.num = m.num "
                 "WHERE m.num = ? AND m.content_hash = ?",
                 num, content_hash,
             )  # fmt: skip
-            for hashed, segment, slot in found:
-                self._all("DELETE FROM pending WHERE model = ? AND hash = ? AND num = ?", number, hashed, num)
+            for key, segment, slot in rows:
+                self._all("DELETE FROM pending WHERE model = ? AND hash = ? AND num = ?", number, key, num)
                 if db.changes():
                     by_segment[segment].append((slot, codes))
-        for segment, late in by_segment.items():
-            segments.append_vectors(db, segment, number, late)
+        for segment, vectors in by_segment.items():
+            segments.append_vectors(db, segment, number, vectors)
             segments.join_vectors(db, segment, number)
             self._all(f"UPDATE segment SET version = {NEXT_VERSION} WHERE id = ?", segment)
         self._many(
@@ -461,15 +468,15 @@ class SQLiteRebuild(SQLiteStatements, SQLRebuild):
         self._next = replace(old, generation=old.generation + 1)
         self._vocabulary = vocabulary
         self._versions: list[Change] = []
-        self._models = rows.registered_models(db, old.number)
+        self._models = registered_models(db, old.number)
         self._vectors = VectorCache(None)
 
-    def _prepared(self, condition: str, *values: object) -> list[PreparedMemory]:
-        found = self._all(
+    def _prepared_memories(self, condition: str, *values: object) -> list[PreparedMemory]:
+        rows = self._all(
             f"SELECT m.num, {SELECTED_COLUMNS} {FROM_MEMORY} WHERE m.tenant = ? AND m.generation = ? AND {condition}",
             self._old.number, self._old.generation, *values,
         )  # fmt: skip
-        return [self._with_vectors(num, record_from_row(row, rows.decode_strings)) for num, *row in found]
+        return [self._with_vectors(num, record_from_row(row, decode_strings)) for num, *row in rows]
 
     def _with_vectors(self, num: int, record: Record) -> PreparedMemory:
         ((segment, version, slot, slots, columns),) = self._all(
@@ -479,14 +486,14 @@ class SQLiteRebuild(SQLiteStatements, SQLRebuild):
         )  # fmt: skip
         part = TablePart(segment, version, 0, slots)
         vectors = {}
-        for fingerprint, one in self._models.items():
-            layout = VectorLayout.of(one.model)
+        for fingerprint, registered in self._models.items():
+            layout = VectorLayout.of(registered.model)
             if not layout.scaled:
-                blobs = self._vectors.token_places(self._db, part, one.number, layout)
+                blobs = self._vectors.token_places(self._db, part, registered.number, layout)
                 for _, data in read_token_rows(self._db, blobs, layout, np.array([slot])):
                     vectors[fingerprint] = QuantizedVectors(data, np.ones(len(data), np.float32))
                 continue
-            for places, scales, data in self._vectors.get(self._db, part, one.number, layout):
+            for places, scales, data in self._vectors.get(self._db, part, registered.number, layout):
                 own = places == slot
                 if own.any():
                     vectors[fingerprint] = QuantizedVectors(data[own], scales[own])
@@ -514,32 +521,32 @@ class SQLiteRebuild(SQLiteStatements, SQLRebuild):
                 "UPDATE tenant SET generation = ? WHERE id = ?", self._next.generation, self._next.number
             )
             self._db.execute("UPDATE counter SET value = value + 1 WHERE name = 'epoch'")
-            clean_up_edges(self._db, self._next, self._changed())
+            clean_up_edges(self._db, self._next, self._changed_memories())
 
-    def _changed(self) -> dict[int, tuple[str, str]]:
+    def _changed_memories(self) -> dict[int, tuple[str, str]]:
         """Return old tier and key of the memories that the next generation does not hold with the same."""
-        found = self._all(
+        rows = self._all(
             "SELECT o.hash, o.tier, o.key FROM memory o LEFT JOIN memory n ON n.tenant = o.tenant "
             "AND n.hash = o.hash AND n.generation = ? WHERE o.tenant = ? AND o.generation = ? "
             "AND (n.tier, n.key) IS NOT (o.tier, o.key)",
             self._next.generation, self._old.number, self._old.generation,
         )  # fmt: skip
-        return {number: (tier, key) for number, tier, key in found}
+        return {number: (tier, key) for number, tier, key in rows}
 
 
 def drop_stale_generations(db: Database, tenant: int) -> None:
     """Remove every generation of a tenant but the current one, a little at a time."""
     stale = "tenant = ?1 AND generation <> (SELECT generation FROM tenant WHERE id = ?1)"
-    left = True
-    while left:
+    has_more = True
+    while has_more:
         with write_transaction(db):
             nums = db.execute(
                 f"SELECT num FROM memory WHERE {stale} LIMIT {DROP_BATCH}", (tenant,)
             ).fetchall()
-            left = bool(nums)
+            has_more = bool(nums)
             for table in ("slot", "tag", "pending", "reading", "memory"):
                 db.executemany(f"DELETE FROM {table} WHERE num = ?", nums)
-            if not left:
+            if not has_more:
                 segments = f"SELECT id FROM segment WHERE {stale}"
                 for table in ("posting", "vector"):
                     db.execute(f"DELETE FROM {table} WHERE segment IN ({segments})", (tenant,))
