@@ -45,7 +45,7 @@ class Proxied:
     def rested(self) -> None:
         """Wait until what passed is remembered."""
         assert self.passing.worker is not None
-        asyncio.run_coroutine_threadsafe(self.passing.worker.drained(), self.loop).result(30)
+        asyncio.run_coroutine_threadsafe(self.passing.worker.wait_until_drained(), self.loop).result(30)
 
     def turns(self, user: str | None = None) -> list[Record]:
         """What was remembered of conversations, as it was said."""

@@ -43,9 +43,9 @@ def session(tmp_path: Path, environ: dict[str, str], model: Held) -> Iterator[Se
         model.open.set()
 
 
-def play(session: Session, use: Callable[[Client], Any], mode: str = "legacy", beat: float = 60) -> None:
+def play(session: Session, use: Callable[[Client], Any], mode: str = "legacy", interval: float = 60) -> None:
     async def main() -> None:
-        server = build_server(session, lambda _: session.owner, beat=beat)
+        server = build_server(session, lambda _: session.owner, interval=interval)
         with anyio.fail_after(90):
             async with Client(server, mode=mode) as client:
                 await use(client)
@@ -165,7 +165,7 @@ def test_a_client_that_asked_for_progress_is_told_that_its_call_goes_on(
         assert told == sorted(told)
         assert len(told) >= 3
 
-    play(session, use, mode, beat=0.001)
+    play(session, use, mode, interval=0.001)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

@@ -83,11 +83,11 @@ def held(folder: Path) -> tuple[QuarantiningFile, list[str]]:
 
 
 def put(one: QuarantiningFile, word: str) -> None:
-    one.do(lambda base, _: base.execute("INSERT INTO words VALUES (?)", (word,)))
+    one.run(lambda base, _: base.execute("INSERT INTO words VALUES (?)", (word,)))
 
 
 def words(one: QuarantiningFile) -> list[str]:
-    return one.do(lambda base, _: [word for (word,) in base.execute("SELECT word FROM words ORDER BY word")])
+    return one.run(lambda base, _: [word for (word,) in base.execute("SELECT word FROM words ORDER BY word")])
 
 
 def test_what_two_servers_write_after_one_found_damage_is_there_for_both_and_for_the_next(
@@ -102,7 +102,7 @@ def test_what_two_servers_write_after_one_found_damage_is_there_for_both_and_for
             raise CorruptFileError("torn")
         return file
 
-    assert one.do(finds) == "q-1.db"
+    assert one.run(finds) == "q-1.db"
     put(one, "mine")
     put(other, "theirs")
     other.close()
@@ -127,11 +127,11 @@ def test_of_two_servers_that_find_the_same_damage_one_puts_it_aside_and_both_go_
 
     def finds_late(base: sqlite3.Connection, file: str) -> list[str]:
         if file == "q.db":
-            one.do(finds)
+            one.run(finds)
             put(one, "mine")
         return finds(base, file)
 
-    assert other.do(finds_late) == ["mine"]
+    assert other.run(finds_late) == ["mine"]
     assert (len(told), not_told) == (1, [])
     one.close()
     other.close()

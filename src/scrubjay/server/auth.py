@@ -64,17 +64,17 @@ class SocketInfo(NamedTuple):
     inode: int
 
 
-def is_same_account(near: SocketAddress, far: SocketAddress) -> bool:
+def is_same_account(local: SocketAddress, remote: SocketAddress) -> bool:
     """Return whether this account, or root, owns the client's end of a connection; True if the system cannot say."""
     if not is_peer_account_supported():
         return True
     try:
-        peer = _find_socket(far, near)
+        peer = _find_socket(remote, local)
         if peer is None:
             # A client outside of this system (Windows, with WSL's mirrored network) has no socket here while our end is
             # connected. Where ours is not, the client has closed, and its owner is no longer known.
-            own = _find_socket(near, far)
-            return own is not None and own.state == _ESTABLISHED
+            ours = _find_socket(local, remote)
+            return ours is not None and ours.state == _ESTABLISHED
     except OSError:  # such as too many open files: the system could answer before
         return False
     # A socket that its program has closed has no inode; older kernels say that root owns it.
@@ -94,18 +94,18 @@ def is_peer_account_supported() -> bool:
         return False
 
 
-def _find_socket(one: SocketAddress, other: SocketAddress) -> SocketInfo | None:
+def _find_socket(local: SocketAddress, remote: SocketAddress) -> SocketInfo | None:
     """Return the connected socket with these ends, its own first.
 
     Raises:
         OSError: The lookup failed.
         AttributeError: The system is not Linux.
     """
-    own, peer = ipaddress.ip_address(one[0]).packed, ipaddress.ip_address(other[0]).packed
-    family = socket.AF_INET if len(own) == 4 else socket.AF_INET6
-    ports = socket.htons(one[1]), socket.htons(other[1])
+    local_ip, remote_ip = ipaddress.ip_address(local[0]).packed, ipaddress.ip_address(remote[0]).packed
+    family = socket.AF_INET if len(local_ip) == 4 else socket.AF_INET6
+    ports = socket.htons(local[1]), socket.htons(remote[1])
     body = _DIAG_REQUEST.pack(
-        family, socket.IPPROTO_TCP, 0, _NO_COOKIE, *ports, own, peer, 0, _NO_COOKIE, _NO_COOKIE
+        family, socket.IPPROTO_TCP, 0, _NO_COOKIE, *ports, local_ip, remote_ip, 0, _NO_COOKIE, _NO_COOKIE
     )
     header = _MESSAGE_HEADER.pack(_MESSAGE_HEADER.size + len(body), _BY_FAMILY, _NLM_F_REQUEST, 0, 0)
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _SOCK_DIAG) as netlink:
@@ -198,8 +198,8 @@ def is_cross_origin(headers: Headers, *, reads: bool) -> bool:
 
     ``reads``: whether it changes nothing; then a followed link is allowed.
     """
-    navigates = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not (reads and navigates):
+    is_navigation = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not (reads and is_navigation):
         return True
     return "origin" in headers and not _has_own_origin(headers)
 
@@ -217,9 +217,9 @@ def needs_preflight(headers: Headers) -> bool:
     """
     if headers.get("authorization", "")[:7].lower() == "bearer " or "x-api-key" in headers:
         return True
-    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind:
-        return kind not in SIMPLE_CONTENT_TYPES
+    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type:
+        return content_type not in SIMPLE_CONTENT_TYPES
     return headers.get("content-length", "0") == "0" and "transfer-encoding" not in headers
 
 
@@ -335,7 +335,7 @@ CHALLENGE: Final = 'Bearer error="invalid_token"'
 
 
 def _is_public(path: str, public: Sequence[str]) -> bool:
-    return any(path.startswith(one) if one.endswith("/") else path == one for one in public)
+    return any(path.startswith(prefix) if prefix.endswith("/") else path == prefix for prefix in public)
 
 
 @dataclass(eq=False, slots=True)
@@ -371,7 +371,7 @@ class AuthMiddleware:
         headers, path = Headers(scope=scope), route_path(scope)
         secret = self._secret(headers, path)
         by_cookie = secret is None and self.logins is not None and not path.startswith(tuple(self.foreign))
-        found: dict[str, Any] = {PRINCIPAL_KEY: self.owner}
+        added: dict[str, Any] = {PRINCIPAL_KEY: self.owner}
         credential = None
         try:
             token = self.tokens.find(secret) if secret else None
@@ -386,11 +386,11 @@ class AuthMiddleware:
         else:
             if refusal is not None and self.oauth is not None and secret and is_jwt(secret):
                 credential, refusal = await self._verify(self.oauth, secret)
-                found[OAUTH_KEY] = self.oauth
+                added[OAUTH_KEY] = self.oauth
         if refusal is None:
             if credential is not None:
-                found |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.key}
-            await self.app({**scope, **found}, receive, send)
+                added |= {PRINCIPAL_KEY: credential.principal, TOKEN_HASH_KEY: credential.key}
+            await self.app({**scope, **added}, receive, send)
         elif credential is None and _is_public(path, self.public):
             await self.app(scope, receive, send)
         else:
@@ -409,13 +409,13 @@ class AuthMiddleware:
 
     def _secret(self, headers: Headers, path: str) -> str | None:
         """Return the token that a request shows; None if it shows none, or one of somebody else's."""
-        own = headers.get("x-scrubjay-token")
-        if own is not None:
-            return own.strip()
-        kind, _, value = headers.get("authorization", "").partition(" ")
-        bearer = value.strip() if kind.lower() == "bearer" else ""
+        header = headers.get("x-scrubjay-token")
+        if header is not None:
+            return header.strip()
+        scheme, _, value = headers.get("authorization", "").partition(" ")
+        bearer = value.strip() if scheme.lower() == "bearer" else ""
         if not path.startswith(tuple(self.foreign)):
-            return bearer if kind else None
+            return bearer if scheme else None
         keys = (bearer, headers.get("x-api-key", "").strip())
         return next((key for key in keys if key.startswith(TOKEN_PREFIX)), None)
 
@@ -425,8 +425,8 @@ class AuthMiddleware:
         headers = Headers(scope=scope)
         if credential is not None:
             reads = scope["method"] in SAFE_METHODS
-            own_page = not is_cross_origin(headers, reads=reads) and (reads or is_same_origin(headers))
-            if by_cookie and not own_page:
+            is_own_page = not is_cross_origin(headers, reads=reads) and (reads or is_same_origin(headers))
+            if by_cookie and not is_own_page:
                 return 403, InputError(f"{CROSS_SITE} Nothing was done.")
             return None
         if secret is not None or self.tokenless is None:
@@ -448,19 +448,19 @@ class AuthMiddleware:
             return {"www-authenticate": self.oauth.challenge("insufficient_scope")}
         if status != 401:
             return None
-        about = str(error) if isinstance(error, InvalidTokenError) else ""
-        return {"www-authenticate": self.oauth.challenge("invalid_token" if secret else "", about=about)}
+        reason = str(error) if isinstance(error, InvalidTokenError) else ""
+        return {"www-authenticate": self.oauth.challenge("invalid_token" if secret else "", about=reason)}
 
     async def _refuse(
         self, refusal: Refusal, secret: str | None, scope: Scope, receive: Receive, send: Send
     ) -> None:
         (status, error), path = refusal, route_path(scope)
         accepted = Headers(scope=scope).get("accept", "")
-        browser = "text/html" in accepted and scope["method"] in SAFE_METHODS
-        if status == 401 and browser and self.login_path is not None:
+        is_browser = "text/html" in accepted and scope["method"] in SAFE_METHODS
+        if status == 401 and is_browser and self.login_path is not None:
             query = scope["query_string"].decode("latin-1")
-            then = urlencode({"then": f"{path}?{query}" if query else path})
-            redirect = RedirectResponse(f"{scope.get('root_path', '')}{self.login_path}?{then}", 303)
+            target = urlencode({"then": f"{path}?{query}" if query else path})
+            redirect = RedirectResponse(f"{scope.get('root_path', '')}{self.login_path}?{target}", 303)
             await redirect(scope, receive, send)
             return
         if status == 401 and path.startswith(tuple(self.foreign)):

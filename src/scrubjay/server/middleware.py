@@ -54,10 +54,10 @@ def normalize_root_path(path: str) -> str:
     >>> normalize_root_path("/memory/"), normalize_root_path("/")
     ('/memory', '')
     """
-    found = path.rstrip("/")
-    if found and not _VALID_PREFIX.fullmatch(found):
+    prefix = path.rstrip("/")
+    if prefix and not _VALID_PREFIX.fullmatch(prefix):
         raise InputError(f"{path!r:.80} is not a valid URL path prefix. Nothing was started.", hint="/memory")
-    return found
+    return prefix
 
 
 class RootPathMiddleware:
@@ -174,8 +174,8 @@ def clean_json_text(text: str) -> str:
 
 def _clean_value(value: Any) -> Any:
     if isinstance(value, dict):
-        return {replace_surrogates(name): _clean_value(each) for name, each in value.items()}
-    return [_clean_value(each) for each in value] if isinstance(value, list) else replace_surrogates(value)
+        return {replace_surrogates(name): _clean_value(item) for name, item in value.items()}
+    return [_clean_value(item) for item in value] if isinstance(value, list) else replace_surrogates(value)
 
 
 MAX_MESSAGE_BYTES: Final = 4 * 1024 * 1024
@@ -206,9 +206,9 @@ ErrorFormat = Callable[[int, str], Mapping[str, Any]]
 class BodyTooLargeError(InputError):
     """A body exceeds its size limit."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         super().__init__(
-            f"The message has more than {most:,} bytes. Nothing was done.",
+            f"The message has more than {limit:,} bytes. Nothing was done.",
             hint="send less at once; use `scrubjay sync` for files",
         )
 
@@ -356,7 +356,7 @@ class _BodyReader:
         if not self._counted:
             self._middleware.begin(self._who)
             self._counted = True
-        message = await self._in_time(self._receive)
+        message = await self._receive_in_time(self._receive)
         size = len(message.get("body", b""))
         self.more_body = message["type"] == "http.request" and message.get("more_body", False)
         if not self.more_body:
@@ -403,12 +403,12 @@ class _BodyReader:
             self._middleware.end(self._who)
         self._counted = False
 
-    async def _in_time(self, receive: Callable[[], Awaitable[Message]]) -> Message:
+    async def _receive_in_time(self, receive: Callable[[], Awaitable[Message]]) -> Message:
         """Only waiting counts against the timeout, not processing."""
         started = monotonic()
         try:
-            left = self._timeout + self._size / BYTES_PER_EXTRA_SECOND - self._waited
-            async with asyncio.timeout(max(left, 0)):
+            remaining = self._timeout + self._size / BYTES_PER_EXTRA_SECOND - self._waited
+            async with asyncio.timeout(max(remaining, 0)):
                 return await receive()
         except TimeoutError as error:
             raise BodyTimeoutError(self._timeout) from error
@@ -482,12 +482,12 @@ def _keep_open(send: Send) -> Send:
     return sending
 
 
-async def _discard(receive: Receive, most: int, seconds: float) -> None:
+async def _discard(receive: Receive, limit: int, seconds: float) -> None:
     """Read and drop the rest of a body: most clients read the response only after sending it all."""
     size, more_body = 0, True
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
-            while more_body and size < most:
+            while more_body and size < limit:
                 message = await receive()
                 size += len(message.get("body", b""))
                 more_body = message.get("more_body", False)
@@ -548,11 +548,11 @@ def head_timeout_protocol(seconds: float) -> type[H11Protocol]:
         def _start_timer(self) -> None:
             self._stop_timer()
             self._deadline = self.loop.call_later(seconds, self.timeout_keep_alive_handler)
-            others = silent[self._address]
-            others[self] = None
-            if len(others) > MAX_SILENT_CONNECTIONS:
-                longest = next(iter(others))
-                del others[longest]
+            connections = silent[self._address]
+            connections[self] = None
+            if len(connections) > MAX_SILENT_CONNECTIONS:
+                longest = next(iter(connections))
+                del connections[longest]
                 longest.timeout_keep_alive_handler()
 
         @property

@@ -167,10 +167,10 @@ async def _handle_error(request: Request, error: Exception) -> JSONResponse:
         log_error(request, "http", error)
     headers = {"retry-after": "1"} if isinstance(error, StoreBusyError | StoreUnreachableError) else None
     session: Session = request.app.state.session
-    shown = session.public_error(error, request.scope.get(PRINCIPAL_KEY))
+    public = session.public_error(error, request.scope.get(PRINCIPAL_KEY))
     if isinstance(error, OAuthScopeError):
         headers = {"www-authenticate": error.challenge}
-    return _error_response(code, shown, headers)
+    return _error_response(code, public, headers)
 
 
 async def _handle_invalid_request(request: Request, error: Exception) -> JSONResponse:
@@ -195,9 +195,9 @@ async def _handle_invalid_request(request: Request, error: Exception) -> JSONRes
 
 async def _handle_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
-    known: Any = {404: f"No such path: {request.url.path!r:.200}.", 405: "Method not allowed."}
-    shown = InputError(known.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
-    return _error_response(error.status_code, shown, dict(error.headers or {}))
+    messages: Any = {404: f"No such path: {request.url.path!r:.200}.", 405: "Method not allowed."}
+    public = InputError(messages.get(error.status_code, str(error.detail)), hint="GET /openapi.json")
+    return _error_response(error.status_code, public, dict(error.headers or {}))
 
 
 async def _handle_disconnect(_request: Request, _error: Exception) -> Response:

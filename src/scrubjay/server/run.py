@@ -130,12 +130,12 @@ def open_server_urls(data: Path) -> list[str]:
     """Return the URLs of servers that run with ``--open``; remove the files of those that were killed."""
     urls = []
     for file in sorted((data / REGISTRY_FOLDER).glob("*")):
-        with file.open("rb") as registered:
+        with file.open("rb") as handle:
             # On Windows nobody could read a locked file, so those that were killed stay.
-            if sys.platform != "win32" and try_lock(registered.fileno()):
+            if sys.platform != "win32" and try_lock(handle.fileno()):
                 file.unlink(missing_ok=True)
                 continue
-            urls.append(registered.read().decode())
+            urls.append(handle.read().decode())
     return urls
 
 

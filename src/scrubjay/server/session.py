@@ -81,7 +81,7 @@ class FairQueue:
         self._max_waiting = max_waiting
         self._waiting: dict[Hashable, list[_QueuedCall[Any]]] = {}
         self._closed = False
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def submit(self, lane: Lane, who: Hashable, start: Callable[[], Future[Value]]) -> Future[Value]:
         """Queue a call that ``start`` begins; cancelled while it waits, it never starts.
@@ -92,12 +92,12 @@ class FairQueue:
         """
         call = _QueuedCall(lane, who, start)
         evicted: _QueuedCall[Any] | None = None
-        with self._guard:
+        with self._lock:
             if self._closed:
                 raise StoreError("The server is shutting down. Nothing was done.", hint="ask again")
             if not lane.free:
                 evicted = self._make_room(who)
-            refusal = self._busy(evicted.who) if evicted is not None else None
+            refusal = self._busy_error(evicted.who) if evicted is not None else None
             lane.waiting.setdefault(who, deque()).append(call)
             self._waiting.setdefault(who, []).append(call)
         call.future.add_done_callback(partial(self._remove_cancelled, call))
@@ -107,7 +107,7 @@ class FairQueue:
         return call.future
 
     def close(self) -> None:
-        with self._guard:
+        with self._lock:
             self._closed = True
             waiting = [call for calls in self._waiting.values() for call in calls]
         for call in waiting:
@@ -117,22 +117,22 @@ class FairQueue:
         """Remove and return the call to displace; None if the queue has room."""
         if sum(map(len, self._waiting.values())) < self._max_waiting:
             return None
-        longest = max(self._waiting.values(), key=len, default=[])
-        if len(longest) <= len(self._waiting.get(who, ())) + 1:
-            raise self._busy(who)
-        evicted = longest[-1]
+        most_waiting = max(self._waiting.values(), key=len, default=[])
+        if len(most_waiting) <= len(self._waiting.get(who, ())) + 1:
+            raise self._busy_error(who)
+        evicted = most_waiting[-1]
         self._remove(evicted)
         return evicted
 
-    def _busy(self, who: Hashable) -> StoreBusyError:
-        total, own = sum(map(len, self._waiting.values())), len(self._waiting.get(who, ()))
+    def _busy_error(self, who: Hashable) -> StoreBusyError:
+        total, mine = sum(map(len, self._waiting.values())), len(self._waiting.get(who, ()))
         return StoreBusyError(
-            f"{total} requests are already waiting, {own} of them yours. Nothing was done.",
+            f"{total} requests are already waiting, {mine} of them yours. Nothing was done.",
             hint="retry in a second; [server] most_waiting sets how many may wait",
         )
 
     def _advance(self, lane: Lane) -> None:
-        while (call := self._next(lane)) is not None:
+        while (call := self._pop_next(lane)) is not None:
             if not call.future.set_running_or_notify_cancel():
                 self._release(lane)
                 continue
@@ -142,10 +142,10 @@ class FairQueue:
                 self._release(lane)
                 call.future.set_exception(error)
                 continue
-            running.add_done_callback(partial(self._ended, call))
+            running.add_done_callback(partial(self._finish, call))
 
-    def _next(self, lane: Lane) -> _QueuedCall[Any] | None:
-        with self._guard:
+    def _pop_next(self, lane: Lane) -> _QueuedCall[Any] | None:
+        with self._lock:
             if self._closed or not lane.free or not lane.waiting:
                 return None
             who, calls = next(iter(lane.waiting.items()))
@@ -156,7 +156,7 @@ class FairQueue:
             lane.free -= 1
             return call
 
-    def _ended(self, call: _QueuedCall[Value], running: Future[Value]) -> None:
+    def _finish(self, call: _QueuedCall[Value], running: Future[Value]) -> None:
         self._release(call.lane)
         if running.cancelled():
             call.future.set_exception(
@@ -169,7 +169,7 @@ class FairQueue:
         self._advance(call.lane)
 
     def _remove_cancelled(self, call: _QueuedCall[Any], _done: Future[Any]) -> None:
-        with self._guard:
+        with self._lock:
             if call in self._waiting.get(call.who, ()):
                 self._remove(call)
 
@@ -182,7 +182,7 @@ class FairQueue:
                 del queue[call.who]
 
     def _release(self, lane: Lane) -> None:
-        with self._guard:
+        with self._lock:
             lane.free += 1
 
 
@@ -192,11 +192,11 @@ _BACKGROUND: Final[ContextVar[bool]] = ContextVar("unasked", default=False)
 @contextmanager
 def background_work(warming: bool) -> Iterator[None]:
     """Mark the work of this thread as the server's own warm-up, which `RequestLog` leaves out."""
-    before = _BACKGROUND.set(warming)
+    token = _BACKGROUND.set(warming)
     try:
         yield
     finally:
-        _BACKGROUND.reset(before)
+        _BACKGROUND.reset(token)
 
 
 class RequestLog(Log):
@@ -221,11 +221,11 @@ class PrincipalMemories:
         self._open_memory = open_memory or self._open
         self._memory: Memory | None = None
         self._views: OrderedDict[Principal, Memory] = OrderedDict()
-        self._guard = threading.Lock()
+        self._lock = threading.Lock()
 
     def of(self, who: Principal) -> Memory:
         owner = self.owner
-        with self._guard:
+        with self._lock:
             if self._memory is None:
                 self._memory = self._open_memory()
             is_owner = (who.tenant, who.user, who.groups) == (owner.tenant, owner.user, owner.groups)
@@ -240,9 +240,9 @@ class PrincipalMemories:
             self._views.move_to_end(who)
             return self._views[who]
 
-    def opened(self) -> list[tuple[Principal, Memory]]:
+    def open_views(self) -> list[tuple[Principal, Memory]]:
         """Return the principals' views that are open, the owner's first."""
-        with self._guard:
+        with self._lock:
             own = [(self.owner, self._memory)] if self._memory is not None else []
             return [*own, *self._views.items()]
 
@@ -304,13 +304,13 @@ class Session:
         self.log = self._store.log
         self.job = EmbeddingJob(data_folder(environment()), settings.store)
         self._workers = workers
-        self._hidden = ""
-        self._workers_answered = self._workers_crash = False
+        self._logged_error = ""
+        self._workers_answered = self._workers_crashed = False
         self._reads = ThreadLane("read", MAX_CONCURRENT_READS)
         self._writes = ThreadLane("write", 1)
         self._long_runs = ThreadLane("long", 1)
         self._embeds = ThreadLane("embed", 1)
-        self._prober = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-probe")
+        self._probe_pool = ThreadPoolExecutor(1, thread_name_prefix="scrubjay-probe")
         self._probe: Future[str] | None = None
         self._queue = FairQueue(settings.server.most_waiting)
         self._queries = Lane(QUERIES_PER_WORKER * workers.count if workers is not None else 0)
@@ -330,17 +330,17 @@ class Session:
 
     async def write(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
         """Run ``work`` as the only write, to its end even if the caller is cancelled."""
-        return await self._completed(self._submit(self._writes, who, work))
+        return await self._await_completion(self._submit(self._writes, who, work))
 
     async def run_long(self, who: Principal, work: Callable[[Memory], Value]) -> Value:
         """Run a write that may take minutes beside the short ones, to its end even if the caller is cancelled."""
-        return await self._completed(self._submit(self._long_runs, who, work))
+        return await self._await_completion(self._submit(self._long_runs, who, work))
 
     def _submit(self, lane: ThreadLane, who: Principal, work: Callable[[Memory], Value]) -> Future[Value]:
         start = partial(lane.pool.submit, carry(lambda: work(self._store.of(who))))
         return self._queue.submit(lane, (who.tenant, who.user), start)
 
-    async def _completed(self, future: Future[Value]) -> Value:
+    async def _await_completion(self, future: Future[Value]) -> Value:
         import anyio
 
         try:
@@ -361,28 +361,28 @@ class Session:
         Raises:
             StoreError: The worker processes crash on it.
         """
-        here = partial(_run_query, verb=verb, arguments=arguments, warming=warming)
+        query = partial(_run_query, verb=verb, arguments=arguments, warming=warming)
         if self._workers is None:
-            return await self.read(who, here)
+            return await self.read(who, query)
         for _ in range(WORKER_ATTEMPTS):
             start = partial(self._workers.ask, who, verb, arguments, warming=warming, trace=current_context())
             result = self._queue.submit(self._queries, (who.tenant, who.user), start)
             try:
-                found = await asyncio.wrap_future(result)
+                reply = await asyncio.wrap_future(result)
             except BrokenProcessPool:
                 self.log.write("error", "reader died", verb=verb)
             except ReaderStartError:
                 break
             else:
-                self._workers_answered, self._workers_crash = True, False
-                return found
+                self._workers_answered, self._workers_crashed = True, False
+                return reply
         if not self._workers_answered:
-            self._do_without_workers()
-            return await self.read(who, here)
-        self._workers_crash = True
+            self._disable_workers()
+            return await self.read(who, query)
+        self._workers_crashed = True
         raise StoreError("The reader worker of this request crashed twice. The request was not answered.")
 
-    def _do_without_workers(self) -> None:
+    def _disable_workers(self) -> None:
         """Answer queries in this process from now on: no worker process has ever answered."""
         if self._workers is not None:
             self._workers.close()
@@ -403,7 +403,7 @@ class Session:
             StoreError: The store cannot be read or its disk is full, or the worker processes crash.
         """
         if self._probe is None or self._probe.done():
-            self._probe = self._prober.submit(self._check_ready)
+            self._probe = self._probe_pool.submit(self._check_ready)
         probe = asyncio.wrap_future(self._probe)
         probe.add_done_callback(_consume_exception)  # the caller may be gone
         await asyncio.wait([probe])
@@ -417,12 +417,12 @@ class Session:
             memory.workspace.store.check_writable()
         except StoreReadOnlyError:
             state = "read-only"
-        if self._workers is not None and self._workers_crash:
+        if self._workers is not None and self._workers_crashed:
             try:
                 self._workers.warm()[0].result()
             except BrokenProcessPool as error:
                 raise StoreError("The reader processes crash. Searches are not answered.") from error
-            self._workers_crash = False
+            self._workers_crashed = False
         return state
 
     def public_error(self, error: ScrubjayError, who: Principal | None) -> ScrubjayError:
@@ -434,8 +434,8 @@ class Session:
             return error
         if not _PLACE.search(f"{error} {error.hint}"):
             return error
-        if str(error) != self._hidden:
-            self._hidden = str(error)
+        if str(error) != self._logged_error:
+            self._logged_error = str(error)
             logging.getLogger("scrubjay").warning("%s hint: %s", single_line(str(error)), error.hint)
         text = next(text for kind, text in PUBLIC_MESSAGES if isinstance(error, kind))
         return type(error)(text, hint=PUBLIC_HINT)
@@ -462,7 +462,7 @@ class Session:
                 self._workers_answered = True
                 count = QUERIES_PER_WORKER * workers.count
             except (BrokenProcessPool, ReaderStartError):
-                self._do_without_workers()
+                self._disable_workers()
         await asyncio.gather(*(self.ask(self.owner, verb, arguments, warming=True) for _ in range(count)))
 
     def memory(self) -> Memory:
@@ -477,15 +477,15 @@ class Session:
         """
         if open_:
             self.memory()
-        found = []
-        for who, memory in self._store.opened():
+        opened = []
+        for who, memory in self._store.open_views():
             if any("," in group for group in who.groups):  # no variable can name it
                 continue
             # An empty variable counts as not set; a comma alone is a list of none.
             names = {"TENANT": who.tenant, "USER": who.user, "GROUPS": ",".join(who.groups) or ","}
-            own = {f"SCRUBJAY_{name}": value for name, value in names.items()} if who != self.owner else {}
-            found.append(({**env, **own}, memory))
-        return found
+            override = {f"SCRUBJAY_{name}": value for name, value in names.items() if who != self.owner}
+            opened.append(({**env, **override}, memory))
+        return opened
 
     def __enter__(self) -> Session:
         return self
@@ -496,7 +496,7 @@ class Session:
         self._queue.close()
         for lane in (self._reads, self._writes, self._long_runs, self._embeds):
             lane.pool.shutdown(wait=True, cancel_futures=True)
-        self._prober.shutdown(wait=True, cancel_futures=True)
+        self._probe_pool.shutdown(wait=True, cancel_futures=True)
         if self._workers is not None:
             self._workers.close()
         self._store.close()

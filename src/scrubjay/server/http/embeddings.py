@@ -75,13 +75,13 @@ _ROWS: Final = object_model(
 @router.post("/embeddings", responses=describe_responses(_ROWS, "The vectors.", 404))
 async def embeddings(texts: Texts, access: ReadAccess) -> Response:
     """Embed texts with a bundled model; compatible with OpenAI's clients."""
-    wanted = _texts_of(texts.input)
+    inputs = _input_texts(texts.input)
     packed: list[bytes] = []
     tokens, model = 0, ""
-    for start in range(0, len(wanted), BATCH):
+    for start in range(0, len(inputs), BATCH):
         if await access.request.is_disconnected():
             return Response(status_code=CLIENT_CLOSED)
-        batch = partial(_embed_packed, texts=wanted[start : start + BATCH], wanted=texts)
+        batch = partial(_embed_packed, texts=inputs[start : start + BATCH], request=texts)
         rows, count, model = await access.session.embed(access.who, batch)
         packed += rows
         tokens += count
@@ -93,20 +93,20 @@ async def embeddings(texts: Texts, access: ReadAccess) -> Response:
     return CompactJSONResponse({"object": "list", "data": data, "model": model, "usage": usage})
 
 
-def _embed_packed(memory: Memory, texts: list[str], wanted: Texts) -> tuple[list[bytes], int, str]:
+def _embed_packed(memory: Memory, texts: list[str], request: Texts) -> tuple[list[bytes], int, str]:
     """Return the vectors as little-endian float32, the token count and the model's name."""
-    found = memory.vectors(texts, model=wanted.model)
-    length = len(found.rows[0])
-    if wanted.dimensions not in (None, length):
+    vectors = memory.vectors(texts, model=request.model)
+    length = len(vectors.rows[0])
+    if request.dimensions not in (None, length):
         raise InputError(
-            f"dimensions is {wanted.dimensions}, but {found.model} has {length}; vectors "
+            f"dimensions is {request.dimensions}, but {vectors.model} has {length}; vectors "
             "cannot be truncated.",
             hint="omit dimensions",
         )
-    return [struct.pack(f"<{length}f", *row) for row in found.rows], found.tokens, found.model
+    return [struct.pack(f"<{length}f", *row) for row in vectors.rows], vectors.tokens, vectors.model
 
 
-def _texts_of(value: Any) -> list[str]:
+def _input_texts(value: Any) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not texts or len(texts) > MAX_TEXTS:
         raise InputError(f"input has {len(texts):,} texts; it must have 1 to {MAX_TEXTS:,}.")

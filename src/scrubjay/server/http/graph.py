@@ -109,16 +109,16 @@ _ONE: Final = describe_responses(_CONCEPT, "The updated concept.", 404)
 
 
 @router.get("/concepts", responses=describe_responses(_LIST, "A page of concepts."))
-async def list_concepts(part: Annotated[ConceptsQuery, Query()], access: ReadAccess) -> Response:
+async def list_concepts(query: Annotated[ConceptsQuery, Query()], access: ReadAccess) -> Response:
     """List the concepts that memories mention."""
 
     def work(memory: Memory) -> dict[str, Any]:
-        found = memory.concepts.list(query=part.query)
-        end = part.offset + part.limit
+        matches = memory.concepts.list(query=query.query)
+        end = query.offset + query.limit
         return {
-            "concepts": serializers.to_plain(found[part.offset : end]),
-            "total": len(found),
-            "next_offset": end if end < len(found) else None,
+            "concepts": serializers.to_plain(matches[query.offset : end]),
+            "total": len(matches),
+            "next_offset": end if end < len(matches) else None,
         }
 
     return CompactJSONResponse(await access.read(work))
@@ -163,10 +163,10 @@ async def remove_concept(name: ConceptName, access: WriteAccess) -> Response:
 
 
 @router.get("/categories", responses=describe_responses(_TREE, "The tree, parents before children."))
-async def list_categories(levels: Annotated[CategoriesQuery, Query()], access: ReadAccess) -> Response:
+async def list_categories(query: Annotated[CategoriesQuery, Query()], access: ReadAccess) -> Response:
     """List the topics and folders that memories belong to."""
-    found = await access.read(lambda memory: memory.categories.list(**levels.given()))
-    return CompactJSONResponse({"categories": serializers.to_plain(found)})
+    tree = await access.read(lambda memory: memory.categories.list(**query.given()))
+    return CompactJSONResponse({"categories": serializers.to_plain(tree)})
 
 
 @router.get("/categories/{name:path}", responses=describe_responses(CategoryPage, "The category.", 404))

@@ -188,9 +188,9 @@ _ALL_ADDED: Final = object_model("AllAdded", "The result of each, in order.", ad
 
 
 @router.get("/memories", responses=describe_responses(_PAGE, "A page of memories.", 404))
-async def list_memories(wanted: Annotated[ListQuery, Query()], access: ReadAccess) -> Response:
+async def list_memories(query: Annotated[ListQuery, Query()], access: ReadAccess) -> Response:
     """List memories by page, ordered by id, so that writes do not disturb paging."""
-    page = await access.read(lambda memory: memory.page(**wanted.given()))
+    page = await access.read(lambda memory: memory.page(**query.given()))
     memories = [serializers.record_fields(record, page.paths.get(record.id)) for record in page.records]
     return CompactJSONResponse({"memories": memories, "next": page.next})
 
@@ -209,29 +209,29 @@ async def add_memory(new: MemoryToAdd, access: WriteAccess) -> Response:
 
 
 @router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, "The result of each."))
-async def add_memories(several: NewMemories, access: WriteAccess) -> Response:
+async def add_memories(batch: NewMemories, access: WriteAccess) -> Response:
     """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
-    new = [NewMemory(**_with_agent(each.given(), access.who)) for each in several.memories]
+    new = [NewMemory(**_with_agent(item.given(), access.who)) for item in batch.memories]
     reports = await access.write(lambda memory: memory.add_many(new))
     return CompactJSONResponse({"added": serializers.to_plain(reports)})
 
 
 @router.post("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
-async def get_memories(wanted: Get, access: ReadAccess) -> Response:
+async def get_memories(body: Get, access: ReadAccess) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
-    return await answer_query(access, "get", wanted.given())
+    return await answer_query(access, "get", body.given())
 
 
 @router.get("/get", responses=describe_responses(_FETCHED, "The memories that were found."))
-async def get_memories_by_url(wanted: Annotated[GetQuery, Query()], access: ReadAccess) -> Response:
+async def get_memories_by_url(query: Annotated[GetQuery, Query()], access: ReadAccess) -> Response:
     """Return whole memories by id, or a file's passages by path and lines."""
-    return await answer_query(access, "get", wanted.given())
+    return await answer_query(access, "get", query.given())
 
 
 @router.get("/memories/{id}", responses=describe_responses(_FETCHED, "The memory and its neighbours.", 404))
-async def get_memory(id: MemoryId, wanted: Annotated[GetOptions, Query()], access: ReadAccess) -> Response:
+async def get_memory(id: MemoryId, query: Annotated[GetOptions, Query()], access: ReadAccess) -> Response:
     """Return one whole memory, with its neighbours and evidence on request."""
-    get = _require_one(id, lambda memory: memory.get(id, **wanted.given()))
+    get = _require_one(id, lambda memory: memory.get(id, **query.given()))
     return CompactJSONResponse(serializers.fetched_fields(await access.read(get)))
 
 
@@ -317,41 +317,41 @@ _LINKS: Final = object_model("Links", "The links of a memory.", links=list_of(_L
 
 
 @router.post("/archive", responses=_CHANGED)
-async def archive(named: MemoryIds, access: WriteAccess) -> Response:
+async def archive(body: MemoryIds, access: WriteAccess) -> Response:
     """Hide memories from default results; restore brings them back."""
-    return await plain_json(access.write(lambda memory: memory.archive(named.ids)))
+    return await plain_json(access.write(lambda memory: memory.archive(body.ids)))
 
 
 @router.post("/restore", responses=_CHANGED)
-async def restore(named: MemoryIds, access: WriteAccess) -> Response:
+async def restore(body: MemoryIds, access: WriteAccess) -> Response:
     """Make archived or superseded memories active again."""
-    return await plain_json(access.write(lambda memory: memory.restore(named.ids)))
+    return await plain_json(access.write(lambda memory: memory.restore(body.ids)))
 
 
 @router.post(
     "/forget",
     responses=describe_responses(ForgetReport, "The removed memories, and the ids that were not found."),
 )
-async def forget(named: MemoryIds, access: WriteAccess) -> Response:
+async def forget(body: MemoryIds, access: WriteAccess) -> Response:
     """Delete memories permanently; the response lists files that still contain their text."""
-    return await plain_json(access.write(lambda memory: memory.forget(named.ids)))
+    return await plain_json(access.write(lambda memory: memory.forget(body.ids)))
 
 
 @router.post("/forget/everything", responses=describe_responses(ForgetReport, "The removed memories."))
-async def forget_everything(confirmed: Confirmation, access: WriteAccess) -> Response:
+async def forget_everything(body: Confirmation, access: WriteAccess) -> Response:
     """Delete everything that the caller ever stored, also shared memories, with sources, links and the user's name."""
-    if not confirmed.yes:
+    if not body.yes:
         raise InputError("Confirmation needed. Nothing was forgotten.", hint='send {"yes": true}')
     return await plain_json(access.write(lambda memory: memory.forget_everything()))
 
 
 @router.post("/feedback", responses=_CHANGED)
-async def feedback(judged: Feedback, access: WriteAccess) -> Response:
+async def feedback(body: Feedback, access: WriteAccess) -> Response:
     """Record that memories were used, useful or wrong; the effect on ranking is bounded.
 
     never-inject keeps them out of what hooks and the proxy add; search still finds them.
     """
-    return await plain_json(access.write(lambda memory: memory.feedback(judged.ids, judged.verdict)))
+    return await plain_json(access.write(lambda memory: memory.feedback(body.ids, body.verdict)))
 
 
 @router.post("/memories/{id}/archive", responses=_CHANGED_ONE)
@@ -371,9 +371,9 @@ async def history(id: MemoryId, access: ReadAccess) -> Response:
     """Return a memory's history: its changes, its evidence and what superseded it."""
 
     def work(memory: Memory) -> dict[str, Any]:
-        found = memory.history(id)
-        path = memory.get(found.memory.id).paths.get(found.memory.id)
-        return serializers.history_fields(found, path)
+        page = memory.history(id)
+        path = memory.get(page.memory.id).paths.get(page.memory.id)
+        return serializers.history_fields(page, path)
 
     return CompactJSONResponse(await access.read(work))
 
@@ -383,14 +383,14 @@ async def history(id: MemoryId, access: ReadAccess) -> Response:
 )
 async def links(id: MemoryId, access: ReadAccess) -> Response:
     """Return a memory's links in both directions: the ten heaviest of each kind."""
-    found = await access.read(lambda memory: memory.links(id))
-    return CompactJSONResponse({"links": serializers.to_plain(found)})
+    linked = await access.read(lambda memory: memory.links(id))
+    return CompactJSONResponse({"links": serializers.to_plain(linked)})
 
 
 @router.put("/memories/{id}/links/{other}", responses=describe_responses(_LINK, "The link.", 404))
-async def link(id: MemoryId, other: OtherMemoryId, joined: NewLink, access: WriteAccess) -> Response:
+async def link(id: MemoryId, other: OtherMemoryId, body: NewLink, access: WriteAccess) -> Response:
     """Link two memories; an existing link stays as it is."""
-    return await plain_json(access.write(lambda memory: memory.link(id, other, **joined.model_dump())))
+    return await plain_json(access.write(lambda memory: memory.link(id, other, **body.model_dump())))
 
 
 @router.delete(
@@ -399,12 +399,12 @@ async def link(id: MemoryId, other: OtherMemoryId, joined: NewLink, access: Writ
 async def unlink(
     id: MemoryId,
     other: OtherMemoryId,
-    parted: Annotated[LinkQuery, Query()],
+    query: Annotated[LinkQuery, Query()],
     access: WriteAccess,
 ) -> Response:
     """Remove a link between two memories; one written in a text returns when that text is written again."""
-    await access.write(lambda memory: memory.unlink(id, other, parted.kind))
-    return CompactJSONResponse({"src": id, "dst": other, "kind": parted.kind})
+    await access.write(lambda memory: memory.unlink(id, other, query.kind))
+    return CompactJSONResponse({"src": id, "dst": other, "kind": query.kind})
 
 
 Report = TypeVar("Report", ChangeReport, ForgetReport, FetchReport)

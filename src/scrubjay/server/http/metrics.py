@@ -157,12 +157,12 @@ class ProxyQueueCollector(Collector):
         dropped = CounterMetricFamily(
             "scrubjay_proxy_turns_dropped", "Proxied turns that were dropped.", labels=("why",)
         )
-        for why, turns in self._dropped.items():
-            dropped.add_metric((why,), turns)
+        for reason, turns in self._dropped.items():
+            dropped.add_metric((reason,), turns)
         yield dropped
         if self._waiting is not None:
-            about = "Proxied turns waiting to be stored."
-            yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", about, self._waiting)
+            description = "Proxied turns waiting to be stored."
+            yield GaugeMetricFamily("scrubjay_proxy_turns_waiting", description, self._waiting)
 
 
 STORE_UP: Final = ("scrubjay_store_up", "Whether the store could be read for these metrics.")
@@ -171,8 +171,8 @@ STORE_UP: Final = ("scrubjay_store_up", "Whether the store could be read for the
 def add_worker_gauge(gauges: CollectorRegistry, looked: float | None) -> None:
     """``looked``: seconds since 1970, None if no worker of this store has run with this data folder."""
     if looked is not None:
-        about = "When `scrubjay worker` last looked for pending work, in seconds since 1970."
-        Gauge("scrubjay_worker_look_timestamp_seconds", about, registry=gauges).set(looked)
+        description = "When `scrubjay worker` last looked for pending work, in seconds since 1970."
+        Gauge("scrubjay_worker_look_timestamp_seconds", description, registry=gauges).set(looked)
 
 
 def is_writable(memory: Memory) -> bool:
@@ -202,9 +202,9 @@ def add_store_gauges(
         used.labels(limit.setting).set(limit.used)
         allowed.labels(limit.setting).set(limit.allowed)
     backlog = gauge("embedding_backlog", "Memories pending embedding by a model.", "model")
-    own = {model.name: model.waiting for model in status.models}
-    for name, waiting in (own if totals is None else totals.waiting).items():
-        backlog.labels(name).set(waiting)
+    by_model = {model.name: model.waiting for model in status.models}
+    for name, pending in (by_model if totals is None else totals.waiting).items():
+        backlog.labels(name).set(pending)
     if totals is not None:
         gauge("enrichment_backlog", "Memories pending enrichment.").set(totals.due)
         age = 0.0 if totals.oldest is None else max(time.time() - totals.oldest / SECOND, 0.0)

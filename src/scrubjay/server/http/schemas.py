@@ -84,8 +84,8 @@ def _plain_text(text: str) -> str:
 def document_fields(*documented: object) -> Callable[[type[Model]], type[Model]]:
     """Describe the fields of a request model by the docstrings of these functions or classes; the first one wins."""
     docs: dict[str, str] = {}
-    for each in reversed(documented):
-        docs |= argument_docs(each)
+    for source in reversed(documented):
+        docs |= argument_docs(source)
 
     def describe(model: type[Model]) -> type[Model]:
         for name, field in model.model_fields.items():
@@ -162,8 +162,8 @@ def model_of(
     schema: dict[str, Any] = {}
     for field, hint in (types | added).items():
         default = None if field in optional else ...
-        described = Field(default, description=docs.get(field), json_schema_extra=_drop_default)
-        schema[field] = (hint, described)
+        info = Field(default, description=docs.get(field), json_schema_extra=_drop_default)
+        schema[field] = (hint, info)
     model: type[BaseModel] = create_model(
         name or kind.__name__.replace("Entity", "Concept"),
         __config__=CLOSED_CONFIG,
@@ -182,11 +182,11 @@ def _schema_type(hint: Any) -> Any:
     if is_dataclass(hint) and isinstance(hint, type):
         return model_of(hint)
     if origin in (Union, UnionType):
-        return Union[tuple(_schema_type(each) for each in inner)]  # noqa: UP007 of types that are known at run time
+        return Union[tuple(_schema_type(part) for part in inner)]  # noqa: UP007 of types that are known at run time
     if origin is tuple and inner[-1] is Ellipsis:
         return list[_schema_type(inner[0])]  # type: ignore[misc]
     if origin is tuple:
-        return list[Union[tuple(_schema_type(each) for each in inner)]]  # type: ignore[misc]  # noqa: UP007
+        return list[Union[tuple(_schema_type(part) for part in inner)]]  # type: ignore[misc]  # noqa: UP007
     if origin is not None and issubclass(origin, Mapping):
         return dict[str, _schema_type(inner[1])]  # type: ignore[misc]
     return hint
@@ -312,7 +312,7 @@ TAGS: Final = (
 
 def required_scope(route: APIRoute) -> str | None:
     return next(
-        (REQUIRED_SCOPES[one.call] for one in route.dependant.dependencies if one.call in REQUIRED_SCOPES),
+        (REQUIRED_SCOPES[need.call] for need in route.dependant.dependencies if need.call in REQUIRED_SCOPES),
         None,
     )
 
@@ -355,7 +355,7 @@ def _drop_titles(document: dict[str, Any]) -> None:
     for schema in document["components"]["schemas"].values():
         for field in schema.get("properties", {}).values():
             field.pop("title", None)
-    for operation in (each for methods in document["paths"].values() for each in methods.values()):
+    for operation in (operation for methods in document["paths"].values() for operation in methods.values()):
         for parameter in operation.get("parameters", ()):
             parameter["schema"].pop("title", None)
 
@@ -371,7 +371,7 @@ def _restore_examples(route: APIRoute, operation: dict[str, Any]) -> None:
 def documented_operations(
     routers: Sequence[APIRouter], document: dict[str, Any]
 ) -> Iterator[tuple[APIRoute, dict[str, Any]]]:
-    for route in (each for router in routers for each in router.routes):
+    for route in (route for router in routers for route in router.routes):
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
                 yield route, document["paths"][route.path_format][method.lower()]

@@ -56,7 +56,7 @@ def declared_fields(
     """Give a form the options of a class of `search.request`, in the method's order; its own fields stay."""
 
     def extended(form: type[Form]) -> type[Form]:
-        options = {one.name: one for one in options_of(kind)}
+        options = {option.name: option for option in options_of(kind)}
         fields: dict[str, Any] = {
             name: _form_field(options[name])
             for name in inspect.signature(method).parameters
@@ -70,29 +70,29 @@ def declared_fields(
     return extended
 
 
-def _form_field(one: Option) -> tuple[Any, Any]:
-    least, most = one.bounds or (None, None)
-    enum: dict[str, Any] = {"enum": list(one.choices)}
+def _form_field(option: Option) -> tuple[Any, Any]:
+    minimum, maximum = option.bounds or (None, None)
+    enum: dict[str, Any] = {"enum": list(option.choices)}
     annotation: Any
-    if one.several and one.default is None:
-        examples: dict[str, Any] = {"examples": [list(one.choices)]}
-        annotation = Annotated[Strings, Field(json_schema_extra=examples)] if one.choices else Strings
-    elif one.several:
-        item: Any = Project if one.project else str
-        item = Annotated[item, Field(json_schema_extra=enum)] if one.choices else item
+    if option.several and option.default is None:
+        examples: dict[str, Any] = {"examples": [list(option.choices)]}
+        annotation = Annotated[Strings, Field(json_schema_extra=examples)] if option.choices else Strings
+    elif option.several:
+        item: Any = Project if option.project else str
+        item = Annotated[item, Field(json_schema_extra=enum)] if option.choices else item
         annotation = Annotated[list[item], Field(max_length=MAX_ITEMS)]
-    elif one.kind.startswith(("int", "float")):
-        number: Any = int if one.kind == "int" else float
-        annotation = Annotated[number, Field(ge=least, le=most)]
-        annotation = annotation | Literal[one.choices] if one.choices else annotation
-    elif one.kind == "bool":
+    elif option.kind.startswith(("int", "float")):
+        number: Any = int if option.kind == "int" else float
+        annotation = Annotated[number, Field(ge=minimum, le=maximum)]
+        annotation = annotation | Literal[option.choices] if option.choices else annotation
+    elif option.kind == "bool":
         annotation = bool
     else:
-        annotation = Project if one.project else str
-        annotation = Annotated[annotation, Field(json_schema_extra=enum)] if one.choices else annotation
-    default = list(one.default) if isinstance(one.default, tuple) else one.default
+        annotation = Project if option.project else str
+        annotation = Annotated[annotation, Field(json_schema_extra=enum)] if option.choices else annotation
+    default = list(option.default) if isinstance(option.default, tuple) else option.default
     annotation = annotation if default is not None else annotation | None
-    return annotation, Field(default, description=_DESCRIPTIONS.get(one.name))
+    return annotation, Field(default, description=_DESCRIPTIONS.get(option.name))
 
 
 @declared_fields(request.Filters, Memory.search)
@@ -199,42 +199,42 @@ _CONTEXT_RESPONSES: Final = describe_responses(Context, "The text and its conten
 
 
 @router.post("/search", responses=_SEARCH_RESPONSES)
-async def search(wanted: Search, access: ReadAccess) -> Response:
+async def search(body: Search, access: ReadAccess) -> Response:
     """Return the memories that match a query, best first."""
-    return await answer_query(access, "search", wanted.given())
+    return await answer_query(access, "search", body.given())
 
 
 @router.get("/search", responses=_SEARCH_RESPONSES)
-async def search_by_url(wanted: Annotated[SearchQuery, Query()], access: ReadAccess) -> Response:
+async def search_by_url(query: Annotated[SearchQuery, Query()], access: ReadAccess) -> Response:
     """Return the memories that match a query, best first."""
-    options = wanted.given()
+    options = query.given()
     if "weights" in options:
         options["weights"] = _parse_weights(options["weights"])
     return await answer_query(access, "search", options)
 
 
 @router.post("/thread", responses=_THREAD_RESPONSES)
-async def thread(wanted: Thread, access: ReadAccess) -> Response:
+async def thread(body: Thread, access: ReadAccess) -> Response:
     """Return the memories about a question as a timeline."""
-    return await answer_query(access, "thread", wanted.given())
+    return await answer_query(access, "thread", body.given())
 
 
 @router.get("/thread", responses=_THREAD_RESPONSES)
-async def thread_by_url(wanted: Annotated[ThreadQuery, Query()], access: ReadAccess) -> Response:
+async def thread_by_url(query: Annotated[ThreadQuery, Query()], access: ReadAccess) -> Response:
     """Return the memories about a question as a timeline."""
-    return await answer_query(access, "thread", wanted.given())
+    return await answer_query(access, "thread", query.given())
 
 
 @router.post("/context", responses=_CONTEXT_RESPONSES)
-async def context(wanted: ContextRequest, access: ReadAccess) -> Response:
+async def context(body: ContextRequest, access: ReadAccess) -> Response:
     """Return context as one text to inject into a conversation."""
-    return await answer_query(access, "context", wanted.given())
+    return await answer_query(access, "context", body.given())
 
 
 @router.get("/context", responses=_CONTEXT_RESPONSES)
-async def context_by_url(wanted: Annotated[ContextQuery, Query()], access: ReadAccess) -> Response:
+async def context_by_url(query: Annotated[ContextQuery, Query()], access: ReadAccess) -> Response:
     """Return context as one text to inject into a conversation."""
-    return await answer_query(access, "context", wanted.given())
+    return await answer_query(access, "context", query.given())
 
 
 def _parse_weights(pairs: list[str]) -> dict[str, float]:

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from scrubjay.models.reports import Progress
 
 
-def check_allowed_path(path: str, settings: ServerSettings, known: Iterable[str] = ()) -> None:
-    """Raise unless a path, links resolved, lies in a root of the settings or in a registered source (``known``).
+def check_allowed_path(path: str, settings: ServerSettings, sources: Iterable[str] = ()) -> None:
+    """Raise unless a path, links resolved, lies in a root of the settings or in a registered source (``sources``).
 
     The folder of settings and tokens is never allowed.
 
@@ -74,14 +74,14 @@ def check_allowed_path(path: str, settings: ServerSettings, known: Iterable[str]
     """
     if not path or "\0" in path:
         raise InputError(f"{path!r:.200} is not a path. Nothing was done.", hint="name a folder or a file")
-    place = _real_path(path)
+    target = _real_path(path)
     roots = [_real_path(root) for root in settings.roots or _default_roots()]
-    allowed = any(_is_inside(place, root) for root in (*roots, *map(_real_path, known)))
-    if not allowed or _is_inside(place, _real_path(str(config_path().parent))):
+    allowed = any(_is_inside(target, root) for root in (*roots, *map(_real_path, sources)))
+    if not allowed or _is_inside(target, _real_path(str(config_path().parent))):
         raise ForbiddenError(
             f"{path!r:.200} is outside the folders that HTTP requests may name: "
             f"{', '.join(roots) or 'none'}. Nothing was done.",
-            hint=f"add its folder to the server's settings, [server] roots = [{os.path.dirname(place)!r:.200}], "
+            hint=f"add its folder to the server's settings, [server] roots = [{os.path.dirname(target)!r:.200}], "
             "or use the command line",
         )
 
@@ -96,8 +96,8 @@ def _real_path(path: str) -> str:
     return os.path.realpath(os.path.expanduser(path))
 
 
-def _is_inside(place: str, root: str) -> bool:
-    return place == root or place.startswith(os.path.join(root, ""))
+def _is_inside(path: str, root: str) -> bool:
+    return path == root or path.startswith(os.path.join(root, ""))
 
 
 EVENT_STREAM: Final = "text/event-stream"
@@ -121,11 +121,11 @@ ProgressCallback = Callable[["Progress"], None]
 async def run_long(
     access: Access,
     work: Callable[[Memory, ProgressCallback], Any],
-    ended: Callable[[], None] = lambda: None,
+    on_end: Callable[[], None] = lambda: None,
 ) -> Response:
     """Run long work and answer with its result, or with a stream of its progress if the client accepts one.
 
-    ``ended`` is called when the work has ended or was never started.
+    ``on_end`` is called when the work has ended or was never started.
     """
     loop, changed = asyncio.get_running_loop(), asyncio.Event()
     latest: deque[Progress] = deque(maxlen=1)  # a slow client misses the steps between
@@ -138,7 +138,7 @@ async def run_long(
     task = asyncio.ensure_future(access.run_long(lambda memory: serializers.to_plain(work(memory, report))))
 
     def finish(done: asyncio.Future[Any]) -> None:
-        ended()
+        on_end()
         if not done.cancelled():
             done.exception()  # retrieved, or asyncio warns when the client has disconnected
 
@@ -271,8 +271,8 @@ async def status(access: ReadAccess) -> Response:
 
     Only admins of the owner's tenant see the size, which covers all tenants.
     """
-    found = await access.read(lambda memory: memory.status())
-    plain = serializers.to_plain(replace(found, warnings=found.warnings + access.warnings))
+    totals = await access.read(lambda memory: memory.status())
+    plain = serializers.to_plain(replace(totals, warnings=totals.warnings + access.warnings))
     if "admin" not in access.who.scopes:
         del plain["store"]
     if not access.is_operator:
@@ -283,17 +283,17 @@ async def status(access: ReadAccess) -> Response:
 @router.get("/sources", responses=describe_responses(_SOURCES, "The sources and their contents."))
 async def list_sources(access: ReadAccess) -> Response:
     """List the folders and files that memories come from."""
-    found = await access.read(lambda memory: memory.sources())
-    return CompactJSONResponse({"sources": serializers.to_plain(found)})
+    statuses = await access.read(lambda memory: memory.sources())
+    return CompactJSONResponse({"sources": serializers.to_plain(statuses)})
 
 
 @router.post("/sync", responses=_streamed_responses(SyncReport, "The changes of the sync."))
-async def sync(wanted: Sync, access: AdminAccess) -> Response:
+async def sync(body: Sync, access: AdminAccess) -> Response:
     """Sync a folder or file of the server, or every registered source."""
-    options, roots = wanted.given(), access.session.settings.server
+    options, roots = body.given(), access.session.settings.server
 
     def work(memory: Memory, report: ProgressCallback) -> SyncReport:
-        for path in (wanted.path, wanted.only):
+        for path in (body.path, body.only):
             if path is not None:
                 check_allowed_path(path, roots, (source.root for source in memory.sources()))
         return memory.sync(**options, progress=report)
@@ -314,8 +314,8 @@ async def remove_source(
 @router.get("/models", responses=describe_responses(_MODELS, "The models."))
 async def list_models(access: ReadAccess) -> Response:
     """List the embedding models and how many memories each covers."""
-    found = await access.read(lambda memory: memory.models())
-    return CompactJSONResponse({"models": serializers.to_plain(found)})
+    statuses = await access.read(lambda memory: memory.models())
+    return CompactJSONResponse({"models": serializers.to_plain(statuses)})
 
 
 @router.put("/models/{name:path}", responses=_MODEL_RESPONSES)
@@ -337,14 +337,14 @@ async def drop_model(name: ModelName, access: AdminAccess) -> Response:
 
 
 @router.post("/embed", responses=_streamed_responses(EmbedReport, "What was embedded."))
-async def embed(wanted: Embed, access: AdminAccess) -> Response:
+async def embed(body: Embed, access: AdminAccess) -> Response:
     """Compute pending embeddings; an interrupted run continues the next time."""
-    options = wanted.given()
+    options = body.given()
     return await run_long(access, lambda memory, report: memory.embed(**options, progress=report))
 
 
 @router.post("/rebuild", responses=_streamed_responses(SyncReport, "The rebuilt memories."))
-async def rebuild(_wanted: Rebuild, access: AdminAccess) -> Response:
+async def rebuild(_body: Rebuild, access: AdminAccess) -> Response:
     """Rebuild the index from the stored memories beside the old one, then switch."""
     return await run_long(access, lambda memory, report: memory.rebuild(progress=report))
 
@@ -352,9 +352,9 @@ async def rebuild(_wanted: Rebuild, access: AdminAccess) -> Response:
 @router.post(
     "/consolidate", responses=_streamed_responses(ConsolidationReport, "The digests and promotions created.")
 )
-async def consolidate(wanted: Consolidate, access: AdminAccess) -> Response:
+async def consolidate(body: Consolidate, access: AdminAccess) -> Response:
     """Summarise old conversations, tool results and daily notes into digests; archive their sources on request."""
-    options = wanted.given()
+    options = body.given()
     return await run_long(access, lambda memory, report: memory.consolidate(**options, progress=report))
 
 
@@ -365,9 +365,9 @@ async def undo_consolidate(run: RunId, access: AdminAccess) -> Response:
 
 
 @router.post("/audit", responses=describe_responses(AuditReport, "The fault rates."))
-async def audit(wanted: AuditRequest, access: AdminAccess) -> Response:
+async def audit(body: AuditRequest, access: AdminAccess) -> Response:
     """Return how many active memories have which faults; archive those of the kinds to fix."""
-    options = wanted.given()
+    options = body.given()
     return await plain_json(access.run_long(lambda memory: memory.audit(**options)))
 
 
@@ -378,9 +378,9 @@ async def undo_audit(run: RunId, access: AdminAccess) -> Response:
 
 
 @router.post("/retention", responses=describe_responses(RetentionReport, "What was archived and forgotten."))
-async def retain(wanted: Retain, access: AdminAccess) -> Response:
+async def retain(body: Retain, access: AdminAccess) -> Response:
     """Apply the [retention] settings: archive or forget what is too old or too much."""
-    options = wanted.given()
+    options = body.given()
     return await plain_json(access.run_long(lambda memory: memory.retain(**options)))
 
 
@@ -449,37 +449,37 @@ async def export(access: AdminAccess) -> Response:
 
 async def _stream_file(file: IO[bytes]) -> AsyncIterator[bytes]:
     with file:
-        while piece := await asyncio.to_thread(file.read, CHUNK_BYTES):
-            yield piece
+        while chunk := await asyncio.to_thread(file.read, CHUNK_BYTES):
+            yield chunk
 
 
 @router.post("/import", responses=_IMPORT_RESPONSES, openapi_extra=_FILE_BODY)
-async def import_file(wanted: Annotated[ImportQuery, Query()], access: AdminAccess) -> Response:
+async def import_file(query: Annotated[ImportQuery, Query()], access: AdminAccess) -> Response:
     """Import a scrubjay export or another tool's file; existing memories are not duplicated."""
-    options = wanted.given()
+    options = query.given()
     if options.get("format", "auto") not in UPLOAD_FORMATS:
         raise InputError(
-            f"format is {wanted.format!r:.40}, not one of {', '.join(UPLOAD_FORMATS)}. Nothing was imported."
+            f"format is {query.format!r:.40}, not one of {', '.join(UPLOAD_FORMATS)}. Nothing was imported."
         )
     path = await _receive_file(access.request)
 
     def work(memory: Memory, report: ProgressCallback) -> ImportReport:
-        if wanted.format == "auto" and detect_format(path) in FOLDER_FORMATS:
+        if query.format == "auto" and detect_format(path) in FOLDER_FORMATS:
             raise InputError(
                 "This format is synced as a folder. Nothing was imported.",
                 hint="use POST /v1/sync with a folder of the server",
             )
         return memory.import_(path, **options, progress=report)
 
-    return await run_long(access, work, ended=lambda: os.unlink(path))
+    return await run_long(access, work, on_end=lambda: os.unlink(path))
 
 
 async def _receive_file(request: Request) -> pathlib.Path:
     descriptor, name = tempfile.mkstemp(prefix="scrubjay-import-")
     try:
         with os.fdopen(descriptor, "wb") as file:
-            async for piece in request.stream():
-                await asyncio.to_thread(file.write, piece)
+            async for chunk in request.stream():
+                await asyncio.to_thread(file.write, chunk)
     except BaseException:
         os.unlink(name)
         raise
@@ -487,12 +487,12 @@ async def _receive_file(request: Request) -> pathlib.Path:
 
 
 @router.post("/backup", responses=describe_responses(BackupReport, "The copy."))
-async def backup(wanted: Backup, access: AdminAccess) -> Response:
+async def backup(body: Backup, access: AdminAccess) -> Response:
     """Copy the whole store, all users and tenants, to a file of the server and verify it."""
     if access.who.tenant != access.session.owner.tenant:
         raise ForbiddenError(
             "A backup contains every tenant's memories, so only the owner's tenant may make one. Nothing was done."
         )
-    check_allowed_path(wanted.path, access.session.settings.server)
-    options = wanted.given()
+    check_allowed_path(body.path, access.session.settings.server)
+    options = body.given()
     return await plain_json(access.run_long(lambda memory: memory.backup(**options)))

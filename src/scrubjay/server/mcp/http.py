@@ -140,7 +140,7 @@ class MCPEndpoint:
             await self._app(scope, receive, send)
             return
         who, id = client_key(scope), _session_id(scope["headers"])
-        if id is None and self._full(who):
+        if id is None and self._is_full(who):
             error = StoreBusyError(
                 f"{MAX_SESSIONS_PER_CLIENT} of your sessions are open and in use. No new session was started.",
                 hint="end one (DELETE with its mcp-session-id) or reuse it",
@@ -173,16 +173,16 @@ class MCPEndpoint:
                     self._sessions.move_to_end(opened.id)
             await self._end_idle(who)
 
-    def _full(self, who: Hashable) -> bool:
-        mine = [each for each in self._sessions.values() if each.who == who]
-        return len(mine) >= MAX_SESSIONS_PER_CLIENT and all(each.busy for each in mine)
+    def _is_full(self, who: Hashable) -> bool:
+        own = [session for session in self._sessions.values() if session.who == who]
+        return len(own) >= MAX_SESSIONS_PER_CLIENT and all(session.busy for session in own)
 
     async def _end_idle(self, who: Hashable) -> None:
-        mine = [each for each in self._sessions.values() if each.who == who]
-        idle = [each for each in mine if not each.busy]
-        for each in idle[: max(0, len(mine) - MAX_SESSIONS_PER_CLIENT)]:
-            del self._sessions[each.id]
-            await self._app(_delete_request(each.id, each.user), _empty_body, _discard_response)
+        own = [session for session in self._sessions.values() if session.who == who]
+        idle = [session for session in own if not session.busy]
+        for session in idle[: max(0, len(own) - MAX_SESSIONS_PER_CLIENT)]:
+            del self._sessions[session.id]
+            await self._app(_delete_request(session.id, session.user), _empty_body, _discard_response)
 
 
 def _missing_scope(body: bytes, who: Principal) -> str:
@@ -191,29 +191,29 @@ def _missing_scope(body: bytes, who: Principal) -> str:
     A tool would answer with an error, on which a client cannot ask its person for more.
     """
     try:
-        found = json.loads(body)
+        parsed = json.loads(body)
     except (ValueError, RecursionError):
         return ""
-    for message in found if isinstance(found, list) else [found]:
+    for message in parsed if isinstance(parsed, list) else [parsed]:
         if not isinstance(message, dict) or message.get("method") not in SCOPED_METHODS:
             continue
         parameters = message.get("params")
         name = parameters.get("name") if isinstance(parameters, dict) else None
         writes = message["method"] == "tools/call" and any(tool.writes for tool in TOOLS if tool.name == name)
-        needed = "write" if writes else "read"
-        if needed not in who.scopes:
-            return needed
+        scope = "write" if writes else "read"
+        if scope not in who.scopes:
+            return scope
     return ""
 
 
 async def _refuse_scope(missing: str, scope: Scope, receive: Receive, send: Send) -> None:
     oauth: OAuthVerifier = scope[OAUTH_KEY]
-    needed = (*scope[PRINCIPAL_KEY].scopes, missing)
+    scopes = (*scope[PRINCIPAL_KEY].scopes, missing)
     error = ForbiddenError(
         f"The access token lacks the scope {oauth.scope_name(missing)}. Nothing was done.",
         hint="let the client ask its issuer for it",
     )
-    headers = {"www-authenticate": oauth.challenge("insufficient_scope", needed)}
+    headers = {"www-authenticate": oauth.challenge("insufficient_scope", scopes)}
     await send_error(403, error, scope, receive, send, headers)
 
 
@@ -221,8 +221,8 @@ def _is_sessionless(headers: Iterable[tuple[bytes, bytes]]) -> bool:
     """Return whether the SDK answers a request by itself: every revision from 2026-07-28 on is without sessions."""
     from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
-    named = next((value.decode("latin-1") for key, value in headers if key.lower() == VERSION_HEADER), None)
-    return named is not None and named not in HANDSHAKE_PROTOCOL_VERSIONS
+    version = next((value.decode("latin-1") for key, value in headers if key.lower() == VERSION_HEADER), None)
+    return version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
 
 
 def _session_id(headers: Iterable[tuple[bytes, bytes]]) -> str | None:

@@ -94,7 +94,7 @@ def build_server(
     *,
     local: bool = True,
     here: str = "",
-    beat: float = PROGRESS_SECONDS,
+    interval: float = PROGRESS_SECONDS,
 ) -> Server[Any]:
     """Return the SDK's server with our tools, resources and prompt.
 
@@ -103,7 +103,7 @@ def build_server(
         who: Returns the principal of a request's context.
         local: Whether clients run on this machine as this user.
         here: The client's working folder, whose project searches prefer; empty if unknown.
-        beat: Seconds between two progress notifications.
+        interval: Seconds between two progress notifications.
     """
     import mcp_types as types
     from mcp.server import Server
@@ -123,11 +123,11 @@ def build_server(
             tool = find_tool(params.name)
             principal.need("write" if tool.writes else "read")
             run = partial(reply_to_tool, tool=tool, given=params.arguments or {}, caller=caller)
-            async with _report_progress(context, params.name, beat):
+            async with _report_progress(context, params.name, interval):
                 reply = await (session.write if tool.writes else session.read)(principal, run)
             result, text, failed = reply.fields if tool.returns else None, reply.text, False
         except ScrubjayError as error:
-            name = params.name if any(params.name == each.name for each in TOOLS) else "unknown"
+            name = params.name if any(params.name == tool.name for tool in TOOLS) else "unknown"
             level = "info" if isinstance(error, InputError) else "error"
             session.log.write(level, f"mcp {name}", error=type(error).__name__)
             result = serializers.error_fields(session.public_error(error, principal))
@@ -253,7 +253,7 @@ def _client_agent(context: Any) -> str:
 
 
 @asynccontextmanager
-async def _report_progress(context: Any, name: str, beat: float) -> AsyncIterator[None]:
+async def _report_progress(context: Any, name: str, interval: float) -> AsyncIterator[None]:
     """Notify a client that asked for progress while a call runs.
 
     A task beside the call, because a task group would wrap the call's errors.
@@ -261,8 +261,8 @@ async def _report_progress(context: Any, name: str, beat: float) -> AsyncIterato
 
     async def report() -> None:
         for count in itertools.count(1):
-            await asyncio.sleep(beat)
-            await context.session.report_progress(count * beat, None, f"{name} is running")
+            await asyncio.sleep(interval)
+            await context.session.report_progress(count * interval, None, f"{name} is running")
 
     task = asyncio.create_task(report())
     try:

@@ -87,7 +87,7 @@ class PendingRequests:
         if not self._pending and self._settled is not None:
             self._settled.set()
 
-    async def settled(self) -> None:
+    async def wait_until_settled(self) -> None:
         """Wait until all are answered, at most `DRAIN_SECONDS`."""
         import anyio
 
@@ -231,7 +231,7 @@ async def _read_lines(descriptor: int, pending: PendingRequests) -> AsyncIterato
         async for line in receiving:
             if await pending.accept(line):
                 yield line
-    await pending.settled()
+    await pending.wait_until_settled()
 
 
 def bounded_lines(descriptor: int, limit: int = MAX_MESSAGE_BYTES) -> Iterator[str]:
@@ -245,7 +245,7 @@ def bounded_lines(descriptor: int, limit: int = MAX_MESSAGE_BYTES) -> Iterator[s
             tail = piece = line
             while not piece.endswith(b"\n") and (piece := source.readline(READ_BYTES)):
                 tail = tail[-ID_SEARCH_BYTES:] + piece
-            found = _FIRST.match(line[:ID_SEARCH_BYTES]) or _LAST.search(tail[-ID_SEARCH_BYTES:])
-            if found:
-                id = found[1].decode("utf-8", "replace")
+            match = _FIRST.match(line[:ID_SEARCH_BYTES]) or _LAST.search(tail[-ID_SEARCH_BYTES:])
+            if match:
+                id = match[1].decode("utf-8", "replace")
                 yield f'{{"jsonrpc":"2.0","id":{id},"method":"{TOO_LARGE_METHOD}"}}'

@@ -142,7 +142,7 @@ class Proxy:
             yield
             with suppress(TimeoutError):
                 async with asyncio.timeout(SHUTDOWN_SECONDS):
-                    await self.worker.drained()
+                    await self.worker.wait_until_drained()
         finally:
             for task in tasks:
                 task.cancel()
@@ -155,7 +155,7 @@ class Proxy:
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             path = route_path(scope) if scope["type"] == "http" else ""
-            adapter = next((each for each in ADAPTERS if path.startswith(each.prefix)), None)
+            adapter = next((candidate for candidate in ADAPTERS if path.startswith(candidate.prefix)), None)
             if adapter is None:
                 await app(scope, receive, send)
             else:
@@ -194,10 +194,10 @@ class Proxy:
                 readable = headers.get("content-encoding", "identity").lower() == "identity"
                 content = b"".join([piece async for piece in stream_body(receive)])
                 body = await exchange.prepare(content, readable=readable)
-                dropped = {b"content-length"}
+                replaced = {b"content-length"}
                 if exchange.stores_answer:
-                    dropped.add(b"accept-encoding")
-                upstream_headers = [each for each in upstream_headers if each[0].lower() not in dropped]
+                    replaced.add(b"accept-encoding")
+                upstream_headers = [pair for pair in upstream_headers if pair[0].lower() not in replaced]
                 if exchange.stores_answer:
                     upstream_headers.append((b"accept-encoding", b"identity"))
             elif "content-length" in headers or "transfer-encoding" in headers:
@@ -239,8 +239,8 @@ class Proxy:
 
     def _headers(self, adapter: ProviderAdapter, client: Headers) -> list[Header]:
         """Return the client's headers without ours, with the configured key in place of our token."""
-        passed = [value for key, value in client.raw if key.lower() == LOOP_HEADER]
-        if any(self._id in value for value in passed):
+        proxy_ids = [value for key, value in client.raw if key.lower() == LOOP_HEADER]
+        if any(self._id in value for value in proxy_ids):
             raise _RefusedError(
                 508, f"[proxy] {adapter.name} points to this server itself. Nothing was sent."
             )
@@ -250,19 +250,19 @@ class Proxy:
             if not key.lower().startswith(HEADER_PREFIX.encode())
             and not _is_own_credential(key.lower(), value)
         ]
-        headers.append((LOOP_HEADER, b", ".join([*passed, self._id])))
+        headers.append((LOOP_HEADER, b", ".join([*proxy_ids, self._id])))
         if any(key.lower() in KEY_HEADERS for key, _ in headers):
             return headers
         keys = (key.lower() for key, value in client.raw if _is_own_credential(key.lower(), value))
-        shown = next((key.decode() for key in keys if key in KEY_HEADERS), "")
+        client_header = next((key.decode() for key in keys if key in KEY_HEADERS), "")
         try:
             key = key_from_variable("proxy", getattr(self.settings, f"{adapter.name}_key_env"))
         except ScrubjayError as error:
             raise _RefusedError(401, f"{error}") from error
         if key:
-            header, value = adapter.key_header(key, shown)
+            header, value = adapter.key_header(key, client_header)
             headers.append((header.encode(), value.encode("latin-1")))
-        elif shown:
+        elif client_header:
             raise _RefusedError(
                 401,
                 f"The request has a scrubjay token, but [proxy] {adapter.name}_key_env names no key for the "
@@ -299,11 +299,11 @@ class _Exchange:
         if not context.text:
             return body
         role = self.proxy.settings.role
-        changed = await asyncio.to_thread(self.adapter.inject, self._request, context.text, role)
-        if changed is None:
+        injected = await asyncio.to_thread(self.adapter.inject, self._request, context.text, role)
+        if injected is None:
             return body
         self._memories = context.memories
-        return await asyncio.to_thread(changed.encode, "utf-8")
+        return await asyncio.to_thread(injected.encode, "utf-8")
 
     @property
     def stores_answer(self) -> bool:
@@ -401,9 +401,9 @@ async def _until_disconnect(
         await asyncio.wait([task, *([watch] if watch else [])], return_when=asyncio.FIRST_COMPLETED)
     finally:
         unfinished = not task.done()
-        for each in (task, watch):
-            if each is not None:
-                each.cancel()
+        for future in (task, watch):
+            if future is not None:
+                future.cancel()
         if unfinished and exchange is not None:
             exchange.queue_turns()
     with suppress(asyncio.CancelledError, ClientDisconnectedError):

@@ -157,14 +157,14 @@ def parse_conversation(messages: Sequence[LocatedValue]) -> Conversation:
 
     A last message of the assistant is the beginning of the answer to come, and so left out.
     """
-    found = [message for message in messages if isinstance(message.value, dict)]
-    while found and found[-1].value.get("role") == "assistant":
-        found.pop()
+    valid = [message for message in messages if isinstance(message.value, dict)]
+    while valid and valid[-1].value.get("role") == "assistant":
+        valid.pop()
     turns: list[Utterance] = []
     fresh: list[Utterance] = []
     position = None
     prompt = ""
-    for message in found:
+    for message in valid:
         role, text = message.value.get("role"), message_text(message.value.get("content"))
         if role in ROLES and text:
             turns.append(Utterance(str(role), text, len(turns)))
@@ -442,8 +442,8 @@ class AnthropicAdapter:
         if system.value is None or (isinstance(system.value, str) and not system.value.strip()):
             return f"{before}[{block}]{after}"
         if isinstance(system.value, str):
-            own = f'{{"type":"text","text":{text[system.start : system.end]}}}'
-            return f"{before}[{own},{block}]{after}"
+            original = f'{{"type":"text","text":{text[system.start : system.end]}}}'
+            return f"{before}[{original},{block}]{after}"
         return None
 
     def key_header(self, key: str, shown: str) -> tuple[str, str]:

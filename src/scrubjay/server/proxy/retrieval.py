@@ -119,12 +119,12 @@ class ContextRetriever:
                 query = await asyncio.to_thread(self._query, options, conversation)
                 if query is None:
                     return EMPTY_CONTEXT
-                found = json.loads(await self._session.ask(who, "recall", query))
+                reply = json.loads(await self._session.ask(who, "recall", query))
         except Exception as error:  # noqa: BLE001 whatever fails, the request continues without memories
-            took = (time.monotonic() - started) * 1000
-            self._session.log.write("warning", "proxy recall", took, error=type(error).__name__)
+            ms = (time.monotonic() - started) * 1000
+            self._session.log.write("warning", "proxy recall", ms, error=type(error).__name__)
             return EMPTY_CONTEXT
-        context = RetrievedContext(**found) if found["text"] else EMPTY_CONTEXT
+        context = RetrievedContext(**reply) if reply["text"] else EMPTY_CONTEXT
         self._cache[key] = context
         self._cache.move_to_end(key)
         while len(self._cache) > CACHE_SIZE:

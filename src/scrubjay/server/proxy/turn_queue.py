@@ -58,27 +58,25 @@ class CorruptFileError(Exception):
 class QuarantiningFile:
     """A SQLite file shared by threads and processes; a damaged one is renamed and replaced.
 
-    ``tables`` is SQL that creates missing tables; ``damaged`` is called with SQLite's name of the damage and the new
+    ``tables`` is SQL that creates missing tables; ``on_damage`` is called with SQLite's name of the damage and the new
     name of the file.
     """
 
-    def __init__(self, first: Path, tables: str, damaged: Callable[[str, str], None]) -> None:
+    def __init__(self, first: Path, tables: str, on_damage: Callable[[str, str], None]) -> None:
         self._first = first
         self._tables = tables
-        self._damaged = damaged
+        self._on_damage = on_damage
         self._lock = threading.Lock()
         self._connection: sqlite3.Connection | None = None
-        self._connected: tuple[Path, tuple[int, int]] | None = None
+        self._connected_to: tuple[Path, tuple[int, int]] | None = None
 
     @property
     def path(self) -> Path:
         """The current path: the first one, or that of the last replacement."""
-        later = self._first.parent.glob(f"{self._first.stem}-*.db")
-        return max(
-            (path for path in later if _quarantine_number(path)), key=_quarantine_number, default=self._first
-        )
+        replacements = self._first.parent.glob(f"{self._first.stem}-*.db")
+        return max(filter(_quarantine_number, replacements), key=_quarantine_number, default=self._first)
 
-    def do(self, work: Work[Value]) -> Value:
+    def run(self, work: Work[Value]) -> Value:
         """Run work on the file in a transaction, on a new file if this one is damaged."""
         with self._lock:
             path = self.path
@@ -97,10 +95,10 @@ class QuarantiningFile:
             self._disconnect()
 
     def _run(self, path: Path, work: Work[Value]) -> Value:
-        if self._connection is not None and self._connected != (path, _file_identity(path)):
+        if self._connection is not None and self._connected_to != (path, _file_identity(path)):
             self._disconnect()  # another server has replaced it, or somebody has removed it
         if self._connection is None:
-            self._connection, self._connected = self._connect(path), (path, _file_identity(path))
+            self._connection, self._connected_to = self._connect(path), (path, _file_identity(path))
         with self._connection:
             return work(self._connection, path.name)
 
@@ -122,22 +120,22 @@ class QuarantiningFile:
 
     def _quarantine(self, path: Path, damage: str) -> None:
         self._disconnect()
-        following = self._first.with_name(f"{self._first.stem}-{_quarantine_number(path) + 1}.db")
-        os.close(os.open(following, os.O_RDWR | os.O_CREAT, 0o600))
-        aside = f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+        replacement = self._first.with_name(f"{self._first.stem}-{_quarantine_number(path) + 1}.db")
+        os.close(os.open(replacement, os.O_RDWR | os.O_CREAT, 0o600))
+        new_name = f"{path.name}.damaged-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
         for suffix in SIDE_FILES:
             with suppress(FileNotFoundError):
-                os.rename(f"{path}{suffix}", path.with_name(f"{aside}{suffix}"))
+                os.rename(f"{path}{suffix}", path.with_name(f"{new_name}{suffix}"))
         try:
-            os.rename(path, path.with_name(aside))
+            os.rename(path, path.with_name(new_name))
         except FileNotFoundError:  # another server was first, and reports it
             return
-        self._damaged(damage, aside)
+        self._on_damage(damage, new_name)
 
     def _disconnect(self) -> None:
         if self._connection is not None:
             self._connection.close()
-        self._connection = self._connected = None
+        self._connection = self._connected_to = None
 
 
 def _file_identity(path: Path) -> tuple[int, int]:
@@ -177,13 +175,13 @@ class DropCounters:
             total = sum(self.turns.values())
         self._log.write("error", "proxy turns dropped", turns=turns, dropped=total, why=error)
 
-    def report_damage(self, damage: str, aside: str) -> None:
-        self._log.write("error", "proxy queue damaged", error=damage, file=aside)
+    def report_damage(self, damage: str, new_name: str) -> None:
+        self._log.write("error", "proxy queue damaged", error=damage, file=new_name)
         logging.getLogger("scrubjay").error(
             "The proxy's queue is damaged (%s). It was put aside as proxy/%s in the data folder; its pending "
             "turns are not stored. A new queue was created and requests continue.",
             damage,
-            aside,
+            new_name,
         )
 
 
@@ -216,7 +214,7 @@ class QueuedTurn:
 class TurnQueue:
     """The queue of one store.
 
-    ``max_bytes`` may be queued per principal; ``damaged`` as in `QuarantiningFile`.
+    ``max_bytes`` may be queued per principal; ``on_damage`` as in `QuarantiningFile`.
     """
 
     def __init__(
@@ -224,7 +222,7 @@ class TurnQueue:
         folder: str,
         store: str,
         max_bytes: int,
-        damaged: Callable[[str, str], None],
+        on_damage: Callable[[str, str], None],
         allow: Sequence[str] = (),
     ) -> None:
         name = hashlib.sha256(store.encode("utf-8", "surrogateescape")).hexdigest()[:16]
@@ -232,7 +230,7 @@ class TurnQueue:
         self.lock = first.with_suffix(".lock")
         self._max_bytes = max_bytes
         self._allow = allow
-        self._file = QuarantiningFile(first, _SCHEMA, damaged)
+        self._file = QuarantiningFile(first, _SCHEMA, on_damage)
 
     @property
     def path(self) -> Path:
@@ -267,7 +265,7 @@ class TurnQueue:
             total: int = connection.execute(
                 "SELECT coalesce(sum(size), 0) FROM turns WHERE tenant = ? AND user = ?", owner[:2]
             ).fetchone()[0]
-            for turn, text in zip(turns, (each.text for each in redacted), strict=True):
+            for turn, text in zip(turns, (item.text for item in redacted), strict=True):
                 key = _turn_digest(*owner[:2], session, turn.role, str(turn.number), text)
                 if connection.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone():
                     continue
@@ -298,7 +296,7 @@ class TurnQueue:
                 )
             return written, dropped
 
-        return self._file.do(write)
+        return self._file.run(write)
 
     def oldest(self, limit: int) -> list[QueuedTurn]:
         """Return the oldest turns, all of one principal."""
@@ -309,16 +307,16 @@ class TurnQueue:
                 "SELECT id, tenant, user, CAST(groups AS BLOB), CAST(turn AS BLOB) FROM turns ORDER BY id LIMIT ?",
                 (limit,),
             ).fetchall()
-            found = []
+            queued = []
             try:
                 for id, tenant, user, groups, turn in rows:
                     who = Principal(tenant, user, tuple(json.loads(groups)), scopes=DEFAULT_SCOPES)
-                    found.append(QueuedTurn(file, id, who, json.loads(turn)))
-                return found
+                    queued.append(QueuedTurn(file, id, who, json.loads(turn)))
+                return queued
             except ValueError as error:
                 raise CorruptFileError("a turn is no JSON") from error
 
-        turns = self._file.do(read)
+        turns = self._file.run(read)
         return [turn for turn in turns if turn.who == turns[0].who]
 
     def remove(self, turns: Sequence[QueuedTurn]) -> None:
@@ -334,13 +332,13 @@ class TurnQueue:
             if not connection.execute("SELECT 1 FROM turns LIMIT 1").fetchone():
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-        self._file.do(delete)
-        self._file.do(truncate_log)
+        self._file.run(delete)
+        self._file.run(truncate_log)
 
     def size(self) -> int:
         if not self.path.exists():
             return 0
-        return self._file.do(
+        return self._file.run(
             lambda connection, _: int(connection.execute("SELECT count(*) FROM turns").fetchone()[0])
         )
 
@@ -386,7 +384,7 @@ class QueueWorker:
         self._loop.call_soon_threadsafe(self._idle.clear)
         self._loop.call_soon_threadsafe(self._wake.set)
 
-    async def drained(self) -> None:
+    async def wait_until_drained(self) -> None:
         await self._idle.wait()
 
     async def run(self) -> None:
@@ -412,8 +410,8 @@ class QueueWorker:
     async def _drain(self) -> None:
         if not self._queue.path.exists():
             return
-        with hold_lock(self._queue.lock) as alone:
-            if not alone:
+        with hold_lock(self._queue.lock) as is_alone:
+            if not is_alone:
                 return
             while batch := await asyncio.to_thread(self._queue.oldest, BATCH_SIZE):
                 await self._store(batch)
@@ -446,9 +444,9 @@ def _split_turn(turn: QueuedTurn, session: Session) -> list[NewMemory]:
     from scrubjay.ingest.chunker import ChunkSettings, chunk_text
     from scrubjay.models.lifecycle import NewMemory
 
-    sizes = session.settings.chunk
+    limits = session.settings.chunk
     fields: dict[str, Any] = dict(turn.fields)
     text = str(fields.pop("content"))
-    chunks = chunk_text(text, name="", settings=ChunkSettings(sizes.target, sizes.overlap, sizes.most))
+    chunks = chunk_text(text, name="", settings=ChunkSettings(limits.target, limits.overlap, limits.most))
     pieces = [text[chunk.start : chunk.end] for chunk in chunks]
     return [NewMemory(piece, **fields) for piece in pieces if piece.strip()]

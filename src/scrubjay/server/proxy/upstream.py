@@ -56,12 +56,12 @@ class Upstream:
         Raises:
             InputError: Its path leaves the API.
         """
-        below = raw_path.removeprefix(adapter.base.encode())
-        steps = unquote_to_bytes(below).replace(b"\\", b"/").split(b"/")
-        if below == raw_path or b"." in steps or b".." in steps:
+        path = raw_path.removeprefix(adapter.base.encode())
+        segments = unquote_to_bytes(path).replace(b"\\", b"/").split(b"/")
+        if path == raw_path or b"." in segments or b".." in segments:
             raise InputError("The API has no such path. Nothing was sent to the upstream.")
         base = str(getattr(self._settings, adapter.name)).rstrip("/").encode()
-        return base + below + (b"?" + query if query else b"")
+        return base + path + (b"?" + query if query else b"")
 
     @asynccontextmanager
     async def send(
@@ -118,8 +118,8 @@ class Upstream:
                 504, f"Connection to {host} timed out after {settings.connect_seconds:g} s."
             ) from error
         except TimeoutError as error:
-            waited = settings.first_byte_seconds
-            raise UpstreamUnavailableError(504, f"{host} did not respond within {waited:g} s.") from error
+            seconds = settings.first_byte_seconds
+            raise UpstreamUnavailableError(504, f"{host} did not respond within {seconds:g} s.") from error
         except httpx.HTTPError as error:
             raise UpstreamUnavailableError(502, f"{host} did not respond: {type(error).__name__}.") from error
         try:
@@ -172,20 +172,20 @@ class Upstream:
 
 def forwarded_headers(headers: Sequence[Header], without: frozenset[bytes] = frozenset()) -> list[Header]:
     """Return the headers to forward: without those of the connection and without the given ones."""
-    named = {
+    listed = {
         name.strip().lower()
         for key, value in headers
         if key.lower() == b"connection"
         for name in value.split(b",")
     }
-    dropped = HOP_BY_HOP_HEADERS | without | named
+    dropped = HOP_BY_HOP_HEADERS | without | listed
     return [(key, value) for key, value in headers if key.lower() not in dropped]
 
 
 def _check_url(name: str, url: str) -> None:
     parts = urlsplit(url)
-    wrong = parts.scheme not in ("http", "https") or not parts.hostname
-    if wrong or parts.username or parts.password or parts.query or parts.fragment:
+    is_incomplete = parts.scheme not in ("http", "https") or not parts.hostname
+    if is_incomplete or parts.username or parts.password or parts.query or parts.fragment:
         raise ConfigError(
             f"[proxy] {name} is not a valid base URL: use http(s)://HOST[:PORT][/PATH] without user, "
             "query or fragment. Nothing was started.",

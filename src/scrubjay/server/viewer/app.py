@@ -73,39 +73,39 @@ class Attention:
 class StoreChecks:
     """Results of the doctor's checks of the store and the log, and when they were made (monotonic seconds)."""
 
-    found: tuple[Check, ...]
+    checks: tuple[Check, ...]
     at: float
 
 
 @router.get("/overview")
 async def overview(access: ReadAccess) -> Response:
-    found, conflicts, redactions = await access.read(_read)
-    operator = access.is_operator
-    checked: Iterable[Check] = checks.check_contents(found)
-    if operator and access.is_owner:
-        checked = await _store_checks(access)
+    totals, conflicts, redactions = await access.read(_read_overview)
+    is_operator = access.is_operator
+    results: Iterable[Check] = checks.check_contents(totals)
+    if is_operator and access.is_owner:
+        results = await _store_checks(access)
     attention = [
         *(Attention(text, level=WARNING) for text in access.warnings),
-        *(Attention(text, level=WARNING) for text in (found.warnings if operator else ())),
-        *_from_checks(checked, names=operator),
-        *_from_contents(found, conflicts, redactions, names=operator),
+        *(Attention(text, level=WARNING) for text in (totals.warnings if is_operator else ())),
+        *_attention_from_checks(results, names=is_operator),
+        *_attention_from_contents(totals, conflicts, redactions, names=is_operator),
     ]
-    newest = sorted(found.sources, key=lambda source: source.synced or "", reverse=True)
+    newest = sorted(totals.sources, key=lambda source: source.synced or "", reverse=True)
     return render_page(
         access.request,
         "overview",
-        found=found,
+        found=totals,
         attention=attention,
         sources=newest[:MAX_SOURCES],
         more_sources=max(0, len(newest) - MAX_SOURCES),
-        names=operator,
+        names=is_operator,
     )
 
 
-def _read(memory: Memory) -> tuple[StoreStatus, int, int | None]:
-    found = memory.status()
-    small = found.memories <= MAX_READ_FOR_REDACTIONS
-    return found, len(memory.conflicts()), len(memory.redactions()) if small else None
+def _read_overview(memory: Memory) -> tuple[StoreStatus, int, int | None]:
+    totals = memory.status()
+    is_small = totals.memories <= MAX_READ_FOR_REDACTIONS
+    return totals, len(memory.conflicts()), len(memory.redactions()) if is_small else None
 
 
 async def _store_checks(access: Access) -> tuple[Check, ...]:
@@ -115,7 +115,7 @@ async def _store_checks(access: Access) -> tuple[Check, ...]:
     if last is None or time.monotonic() - last.at > CHECKS_KEPT:
         last = StoreChecks(await asyncio.to_thread(_check_store, access.session), time.monotonic())
         state.checks = last
-    return last.found
+    return last.checks
 
 
 def _check_store(session: Session) -> tuple[Check, ...]:
@@ -125,8 +125,8 @@ def _check_store(session: Session) -> tuple[Check, ...]:
     return (*checks.check_store(installation), *checks.check_log(installation))
 
 
-def _from_checks(found: Iterable[Check], *, names: bool) -> Iterator[Attention]:
-    for check in found:
+def _attention_from_checks(results: Iterable[Check], *, names: bool) -> Iterator[Attention]:
+    for check in results:
         # The page itself shows the number of pending vectors, and that a store is empty.
         if check.state != OK and check.about not in ("vectors", "memories"):
             text = check.found if check.found[:1].isupper() else f"{check.about.capitalize()}: {check.found}"
@@ -134,21 +134,21 @@ def _from_checks(found: Iterable[Check], *, names: bool) -> Iterator[Attention]:
                 yield Attention(f"{text.rstrip('.')}.", check.fix, level=check.state)
 
 
-def _from_contents(
-    found: StoreStatus, conflicts: int, redactions: int | None, *, names: bool
+def _attention_from_contents(
+    totals: StoreStatus, conflicts: int, redactions: int | None, *, names: bool
 ) -> Iterator[Attention]:
-    waiting = max((model.waiting for model in found.models), default=0)
-    if waiting:
+    pending = max((model.waiting for model in totals.models), default=0)
+    if pending:
         yield Attention(
-            f"{format_count(waiting, 'memory has', 'memories have')} no vectors of the larger model yet; "
+            f"{format_count(pending, 'memory has', 'memories have')} no vectors of the larger model yet; "
             "searches find them by words and the base model.",
             "scrubjay embed",
             "/status",
         )
-    if found.unread:
-        separator = ":" if len(found.unread) == 1 else ", such as"
-        first = f"{separator} {found.unread[0].path}" if names else ""
-        unread = f"{format_count(len(found.unread), 'file')} could not be read{first}."
+    if totals.unread:
+        separator = ":" if len(totals.unread) == 1 else ", such as"
+        first = f"{separator} {totals.unread[0].path}" if names else ""
+        unread = f"{format_count(len(totals.unread), 'file')} could not be read{first}."
         yield Attention(unread, "scrubjay status", "/status", WARNING)
     if conflicts:
         pairs = format_count(conflicts, "pair of memories contradicts", "pairs of memories contradict")
@@ -167,14 +167,14 @@ def _from_contents(
 
 @router.get("/conflicts")
 async def conflicts(access: ReadAccess, number: PageNumber = 1) -> Response:
-    found: Sequence[Conflict] = await access.read(lambda memory: memory.conflicts())
-    return render_page(access.request, "conflicts", total=len(found), **page_of(found, number, PAGE_SIZE))
+    pairs: Sequence[Conflict] = await access.read(lambda memory: memory.conflicts())
+    return render_page(access.request, "conflicts", total=len(pairs), **page_of(pairs, number, PAGE_SIZE))
 
 
 @router.get("/redactions")
 async def redactions(access: ReadAccess, number: PageNumber = 1) -> Response:
-    found: Sequence[Redaction] = await access.read(lambda memory: memory.redactions())
-    return render_page(access.request, "redactions", total=len(found), **page_of(found, number, PAGE_SIZE))
+    items: Sequence[Redaction] = await access.read(lambda memory: memory.redactions())
+    return render_page(access.request, "redactions", total=len(items), **page_of(items, number, PAGE_SIZE))
 
 
 WRONG_TOKEN = (
@@ -222,16 +222,16 @@ PAGE_SIZE: Final = 50
 
 @router.get("/status")
 async def status(access: ReadAccess, number: PageNumber = 1) -> Response:
-    found = await access.read(lambda memory: memory.status())
+    totals = await access.read(lambda memory: memory.status())
     return render_page(
         access.request,
         "status",
-        found=found,
-        warnings=found.warnings + access.warnings,
+        found=totals,
+        warnings=totals.warnings + access.warnings,
         # Paths are for principals who may name files of the server.
         names="admin" in access.who.scopes,
         size=access.is_operator,
-        **page_of(found.sources, number, PAGE_SIZE),
+        **page_of(totals.sources, number, PAGE_SIZE),
     )
 
 
@@ -241,7 +241,7 @@ RUN_ID: Final = re.compile(r"run_[0-9a-f]{1,40}")
 
 @dataclass(slots=True)
 class AuditState:
-    found: AuditReport | None = None
+    report: AuditReport | None = None
     ended: int = 0
     error: ScrubjayError | None = None
     task: asyncio.Task[None] | None = None
@@ -256,7 +256,7 @@ class AuditState:
 
     async def _run(self, access: Access) -> None:
         try:
-            self.found = await access.read(lambda memory: memory.audit(limit=MAX_EXAMPLES))
+            self.report = await access.read(lambda memory: memory.audit(limit=MAX_EXAMPLES))
             self.error = None
         except ScrubjayError as error:
             self.error = access.session.public_error(error, access.who)
@@ -282,7 +282,7 @@ async def audit(access: ReadAccess, state: AuditStateDep, said: str = "", run: s
     return render_page(
         access.request,
         "audit",
-        found=state.found,
+        found=state.report,
         ended=iso_time(state.ended) if state.ended else "",
         going=state.running,
         error=state.error,

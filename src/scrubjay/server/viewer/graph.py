@@ -39,37 +39,38 @@ DAMPING: Final = 1.2
 GOLDEN_ANGLE: Final = math.pi * (3 - math.sqrt(5))
 
 
-def layout_graph(web: EntityNetwork) -> list[tuple[float, float]]:
+def layout_graph(network: EntityNetwork) -> list[tuple[float, float]]:
     import numpy as np
 
-    count = len(web.concepts)
+    count = len(network.concepts)
     if not count:
         return []
-    numbers = {known.id: place for place, known in enumerate(web.concepts)}
-    one = np.array([numbers[tie.one] for tie in web.ties], np.int64)
-    other = np.array([numbers[tie.other] for tie in web.ties], np.int64)
+    numbers = {concept.id: index for index, concept in enumerate(network.concepts)}
+    starts = np.array([numbers[tie.one] for tie in network.ties], np.int64)
+    ends = np.array([numbers[tie.other] for tie in network.ties], np.int64)
     steps = np.arange(count)
-    far = NODE_DISTANCE * np.sqrt(steps + 0.5) * 0.6
-    at = np.stack([far * np.cos(steps * GOLDEN_ANGLE), far * np.sin(steps * GOLDEN_ANGLE)], axis=1)
-    tied = np.maximum(np.bincount(np.concatenate([one, other]), minlength=count), 1)
-    bonds = np.sqrt(tied[one] * tied[other])  # keeps clusters from collapsing into one point
+    radius = NODE_DISTANCE * np.sqrt(steps + 0.5) * 0.6
+    angles = steps * GOLDEN_ANGLE
+    positions = np.stack([radius * np.cos(angles), radius * np.sin(angles)], axis=1)
+    degrees = np.maximum(np.bincount(np.concatenate([starts, ends]), minlength=count), 1)
+    strength = np.sqrt(degrees[starts] * degrees[ends])  # keeps clusters from collapsing into one point
     random = np.random.default_rng(count)
     for step in range(ITERATIONS):
-        some = random.choice(count, min(count, MAX_REPELLED), replace=False)
-        way = at[:, None, :] - at[some][None, :, :]
-        square = np.maximum((way**2).sum(axis=2), 1.0)
-        push = (way * (NODE_DISTANCE**2 / square)[:, :, None]).sum(axis=1) * (count / len(some))
-        pull = np.zeros_like(at)
-        if len(one):
-            along = at[other] - at[one]
-            drawn = along * (np.sqrt((along**2).sum(axis=1)) / NODE_DISTANCE / bonds)[:, None]
-            np.add.at(pull, one, drawn)
-            np.add.at(pull, other, -drawn)
-        move = push + pull - at * DAMPING
-        long = np.maximum(np.sqrt((move**2).sum(axis=1)), 1e-9)
-        most = NODE_DISTANCE * 2 * (1 - step / ITERATIONS) + 1
-        at = at + move / long[:, None] * np.minimum(long, most)[:, None]
-    return [(round(float(x), 1), round(float(y), 1)) for x, y in at]
+        sample = random.choice(count, min(count, MAX_REPELLED), replace=False)
+        offsets = positions[:, None, :] - positions[sample][None, :, :]
+        squared = np.maximum((offsets**2).sum(axis=2), 1.0)
+        push = (offsets * (NODE_DISTANCE**2 / squared)[:, :, None]).sum(axis=1) * (count / len(sample))
+        pull = np.zeros_like(positions)
+        if len(starts):
+            spans = positions[ends] - positions[starts]
+            attraction = spans * (np.sqrt((spans**2).sum(axis=1)) / NODE_DISTANCE / strength)[:, None]
+            np.add.at(pull, starts, attraction)
+            np.add.at(pull, ends, -attraction)
+        move = push + pull - positions * DAMPING
+        length = np.maximum(np.sqrt((move**2).sum(axis=1)), 1e-9)
+        max_step = NODE_DISTANCE * 2 * (1 - step / ITERATIONS) + 1
+        positions = positions + move / length[:, None] * np.minimum(length, max_step)[:, None]
+    return [(round(float(x), 1), round(float(y), 1)) for x, y in positions]
 
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -85,14 +86,14 @@ async def concepts(
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
     number: PageNumber = 1,
 ) -> Response:
-    found = await access.read(lambda memory: memory.concepts.list(query=find))
+    matches = await access.read(lambda memory: memory.concepts.list(query=find))
     parameters = {"find": find, "size": "" if size == GRAPH_SIZES[1] else size}
     web = access.request.scope.get("root_path", "") + url_with_query("/concepts/web.json", parameters)
-    page = page_of(found, number, CONCEPTS_PAGE_SIZE)
+    page = page_of(matches, number, CONCEPTS_PAGE_SIZE)
     return render_page(
         access.request,
         "concepts",
-        known=len(found),
+        known=len(matches),
         given=parameters,
         find=find,
         size=size,
@@ -108,22 +109,22 @@ async def concept_graph(
     find: str = "",
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
 ) -> Response:
-    found = await access.read(lambda memory: memory.concepts.web(query=find, limit=size))
+    network = await access.read(lambda memory: memory.concepts.web(query=find, limit=size))
     body: dict[str, Any] = {
         "nodes": [
-            {"id": one.id, "name": one.name, "memories": one.memories, "x": x, "y": y}
-            for one, (x, y) in zip(found.concepts, layout_graph(found), strict=True)
+            {"id": node.id, "name": node.name, "memories": node.memories, "x": x, "y": y}
+            for node, (x, y) in zip(network.concepts, layout_graph(network), strict=True)
         ],
-        "ties": [{"one": tie.one, "other": tie.other, "together": tie.together} for tie in found.ties],
-        "known": found.known,
+        "ties": [{"one": tie.one, "other": tie.other, "together": tie.together} for tie in network.ties],
+        "known": network.known,
     }
     return Response(json.dumps(body), headers=dict(HEADERS), media_type="application/json")
 
 
 @router.get("/concepts/{name}")
 async def concept(access: ReadAccess, name: str, said: str = "") -> Response:
-    found = await access.read(lambda memory: memory.concepts.show(name))
-    return render_page(access.request, "concept", found=found, concept=found.concept, said=said)
+    shown = await access.read(lambda memory: memory.concepts.show(name))
+    return render_page(access.request, "concept", found=shown, concept=shown.concept, said=said)
 
 
 @router.post("/concepts/{name}/{act}")
@@ -151,14 +152,14 @@ CATEGORIES_PAGE_SIZE: Final = 60
 
 @router.get("/categories")
 async def categories(access: ReadAccess, kind: str = "topic", number: PageNumber = 1) -> Response:
-    found = await access.read(lambda memory: memory.categories.list(kind=kind, depth=1))
+    listed = await access.read(lambda memory: memory.categories.list(kind=kind, depth=1))
     return render_page(
-        access.request, "categories", kind=kind, **page_of(found, number, CATEGORIES_PAGE_SIZE)
+        access.request, "categories", kind=kind, **page_of(listed, number, CATEGORIES_PAGE_SIZE)
     )
 
 
 @router.get("/categories/{name}")
 async def category(access: ReadAccess, name: str, number: PageNumber = 1) -> Response:
-    found = await access.read(lambda memory: memory.categories.show(name))
-    page = page_of(found.below, number, CATEGORIES_PAGE_SIZE)
-    return render_page(access.request, "category", found=found, shelf=found.category, **page)
+    shown = await access.read(lambda memory: memory.categories.show(name))
+    page = page_of(shown.below, number, CATEGORIES_PAGE_SIZE)
+    return render_page(access.request, "category", found=shown, shelf=shown.category, **page)

@@ -43,8 +43,8 @@ def split_front_matter(text: str) -> tuple[str, str]:
     >>> split_front_matter("---\ntags: [a]\n---\n\n# Berth"), split_front_matter("--- no")
     (('tags: [a]', '# Berth'), ('', '--- no'))
     """
-    found = _FRONT_MATTER.match(text)
-    return (found[1].strip("\n"), text[found.end() :].lstrip("\n")) if found else ("", text)
+    match = _FRONT_MATTER.match(text)
+    return (match[1].strip("\n"), text[match.end() :].lstrip("\n")) if match else ("", text)
 
 
 _MARKS: Final = (
@@ -81,8 +81,8 @@ def plain_text(text: str) -> str:
     '☐ Call Mara\n☑ Pay'
     """
     text = split_front_matter(text)[1]
-    for pattern, plain in _MARKS:
-        text = pattern.sub(plain, text)
+    for pattern, replacement in _MARKS:
+        text = pattern.sub(replacement, text)
     return text
 
 
@@ -127,11 +127,11 @@ class _Renderer(RendererHTML):
     """Rules of the tokens whose HTML differs from the standard one."""
 
     def heading_open(self, tokens: Sequence[Token], at: int, _options: Any, env: Any) -> str:
-        outer: list[int] = env["headings"]
-        own = int(tokens[at].tag[1])
-        while outer and outer[-1] >= own:
-            outer.pop()
-        outer.append(own)
+        levels: list[int] = env["headings"]
+        level = int(tokens[at].tag[1])
+        while levels and levels[-1] >= level:
+            levels.pop()
+        levels.append(level)
         return f"<h{self._level(env)}>"
 
     def heading_close(self, _tokens: Sequence[Token], _at: int, _options: Any, env: Any) -> str:
@@ -192,9 +192,9 @@ class _Renderer(RendererHTML):
         return f"<td{_align(tokens[at])}>"
 
 
-def _wiki_reference(found: re.Match[str]) -> str:
-    """Return the label of a link between notes, as HTML; ``found`` is in escaped text."""
-    return f'<span class="reference" title="{found[1]}">{found[2] or found[1]}</span>'
+def _wiki_reference(match: re.Match[str]) -> str:
+    """Return the label of a link between notes, as HTML; ``match`` is in escaped text."""
+    return f'<span class="reference" title="{match[1]}">{match[2] or match[1]}</span>'
 
 
 def _align(token: Token) -> str:

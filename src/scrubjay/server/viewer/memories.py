@@ -74,19 +74,19 @@ async def search(
 ) -> Response:
     parameters = {
         "query": query,
-        "tier": [each for each in tier or () if each],  # a form without scripts also sends empty fields
+        "tier": [value for value in tier or () if value],  # a form without scripts also sends empty fields
         "tag": tag,
         "project": project,
         "path": path,
         "since": since,
         "until": until,
-        "status": [each for each in status or () if each],
+        "status": [value for value in status or () if value],
         "by": "" if by == "memory" else by,
         "weak": "yes" if weak == "yes" else "",
     }
     limit = int(show) if show.isdecimal() and len(show) < 4 else PAGE_SIZE
     limit = max(PAGE_SIZE, min(MAX_RESULTS, limit))
-    shown: dict[str, Any] = {
+    values: dict[str, Any] = {
         "given": parameters,
         "narrowed": any(
             value and (name, value) != ("status", ["active"])  # the default, which the form sends, too
@@ -106,12 +106,12 @@ async def search(
     code = 200
     try:
         if query.strip():
-            shown |= await _search_results(access, parameters, limit)
+            values |= await _search_results(access, parameters, limit)
         else:
-            shown |= await _latest(access, parameters, narrowed=bool(shown["narrowed"]))
+            values |= await _latest(access, parameters, narrowed=bool(values["narrowed"]))
     except InputError as error:
-        shown["error"], code = error, 422
-    return render_page(access.request, "search", code, **shown)
+        values["error"], code = error, 422
+    return render_page(access.request, "search", code, **values)
 
 
 NEW_DAYS: Final = 7
@@ -123,23 +123,23 @@ async def _latest(access: Access, parameters: Mapping[str, Any], *, narrowed: bo
     """Return the memories that match the filters, without any those of the last days, else the latest."""
     filters = _filters(parameters)
     if narrowed:
-        found = await access.read(lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
-        return {"latest": memory_rows(found), "fresh": False, "hidden": False, "more_new": found.more}
+        page = await access.read(lambda memory: memory.timeline(limit=PAGE_SIZE, **filters))
+        return {"latest": memory_rows(page), "fresh": False, "hidden": False, "more_new": page.more}
     since = (datetime.now(UTC) - timedelta(days=NEW_DAYS)).date().isoformat()
 
     def read(memory: Memory) -> tuple[TimelinePage, bool, bool]:
         new = memory.timeline(limit=MAX_NEW, since=since)
-        found = new if new.memories else memory.timeline(limit=MAX_NEW)
-        hidden = not found.memories and bool(memory.timeline(limit=1, statuses=STATUSES).memories)
-        return found, bool(new.memories), hidden
+        page = new if new.memories else memory.timeline(limit=MAX_NEW)
+        hidden = not page.memories and bool(memory.timeline(limit=1, statuses=STATUSES).memories)
+        return page, bool(new.memories), hidden
 
-    found, fresh, hidden = await access.read(read)
-    entries = group_conversations(memory_rows(found))
+    page, fresh, hidden = await access.read(read)
+    entries = group_conversations(memory_rows(page))
     return {
         "latest": entries[:PAGE_SIZE],
         "fresh": fresh,
         "hidden": hidden,
-        "more_new": found.more or len(entries) > PAGE_SIZE,
+        "more_new": page.more or len(entries) > PAGE_SIZE,
     }
 
 
@@ -156,8 +156,8 @@ async def _search_results(access: Access, parameters: Mapping[str, Any], limit: 
         snippet = plain_text(without_headings(snippet) if result.title else snippet)
         words = result.explanation.words if result.explanation is not None else {}
         results.append((result, highlight(snippet, query, words), score_parts(result.explanation)))
-    talks = [result.session for result, *_ in results if by == "session" and result.session]
-    openings = await access.read(lambda memory: _openings(memory, talks)) if talks else {}
+    sessions = [result.session for result, *_ in results if by == "session" and result.session]
+    openings = await access.read(lambda memory: _openings(memory, sessions)) if sessions else {}
     more = len(answer.results) > limit
     # What repeats a query word for word has no relevance and is strong.
     strong = count_strong(result.relevance for result, *_ in results)
@@ -173,16 +173,16 @@ async def _search_results(access: Access, parameters: Mapping[str, Any], limit: 
 
 def _openings(memory: Memory, sessions: Sequence[str]) -> dict[str, str]:
     """Return the first words of conversations; one whose memories have no turns has none."""
-    found = {}
+    openings = {}
     for session in sessions:
         with suppress(NotFoundError):
-            found[session] = memory.conversation(session, limit=1).conversation.opening
-    return found
+            openings[session] = memory.conversation(session, limit=1).conversation.opening
+    return openings
 
 
 def _filters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     tags, projects = (
-        [each.strip() for each in parameters[name].split(",") if each.strip()] for name in ("tag", "project")
+        [part.strip() for part in parameters[name].split(",") if part.strip()] for name in ("tag", "project")
     )
     return {
         "tiers": parameters["tier"],
@@ -230,20 +230,20 @@ async def timeline(
         "until": until, "since": since, "tier": tier, "status": status, "tag": tag, "project": project,
         "category": category,
     }  # fmt: skip
-    shown: dict[str, Any] = {"given": parameters, "number": number, "tiers": TIERS, "statuses": STATUSES}
+    values: dict[str, Any] = {"given": parameters, "number": number, "tiers": TIERS, "statuses": STATUSES}
     lists = {"tiers": tier, "tags": tag, "projects": project, "categories": category}
     options: dict[str, Any] = {name: [value] for name, value in lists.items() if value}
     options |= {"until": until or None, "since": since or None, "statuses": [status or "active"]}
     options |= {"limit": TIMELINE_PAGE_SIZE, "skip": (number - 1) * TIMELINE_PAGE_SIZE}
     try:
-        found = await access.read(lambda memory: memory.timeline(**options))
+        page = await access.read(lambda memory: memory.timeline(**options))
     except InputError as error:
-        return render_page(access.request, "timeline", 422, days=[], more=False, error=error, **shown)
+        return render_page(access.request, "timeline", 422, days=[], more=False, error=error, **values)
     days = [
         (day, group_conversations(list(rows)))
-        for day, rows in groupby(memory_rows(found), key=lambda row: local_day(row.date))
+        for day, rows in groupby(memory_rows(page), key=lambda row: local_day(row.date))
     ]
-    return render_page(access.request, "timeline", days=days, more=found.more, error=None, **shown)
+    return render_page(access.request, "timeline", days=days, more=page.more, error=None, **values)
 
 
 MAX_EVENTS: Final = 30
@@ -258,8 +258,8 @@ async def memory(
     source: str = "",
     number: PageNumber = 1,
 ) -> Response:
-    found = await access.read(lambda memory: memory.look(name, neighbours=NEIGHBOURS))
-    record = found.memory
+    view = await access.read(lambda memory: memory.look(name, neighbours=NEIGHBOURS))
+    record = view.memory
     # Line ends of an addition or a turn were typed; those of a file may only wrap.
     breaks = record.place is None or record.role is not None
     text = None
@@ -268,48 +268,48 @@ async def memory(
     return render_page(
         access.request,
         "memory",
-        look=found,
+        look=view,
         text=text,
         one=record,
         date=record_date(record) or "",
-        where=record_citation(record, found.path),
-        around=[memory_row(each, found.path) for each in found.around],
+        where=record_citation(record, view.path),
+        around=[memory_row(neighbour, view.path) for neighbour in view.around],
         said=said,
-        **page_of(tuple(reversed(found.history.events)), number, MAX_EVENTS),
+        **page_of(tuple(reversed(view.history.events)), number, MAX_EVENTS),
     )
 
 
 @router.post("/memories/{name}/feedback")
 async def feedback(access: WriteAccess, fields: FormFields, name: str) -> Response:
     verdict = fields.get("verdict", "")
-    done = await access.write(lambda memory: memory.feedback(name, verdict))
-    back = _redirect_back(done.ids + done.unchanged, name, verdict)
+    report = await access.write(lambda memory: memory.feedback(name, verdict))
+    back = _redirect_back(report.ids + report.unchanged, name, verdict)
     then = fields.get("then", "")
     return redirect(local_path(then)) if then else back
 
 
 @router.post("/memories/{name}/archive")
 async def archive(access: WriteAccess, name: str) -> Response:
-    done = await access.write(lambda memory: memory.archive(name))
-    return _redirect_back(done.ids + done.unchanged, name, "archived")
+    report = await access.write(lambda memory: memory.archive(name))
+    return _redirect_back(report.ids + report.unchanged, name, "archived")
 
 
 @router.post("/memories/{name}/restore")
 async def restore(access: WriteAccess, name: str) -> Response:
-    done = await access.write(lambda memory: memory.restore(name))
-    return _redirect_back(done.ids + done.unchanged, name, "restored")
+    report = await access.write(lambda memory: memory.restore(name))
+    return _redirect_back(report.ids + report.unchanged, name, "restored")
 
 
 @router.get("/memories/{name}/forget")
 async def confirm_forget(access: WriteAccess, name: str) -> Response:
-    found = await access.read(lambda memory: memory.look(name, neighbours=NEIGHBOURS))
-    where = record_citation(found.memory, found.path) if found.path is not None else ""
+    view = await access.read(lambda memory: memory.look(name, neighbours=NEIGHBOURS))
+    where = record_citation(view.memory, view.path) if view.path is not None else ""
     return render_page(
         access.request,
         "forget",
-        look=found,
-        one=found.memory,
-        row=memory_row(found.memory, found.path),
+        look=view,
+        one=view.memory,
+        row=memory_row(view.memory, view.path),
         where=where,
     )
 
@@ -318,10 +318,10 @@ async def confirm_forget(access: WriteAccess, name: str) -> Response:
 async def forget(access: WriteAccess, fields: FormFields, name: str) -> Response:
     if fields.get("sure", "") != "yes":
         raise InputError("Not confirmed. Nothing was forgotten.", hint="tick the box first")
-    done = await access.write(lambda memory: memory.forget(name))
-    if not done.ids:
+    report = await access.write(lambda memory: memory.forget(name))
+    if not report.ids:
         raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was forgotten.")
-    return render_page(access.request, "forgotten", done=done)
+    return render_page(access.request, "forgotten", done=report)
 
 
 def _redirect_back(ids: tuple[str, ...], name: str, message: str) -> Response:
@@ -336,26 +336,26 @@ PASSAGE_FIELDS: Final = ("confidence", "valid_from", "valid_until")
 
 @router.get("/memories/{name}/edit")
 async def edit_form(access: WriteAccess, name: str) -> Response:
-    found = await access.read(lambda memory: memory.look(name, neighbours=0))
-    return _render_form(access, found, _form_values(found.memory), None)
+    view = await access.read(lambda memory: memory.look(name, neighbours=0))
+    return _render_form(access, view, _form_values(view.memory), None)
 
 
 @router.post("/memories/{name}/edit")
 async def edit(access: WriteAccess, fields: FormFields, name: str) -> Response:
-    found = await access.read(lambda memory: memory.look(name, neighbours=0))
-    values = {field: _normalize_newlines(fields.get(field, "")) for field in _form_values(found.memory)}
+    view = await access.read(lambda memory: memory.look(name, neighbours=0))
+    values = {field: _normalize_newlines(fields.get(field, "")) for field in _form_values(view.memory)}
     try:
-        id = await access.write(_change(access.who, found, values, fields.get("was", "")))
+        id = await access.write(_change(access.who, view, values, fields.get("was", "")))
     except ScrubjayError as error:
-        shown = access.session.public_error(error, access.who)
-        return _render_form(access, found, {**values, "was": fields.get("was", "")}, shown)
+        public = access.session.public_error(error, access.who)
+        return _render_form(access, view, {**values, "was": fields.get("was", "")}, public)
     return redirect(url_with_query(f"/memories/{id}", {"said": "edited"}))
 
 
 def _render_form(
-    access: Access, found: MemoryView, values: dict[str, str], error: ScrubjayError | None
+    access: Access, view: MemoryView, values: dict[str, str], error: ScrubjayError | None
 ) -> Response:
-    record = found.memory
+    record = view.memory
     reason = edit_refusal(record, access.who.user) if record.place is not None else ""
     if record.place is not None and not reason and "admin" not in access.who.scopes:
         reason = "changing files of the server needs the `admin` scope"
@@ -363,9 +363,9 @@ def _render_form(
         access.request,
         "edit",
         200 if error is None else http_status(error),
-        look=found,
+        look=view,
         one=record,
-        where=record_citation(record, found.path),
+        where=record_citation(record, view.path),
         values={"was": record.content_hash, **values},
         reason=reason,
         head=split_passage(record).head.strip(),
@@ -388,38 +388,38 @@ def _form_values(record: Record) -> dict[str, str]:
     }
 
 
-def _change(who: Principal, found: MemoryView, values: dict[str, str], was: str) -> Callable[[Memory], str]:
+def _change(who: Principal, view: MemoryView, values: dict[str, str], shown: str) -> Callable[[Memory], str]:
     """Return a function that writes the fields that differ from the memory as shown."""
-    record = found.memory
-    shown = _form_values(record)
-    edits = {name: value for name, value in values.items() if value != shown[name]}
+    record = view.memory
+    original = _form_values(record)
+    edits = {name: value for name, value in values.items() if value != original[name]}
     passage = record.place is not None
     text = edits.pop("content", None) if passage else None
     if text is not None:
         who.need("admin")
-    if passage and (wrong := [name for name in edits if name not in PASSAGE_FIELDS]):
+    if passage and (refused := [name for name in edits if name not in PASSAGE_FIELDS]):
         raise InputError(
-            f"{' and '.join(wrong)} of a passage come from its file. Nothing was written.",
-            hint=f"edit {record_citation(record, found.path)}, then scrubjay sync",
+            f"{' and '.join(refused)} of a passage come from its file. Nothing was written.",
+            hint=f"edit {record_citation(record, view.path)}, then scrubjay sync",
         )
     updates = {name: _parse_field(name, value) for name, value in edits.items()}
 
     def change(memory: Memory) -> str:
-        if memory.look(record.id, neighbours=0).memory.content_hash != was:
+        if memory.look(record.id, neighbours=0).memory.content_hash != shown:
             raise InputError(
                 f"{record.id} was changed since you opened it. Nothing was written.",
                 hint="your text is below; open the memory in another window and compare",
             )
         if updates:
             memory.update(record.id, **updates)
-        return record.id if text is None else memory.rewrite(record.id, text, was=was).id
+        return record.id if text is None else memory.rewrite(record.id, text, was=shown).id
 
     return change
 
 
 def _parse_field(name: str, value: str) -> Any:
     if name == "tags":
-        return [each.strip() for each in value.split(",") if each.strip()]
+        return [tag.strip() for tag in value.split(",") if tag.strip()]
     if name == "pinned":
         return value == "yes"
     if name == "confidence":

@@ -70,15 +70,15 @@ def format_day(text: str, zone: tzinfo | None = None) -> str:
         if len(text) == len("2026-03"):
             return f"{MONTHS[int(text[5:]) - 1]} {int(text[:4])}"
         if len(text) == len("2026-03-01"):
-            at = datetime.fromisoformat(text)
-            return f"{at.day} {MONTHS[at.month - 1]} {at.year}"
-        at = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text)
+            return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}"
+        moment = datetime.fromisoformat(text)
     except (ValueError, IndexError):
         return text
-    if at.tzinfo is None:
+    if moment.tzinfo is None:
         return text
-    at = at.astimezone(zone)
-    return f"{at.day} {MONTHS[at.month - 1]} {at.year}, {at:%H:%M %Z}"
+    moment = moment.astimezone(zone)
+    return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}, {moment:%H:%M %Z}"
 
 
 def local_day(text: str) -> str:
@@ -105,8 +105,8 @@ def time_element(text: str, *, clock: bool = False) -> Markup:
     """
     if "T" not in text:
         return Markup('<time datetime="{0}">{1}</time>').format(text, format_day(text))
-    shown = format_day(text)
-    words = shown.rpartition(", ")[2] if clock else shown
+    day = format_day(text)
+    words = day.rpartition(", ")[2] if clock else day
     mark = Markup(' data-day="{}"').format(local_day(text)) if clock else ""
     return Markup('<time datetime="{0}" title="{0}"{2}>{1}</time>').format(text, words, mark)
 
@@ -124,7 +124,7 @@ def likelihood(relevance: float) -> str:
     >>> [likelihood(each) for each in (0.9, 0.4, 0.2, 0.01)]
     ['very likely to answer', 'likely to answer', 'may answer', 'weak match']
     """
-    return next((words for least, words in LIKELIHOODS if relevance >= least), "weak match")
+    return next((words for threshold, words in LIKELIHOODS if relevance >= threshold), "weak match")
 
 
 ROLES: Final = {"user": "You", "assistant": "Assistant", "tool": "Tool", "system": "System"}
@@ -268,15 +268,15 @@ def url_with_query(base: str, parameters: Mapping[str, Any], **changes: Any) -> 
     '/?tier=facet&tier=lesson&page=2'
     """
     pairs = [
-        (name, each)
+        (name, item)
         for name, value in {**parameters, **changes}.items()
-        for each in (value if isinstance(value, list | tuple) else [value])
-        if each not in ("", None)
+        for item in (value if isinstance(value, list | tuple) else [value])
+        if item not in ("", None)
     ]
     return f"{base}?{urlencode(pairs)}" if pairs else base
 
 
-def render_page(request: Request, template: str, code: int = 200, /, **shown: Any) -> HTMLResponse:
+def render_page(request: Request, template: str, code: int = 200, /, **values: Any) -> HTMLResponse:
     who: Principal | None = request.scope.get(PRINCIPAL_KEY)
     page = _templates().get_template(f"{template}.html")
     html = page.render(
@@ -286,7 +286,7 @@ def render_page(request: Request, template: str, code: int = 200, /, **shown: An
         leaves=TOKEN_HASH_KEY in request.scope,
         path=route_path(request.scope),
         under=request.scope.get("root_path", ""),
-        **shown,
+        **values,
     )
     return HTMLResponse(html, code, HEADERS)
 
@@ -327,8 +327,8 @@ class PageRoute(APIRoute):
                 if code >= 500:
                     log_error(request, "viewer", error)
                 title = ERROR_TITLES.get(code, "Error")
-                shown = request.app.state.session.public_error(error, request.scope.get(PRINCIPAL_KEY))
-                return render_page(request, "error", code, title=title, error=shown)
+                public = request.app.state.session.public_error(error, request.scope.get(PRINCIPAL_KEY))
+                return render_page(request, "error", code, title=title, error=public)
 
         return handle
 
@@ -408,29 +408,29 @@ class ConversationRows:
 
 def group_conversations(rows: Sequence[MemoryRow]) -> list[MemoryRow | ConversationRows]:
     """Return a list, newest first, with the turns of a conversation together where its latest is."""
-    found: list[MemoryRow | ConversationRows] = []
+    entries: list[MemoryRow | ConversationRows] = []
     groups: dict[str, ConversationRows] = {}
     for row in rows:
         session = row.record.session
         if session is None or row.record.turn is None:
-            found.append(row)
+            entries.append(row)
         elif session in groups:
             groups[session].rows.append(row)
         else:
             groups[session] = ConversationRows(session, [row])
-            found.append(groups[session])
+            entries.append(groups[session])
     for group in groups.values():
         group.rows.sort(key=lambda row: (row.record.turn or 0, row.record.id))
-    return found
+    return entries
 
 
 HighlightedText = list[tuple[str, bool]]
 
 
-def highlight(snippet: str, query: str, scored: Collection[str]) -> HighlightedText:
+def highlight(snippet: str, query: str, matched: Collection[str]) -> HighlightedText:
     """Return a snippet's pieces, each with whether it is marked.
 
-    ``scored`` are the query words that contributed to the score. Function words (the, of) are marked only if nothing
+    ``matched`` are the query words that contributed to the score. Function words (the, of) are marked only if nothing
     else is.
 
     >>> highlight("The jay hides acorns.", "where are the acorns?", ["acorns"])
@@ -438,7 +438,7 @@ def highlight(snippet: str, query: str, scored: Collection[str]) -> HighlightedT
     """
     language = detect_language(snippet)
     common = function_words(language)
-    groups = [group for group in query_groups(query, (language,)) if group.word in scored]
+    groups = [group for group in query_groups(query, (language,)) if group.word in matched]
     groups = [group for group in groups if group.word not in common] or groups
     pieces: HighlightedText = []
     end = 0

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from operator import attrgetter
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request, Response
@@ -94,11 +95,11 @@ async def _owner_log(access: ReadAccess) -> InjectionLog | None:
 
 def injection_log(session: Session) -> InjectionLog | None:
     """Return the log of hooks, None where this server's store is not theirs."""
-    env, own = environment(), session.settings
-    hooks = load_settings(environ=env)
-    if (hooks.store, hooks.tenant, hooks.user) != (own.store, own.tenant, own.user):
-        return None
-    return InjectionLog(data_folder(env))
+    env = environment()
+    key = attrgetter("store", "tenant", "user")
+    return (
+        InjectionLog(data_folder(env)) if key(load_settings(environ=env)) == key(session.settings) else None
+    )
 
 
 LogDep = Annotated[InjectionLog | None, Depends(_owner_log)]
@@ -106,15 +107,15 @@ LogDep = Annotated[InjectionLog | None, Depends(_owner_log)]
 
 @router.get("/sessions")
 async def sessions(request: Request, log: LogDep, number: PageNumber = 1) -> Response:
-    found = [] if log is None else await asyncio.to_thread(log.sessions, MAX_SESSIONS)
-    summaries = [_summary(injections) for injections in found]
+    logged = [] if log is None else await asyncio.to_thread(log.sessions, MAX_SESSIONS)
+    summaries = [_summary(injections) for injections in logged]
     return render_page(
         request,
         "sessions",
         total=len(summaries),
         all_kept=len(summaries) < MAX_SESSIONS,
-        tokens=sum(one.tokens for one in summaries),
-        silent=sum(not one.memories for one in summaries),
+        tokens=sum(summary.tokens for summary in summaries),
+        silent=sum(not summary.memories for summary in summaries),
         **page_of(summaries, number, SESSIONS_PAGE_SIZE),
     )
 
@@ -122,22 +123,22 @@ async def sessions(request: Request, log: LogDep, number: PageNumber = 1) -> Res
 def _summary(injections: Sequence[Injection]) -> SessionSummary:
     first, last = injections[0], injections[-1]
     return SessionSummary(
-        _storable(first.agent),
-        _storable(first.session),
-        _storable(next((one.folder for one in injections if one.folder), "")),
-        _time(first),
-        _time(last),
-        len({memory["id"] for one in injections for memory in one.memories}),
-        sum(one.tokens for one in injections),
+        _utf8_text(first.agent),
+        _utf8_text(first.session),
+        _utf8_text(next((injection.folder for injection in injections if injection.folder), "")),
+        _injection_time(first),
+        _injection_time(last),
+        len({memory["id"] for injection in injections for memory in injection.memories}),
+        sum(injection.tokens for injection in injections),
     )
 
 
-def _storable(text: object) -> str:
+def _utf8_text(text: object) -> str:
     """Return a text that UTF-8 has: the name of a folder may be of other bytes."""
     return str(text).encode("utf-8", "replace").decode("utf-8")
 
 
-def _time(injection: Injection) -> str:
+def _injection_time(injection: Injection) -> str:
     return iso_time(int(injection.at * 1_000_000))
 
 
@@ -153,36 +154,39 @@ async def one_session(
     if not injections:
         raise NotFoundError(f"There is no session {id!r:.80} of {agent!r:.40}.", hint="its log may be gone")
     page = page_of(injections, number, INJECTIONS_PAGE_SIZE)
-    shown: list[Injection] = page["entries"]
-    ids = [_storable(memory["id"]) for one in shown for memory in one.memories]
-    read = await access.read(lambda memory: memory.records(ids))
-    rows = {row.record.id: row for row in memory_rows(read)}
-    here = url_with_query("/sessions/one", {"agent": agent, "id": id, "page": number})
+    injected: list[Injection] = page["entries"]
+    ids = [_utf8_text(memory["id"]) for injection in injected for memory in injection.memories]
+    records = await access.read(lambda memory: memory.records(ids))
+    rows = {row.record.id: row for row in memory_rows(records)}
+    url = url_with_query("/sessions/one", {"agent": agent, "id": id, "page": number})
     entries = [
         {
-            "title": EVENT_TITLES.get(one.event) or _storable(one.event),
-            "at": _time(one),
-            "fresh": one.fresh,
-            "tokens": one.tokens,
-            "memories": [_injected(memory, rows, here, f"{at}-{n}") for n, memory in enumerate(one.memories)],
+            "title": EVENT_TITLES.get(injection.event) or _utf8_text(injection.event),
+            "at": _injection_time(injection),
+            "fresh": injection.fresh,
+            "tokens": injection.tokens,
+            "memories": [
+                _memory_entry(memory, rows, url, f"{index}-{n}")
+                for n, memory in enumerate(injection.memories)
+            ],
         }
-        for at, one in enumerate(shown)
+        for index, injection in enumerate(injected)
     ]
-    said = await access.read(lambda memory: memory.timeline(sessions=[id], tiers=["observation"], limit=1))
+    turns = await access.read(lambda memory: memory.timeline(sessions=[id], tiers=["observation"], limit=1))
     return render_page(
         access.request,
         "session",
         one=_summary(injections),
-        said=any(one.turn is not None for one in said.memories),
+        said=any(injection.turn is not None for injection in turns.memories),
         **{**page, "entries": entries},
     )
 
 
-def _injected(memory: Any, rows: dict[str, MemoryRow], here: str, anchor: str) -> InjectedMemory:
-    id = _storable(memory["id"])
+def _memory_entry(memory: Any, rows: dict[str, MemoryRow], here: str, anchor: str) -> InjectedMemory:
+    id = _utf8_text(memory["id"])
     return InjectedMemory(
         id,
-        REASONS.get(memory.get("part", "")) or _storable(memory.get("part", "")),
+        REASONS.get(memory.get("part", "")) or _utf8_text(memory.get("part", "")),
         memory.get("relevance"),
         memory.get("tokens", 0),
         rows.get(id),
@@ -207,9 +211,9 @@ class ShownTurn:
 @router.get("/conversations")
 async def conversations(access: ReadAccess, number: PageNumber = 1) -> Response:
     skip = (number - 1) * CONVERSATIONS_PAGE_SIZE
-    found = await access.read(lambda memory: memory.conversations(limit=CONVERSATIONS_PAGE_SIZE, skip=skip))
+    listed = await access.read(lambda memory: memory.conversations(limit=CONVERSATIONS_PAGE_SIZE, skip=skip))
     return render_page(
-        access.request, "conversations", found=found.conversations, more=found.more, number=number
+        access.request, "conversations", found=listed.conversations, more=listed.more, number=number
     )
 
 
@@ -221,32 +225,32 @@ async def conversation(access: ReadAccess, id: str = "", number: PageNumber = 1)
         page = memory.conversation(id, limit=TURNS_PAGE_SIZE, skip=skip)
         return page, memory.timeline(sessions=[id], tiers=LEARNED_TIERS, limit=MAX_LEARNED)
 
-    found, learned = await access.read(read)
+    page, learned = await access.read(read)
     log = injection_log(access.session) if access.is_owner else None
-    agent = found.conversation.agent or ""
+    agent = page.conversation.agent or ""
 
     def prepare() -> tuple[list[ShownTurn], bool]:
-        turns = groupby(found.turns, key=lambda record: record.turn)
-        shown = [_shown_turn(list(records), found) for _, records in turns]
+        turns = groupby(page.turns, key=lambda record: record.turn)
+        shown = [_shown_turn(list(records), page) for _, records in turns]
         return shown, log is not None and bool(log.session(agent, id))
 
     turns, injected = await asyncio.to_thread(prepare)
     return render_page(
         access.request,
         "conversation",
-        one=found.conversation,
+        one=page.conversation,
         turns=turns,
         learned=memory_rows(learned),
         injected=injected,
-        more=found.more,
+        more=page.more,
         number=number,
     )
 
 
-def _shown_turn(records: Sequence[Record], found: ConversationPage) -> ShownTurn:
-    role = next((one.role for one in records if one.role), None)
+def _shown_turn(records: Sequence[Record], page: ConversationPage) -> ShownTurn:
+    role = next((record.role for record in records if record.role), None)
     pieces = [
-        (memory_row(one, found.paths.get(one.id)), render_text(one.content, level=3, breaks=True))
-        for one in records
+        (memory_row(record, page.paths.get(record.id)), render_text(record.content, level=3, breaks=True))
+        for record in records
     ]
     return ShownTurn(speaker(role), pieces)
