@@ -82,7 +82,7 @@ def test_whatever_an_agent_says_is_an_event(agent: str, said: dict[str, Any], na
 
 
 def test_every_agent_that_hooks_are_installed_for_has_a_form(home: Home) -> None:
-    assert {name for name in AGENTS if "hooks" in find_agent(name).installed(home)} == set(HOOK_FORMATS)
+    assert {name for name in AGENTS if "hooks" in find_agent(name).installed_parts(home)} == set(HOOK_FORMATS)
 
 
 def test_every_hook_that_is_installed_is_an_event() -> None:

@@ -57,10 +57,10 @@ def test_foreign_entries_comments_and_line_ends_stay_as_the_golden_files_say(nam
     assert configured(home.root) == tree(GOLDEN / name / "after")
     # The golden settings.json of Claude Code has comments, which it does not read.
     hooks = name != "claude-code"
-    assert find_agent(name).installed(home) == parts(name, there=True, hooks=hooks)
+    assert find_agent(name).installed_parts(home) == parts(name, there=True, hooks=hooks)
     uninstall(name, home)
     assert tree(home.root) == before
-    assert find_agent(name).installed(home) == parts(name, there=False, hooks=False)
+    assert find_agent(name).installed_parts(home) == parts(name, there=False, hooks=False)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -132,7 +132,7 @@ def test_a_link_stays_a_link_and_what_it_leads_to_changes(name: str, home: Home)
         path.symlink_to(kept / path.name.lstrip("."))
     before = tree(home.root)
     install(name, home)
-    assert find_agent(name).installed(home)["mcp"]
+    assert find_agent(name).installed_parts(home)["mcp"]
     after = tree(home.root)
     assert {path for path, content in after.items() if str(content).startswith("->")} == {
         path for path, content in before.items() if str(content).startswith("->")
@@ -216,10 +216,10 @@ def test_rights_are_kept_and_new_configuration_is_the_owners_alone(name: str, ho
 def test_without_hooks_nothing_is_called_and_earlier_hooks_go(name: str, home: Home) -> None:
     install(name, home)
     install(name, home, Options(hooks=False))
-    assert find_agent(name).installed(home) == parts(name, there=True, hooks=False)
+    assert find_agent(name).installed_parts(home) == parts(name, there=True, hooks=False)
     after = configured(home.root).values()
     assert not any(b" hook " in content for content in after if isinstance(content, bytes))
-    assert "by itself" in find_agent(name).captured(home, Options(hooks=False))[0]
+    assert "by itself" in find_agent(name).install_notes(home, Options(hooks=False))[0]
     uninstall(name, home)
     assert tree(home.root) == {}
 
@@ -237,7 +237,7 @@ def test_a_projects_installation_touches_the_project_alone(name: str, home: Home
     install(name, home)
     uninstall(name, home, options)
     assert tree(project) == {}
-    assert find_agent(name).installed(home)["mcp"]
+    assert find_agent(name).installed_parts(home)["mcp"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -401,12 +401,12 @@ def test_a_file_that_the_agent_ignores_is_named_before_anything_is_written(
 ) -> None:
     install(name, home)
     (path,) = (each for each in home.root.rglob("*.json") if "hooks" in json.loads(each.read_text()))
-    assert not any("ignores" in said for said in find_agent(name).captured(home, Options()))
+    assert not any("ignores" in said for said in find_agent(name).install_notes(home, Options()))
     path.write_text(text)
-    (told,) = (said for said in find_agent(name).captured(home, Options()) if "ignores" in said)
+    (told,) = (said for said in find_agent(name).install_notes(home, Options()) if "ignores" in said)
     assert f"{path}:" in told
     install(name, home)
-    assert find_agent(name).installed(home)["hooks"] is False
+    assert find_agent(name).installed_parts(home)["hooks"] is False
 
 
 @pytest.mark.parametrize(
@@ -467,7 +467,7 @@ def test_gemini_names_its_instructions_as_its_settings_say_and_what_keeps_scrubj
     folder.mkdir()
     settings = {"mcp": {"excluded": ["scrubjay"]}, "hooksConfig": {"enabled": False}}
     (folder / "settings.json").write_text(json.dumps(settings))
-    said = find_agent("gemini").captured(home, Options())
+    said = find_agent("gemini").install_notes(home, Options())
     assert ["mcp.excluded" in line for line in said].count(True) == 1
     assert ["hooksConfig.enabled" in line for line in said].count(True) == 1
     (folder / "settings.json").write_text(json.dumps({"context": {"fileName": "TEAM.md"}}))

@@ -192,4 +192,4 @@ def test_a_plugin_does_not_run_for_a_person_and_for_a_project_both(home: Home, t
     install("opencode", home)
     install("opencode", home, Options(project=project))
     assert not (project / ".opencode" / "plugins" / "scrubjay.js").exists()
-    assert find_agent("opencode").installed(home) == {"mcp": True, "hooks": True, "instructions": True}
+    assert find_agent("opencode").installed_parts(home) == {"mcp": True, "hooks": True, "instructions": True}

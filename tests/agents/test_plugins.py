@@ -255,16 +255,18 @@ ENABLED = {
 
 @pytest.mark.parametrize("agent", ENABLED)
 def test_the_installer_says_that_a_plugin_is_there(agent: str, home: Home) -> None:
-    assert not any("plugin" in line for line in find_agent(agent).captured(home, Options()))
+    assert not any("plugin" in line for line in find_agent(agent).install_notes(home, Options()))
     name, text = ENABLED[agent]
     path = home.root / name
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    assert find_agent(agent).installed(home) == {"plugin": True}
+    assert find_agent(agent).installed_parts(home) == {"plugin": True}
     for options, what in ((Options(), "stand back"), (Options(hooks=False), "by itself, and its tools")):
-        assert any("plugin" in line and what in line for line in find_agent(agent).captured(home, options))
+        assert any(
+            "plugin" in line and what in line for line in find_agent(agent).install_notes(home, options)
+        )
     install(agent, home)
-    assert find_agent(agent).installed(home) == {
+    assert find_agent(agent).installed_parts(home) == {
         "mcp": True, "hooks": True, "instructions": True, "plugin": True,
     }  # fmt: skip
 
@@ -275,7 +277,7 @@ def test_a_plugin_that_is_switched_off_is_none(home: Home) -> None:
     (home.root / ".codex").mkdir()
     (home.root / ".codex" / "config.toml").write_text('[plugins."scrubjay@x"]\nenabled = false\n')
     for agent in ("claude-code", "codex"):
-        assert "plugin" not in find_agent(agent).installed(home)
+        assert "plugin" not in find_agent(agent).installed_parts(home)
 
 
 CLIENTS = {

@@ -52,10 +52,10 @@ class Home:
 
     def folder(self, variable: str, *below: str) -> Path:
         """Return the folder (or file) that a variable names, else one below the home folder."""
-        named = self.env.get(variable, "").strip()
-        if not named:
+        path = self.env.get(variable, "").strip()
+        if not path:
             return self.root.joinpath(*below)
-        return self.root / named[2:] if named.startswith("~/") else Path(named).absolute()
+        return self.root / path[2:] if path.startswith("~/") else Path(path).absolute()
 
     def hook(self, agent: str, event: str) -> str:
         """Return the POSIX shell command that an agent runs at one of its events.
@@ -115,16 +115,16 @@ class Part(NamedTuple):
     Attributes:
         name: One of ``PARTS``.
         put: Adds the part, or brings it up to date.
-        cut: Removes it.
-        there: Whether it is in the file.
+        remove: Removes it.
+        exists: Whether it is in the file.
         mode: As in `Change`.
     """
 
     name: str
     path: Path
     put: Edit
-    cut: Edit
-    there: Callable[[bytes | None], bool] = lambda data: data is not None
+    remove: Edit
+    exists: Callable[[bytes | None], bool] = lambda data: data is not None
     mode: int = SHARED_MODE
 
 
@@ -165,12 +165,12 @@ class Agent(ABC):
     def has_plugin(self, home: Home) -> bool:
         return False
 
-    def captures(self, home: Home) -> tuple[str, ...]:
-        """Return sentences that say what its hooks read, store and recall."""
-        return (self.captures_nothing,)
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
+        """Describe, in sentences, what its hooks read, store and recall."""
+        return (self.no_hooks_note,)
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return sentences that say what else is so, or prevents it: a second installation, a setting."""
+        """Describe, in sentences, what interferes with the installation: a second one, a setting."""
         if not self.has_plugin(home):
             return ()
         besides = "its hooks stand back for these" if options.hooks else "it recalls and captures by itself"
@@ -180,10 +180,10 @@ class Agent(ABC):
         )
 
     @property
-    def captures_nothing(self) -> str:
+    def no_hooks_note(self) -> str:
         return f"Nothing by itself: {self.title} can search, add and forget memories when it decides to."
 
-    def found(self, home: Home) -> bool:
+    def is_present(self, home: Home) -> bool:
         return self.folder(home).is_dir() or bool(shutil.which(self.program, path=home.env.get("PATH")))
 
     def install(self, home: Home, options: Options) -> list[Change]:
@@ -191,42 +191,42 @@ class Agent(ABC):
 
         Parts of an earlier installation that ``options`` no longer ask for are removed.
         """
-        twice = self.merges_hooks and options.project and self.installed(home).get("hooks")
-        unwanted = "hooks" if twice or not options.hooks else ""
+        runs_twice = self.merges_hooks and options.project and self.installed_parts(home).get("hooks")
+        removed_part = "hooks" if runs_twice or not options.hooks else ""
         parts = self.parts(home, options)
-        return _edit_files((part, part.cut if part.name == unwanted else part.put) for part in parts)
+        return _edit_files((part, part.remove if part.name == removed_part else part.put) for part in parts)
 
     def uninstall(self, home: Home, options: Options) -> list[Change]:
         """Return its files without any part of scrubjay, everything else unchanged."""
-        return _edit_files((part, part.cut) for part in self.parts(home, options))
+        return _edit_files((part, part.remove) for part in self.parts(home, options))
 
-    def captured(self, home: Home, options: Options) -> tuple[str, ...]:
-        """Return sentences that say what will be read and stored of the person's work, and from where.
+    def install_notes(self, home: Home, options: Options) -> tuple[str, ...]:
+        """Describe, in sentences, what will be read and stored of the person's work, from where, and what prevents it.
 
-        Also what prevents it: a trust prompt of the agent, a file that it ignores.
+        A trust prompt of the agent may prevent it, or a file that it ignores.
         """
         if not options.hooks:
-            return (self.captures_nothing, *self.warnings(home, options))
-        captures = [*self.captures(home)]
+            return (self.no_hooks_note, *self.warnings(home, options))
+        notes = [*self.hook_notes(home)]
         if at := self.ignored_at(home, options):
             path = self.hook_file(home, options)
-            captures.append(
+            notes.append(
                 f"{self.title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs."
             )
-        return (*captures, *self.warnings(home, options))
+        return (*notes, *self.warnings(home, options))
 
-    def installed(self, home: Home) -> dict[str, bool]:
+    def installed_parts(self, home: Home) -> dict[str, bool]:
         """Return whether each of ``PARTS`` is installed for the person.
 
         Without ``hooks`` for an agent that scrubjay has none for. ``plugin`` is there, and true, where the agent has
         scrubjay's plugin enabled, and alone where nothing else is installed.
         """
-        found: dict[str, bool] = {}
+        parts: dict[str, bool] = {}
         for part in sorted(self.parts(home, Options()), key=lambda part: PARTS.index(part.name)):
-            found[part.name] = found.get(part.name, True) and part.there(read_if_exists(part.path))
+            parts[part.name] = parts.get(part.name, True) and part.exists(read_if_exists(part.path))
         if self.has_plugin(home):
-            return {**(found if any(found.values()) else {}), "plugin": True}
-        return found
+            return {**(parts if any(parts.values()) else {}), "plugin": True}
+        return parts
 
     def hook_file(self, home: Home, options: Options) -> Path:
         return next(part.path for part in self.parts(home, options) if part.name == "hooks")
@@ -267,8 +267,8 @@ def plugin_files(agent: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def captures_transcripts(title: str, folder: Path, *, compacts: str = "compacts") -> tuple[str, str]:
-    """Return the sentences for an agent whose hooks name its transcripts."""
+def transcript_notes(title: str, folder: Path, *, compacts: str = "compacts") -> tuple[str, str]:
+    """Return the hook notes of an agent whose hooks name its transcripts."""
     return (
         f"Your sessions with {title}: both sides are captured from its transcripts ({folder}) after each "
         f"answer, before it {compacts} and at the end. Sessions from before that still exist are captured when the "
@@ -318,10 +318,10 @@ def find_agent(name: str) -> Agent:
         InputError: No agent has this name.
     """
     if name not in AGENTS:
-        near = difflib.get_close_matches(name, AGENTS, n=1)
+        similar = difflib.get_close_matches(name, AGENTS, n=1)
         raise InputError(
             f"No agent is called {name!r}. Nothing was changed.",
-            hint=f"did you mean {near[0]}?" if near else f"there are: {', '.join(AGENTS)}",
+            hint=f"did you mean {similar[0]}?" if similar else f"there are: {', '.join(AGENTS)}",
         )
     module, _, installer = AGENTS[name].partition(":")
     agent: Agent = getattr(importlib.import_module(f"scrubjay.agents.{module}"), installer or "AGENT")
@@ -351,8 +351,8 @@ def remove_block(data: bytes | None) -> bytes | None:
     """Return the file without the block and the empty line before it; None where there is no file."""
     if data is None:
         return None
-    while found := _BLOCK_PATTERN.search(data):
-        before, after = data[: found.start()], data[found.end() :]
+    while match := _BLOCK_PATTERN.search(data):
+        before, after = data[: match.start()], data[match.end() :]
         for eol in (b"\r\n", b"\n"):
             if after.startswith(eol):
                 after = after[len(eol) :]
@@ -380,8 +380,8 @@ def server_part(
         "mcp",
         path,
         put=lambda data: editor.put(data, keys, entry, path),
-        cut=lambda data: editor.remove(data, keys, path),
-        there=lambda data: editor.get(data, keys, path) is not None,
+        remove=lambda data: editor.remove(data, keys, path),
+        exists=lambda data: editor.get(data, keys, path) is not None,
         mode=mode,
     )
 
@@ -392,8 +392,8 @@ def block_part(path: Path) -> Part:
         "instructions",
         path,
         put=lambda data: put_block(data, instructions()),
-        cut=remove_block,
-        there=lambda data: bool(data and _BLOCK_PATTERN.search(data)),
+        remove=remove_block,
+        exists=lambda data: bool(data and _BLOCK_PATTERN.search(data)),
     )
 
 
@@ -402,13 +402,13 @@ def file_part(name: str, path: Path, content: bytes) -> Part:
 
 
 def text_part(path: Path, text: str) -> Part:
-    """A file of instructions of ours; somebody who has rewritten it keeps it."""
+    """A file of our instructions; one that somebody has rewritten is kept."""
     content = text.encode("utf-8")
     return Part(
         "instructions",
         path,
         put=lambda _: content,
-        cut=lambda data: None if data is None or data.strip() == content.strip() else data,
+        remove=lambda data: None if data is None or data.strip() == content.strip() else data,
     )
 
 
@@ -433,8 +433,8 @@ def hooks_part(agent: Agent, path: Path, hooks: Sequence[Hook], home: Home, mode
         "hooks",
         path,
         put=lambda data: put_hooks(data, agent.name, hooks, home, path),
-        cut=lambda data: put_hooks(data, agent.name, (), home, path),
-        there=lambda data: _has_hooks(data, agent, hooks, path),
+        remove=lambda data: put_hooks(data, agent.name, (), home, path),
+        exists=lambda data: _has_hooks(data, agent, hooks, path),
         mode=mode,
     )
 
@@ -446,7 +446,7 @@ def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home,
         command = home.hook(agent, hook.ours)
         group["hooks"] = [{"type": "command", "command": command, "timeout": hook.timeout}]
         data = json_edit.put_item(
-            data, ("hooks", hook.theirs), group, lambda found: _all_ours(found, agent), where
+            data, ("hooks", hook.theirs), group, lambda item: _is_ours(item, agent), where
         )
     return data
 
@@ -471,7 +471,7 @@ def _has_hooks(data: bytes | None, agent: Agent, hooks: Sequence[Hook], where: P
     if agent.plain_hooks and json_edit.first_non_json(data, where):
         return False
     return all(
-        any(_all_ours(group, agent.name) for group in json_edit.get_list(data, ("hooks", hook.theirs), where))
+        any(_is_ours(group, agent.name) for group in json_edit.get_list(data, ("hooks", hook.theirs), where))
         for hook in hooks
     )
 
@@ -479,9 +479,9 @@ def _has_hooks(data: bytes | None, agent: Agent, hooks: Sequence[Hook], where: P
 def _remove_hooks(data: bytes | None, agent: str, where: Path, keep: set[str]) -> bytes | None:
     events = json_edit.get_value(data, ("hooks",), where)
     for event in list(events) if isinstance(events, dict) else []:
-        for at in reversed(range(len(json_edit.get_list(data, ("hooks", event), where)))):
-            keys = ("hooks", event, at)
-            if not _all_ours(json_edit.get_value(data, keys, where), agent):
+        for index in reversed(range(len(json_edit.get_list(data, ("hooks", event), where)))):
+            keys = ("hooks", event, index)
+            if not _is_ours(json_edit.get_value(data, keys, where), agent):
                 data = json_edit.remove_items(
                     data, (*keys, "hooks"), lambda hook: is_our_hook(hook, agent), where
                 )
@@ -494,14 +494,14 @@ def own_hooks(
     data: bytes | None, agent: str, event: str, where: Path
 ) -> Iterator[tuple[int, int, dict[str, Any], dict[str, Any]]]:
     """Yield our hooks of an event: position of its group, position in the group, the group, the hook."""
-    for at, group in enumerate(json_edit.get_list(data, ("hooks", event), where)):
+    for index, group in enumerate(json_edit.get_list(data, ("hooks", event), where)):
         hooks = group.get("hooks") if isinstance(group, dict) else None
-        for place, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+        for hook_index, hook in enumerate(hooks if isinstance(hooks, list) else ()):
             if is_our_hook(hook, agent):
-                yield at, place, group, hook
+                yield index, hook_index, group, hook
 
 
-def _all_ours(group: Any, agent: str) -> bool:
+def _is_ours(group: Any, agent: str) -> bool:
     hooks = group.get("hooks") if isinstance(group, dict) else None
     return isinstance(hooks, list) and bool(hooks) and all(is_our_hook(hook, agent) for hook in hooks)
 

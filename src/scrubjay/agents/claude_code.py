@@ -49,8 +49,8 @@ class ClaudeCode(Agent):
         ]
         return parts if options.project else [*parts, base.block_part(folder / "CLAUDE.md")]
 
-    def captures(self, home: Home) -> tuple[str, ...]:
-        return base.captures_transcripts(self.title, self.folder(home) / "projects")
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
+        return base.transcript_notes(self.title, self.folder(home) / "projects")
 
     def has_plugin(self, home: Home) -> bool:
         settings = self.folder(home) / "settings.json"

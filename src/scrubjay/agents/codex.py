@@ -38,17 +38,17 @@ class Codex(Agent):
 
     def parts(self, home: Home, options: Options) -> list[Part]:
         folder = options.project / ".codex" if options.project else self.folder(home)
-        texts_in = options.project or folder
-        override = texts_in / "AGENTS.override.md"
+        text_folder = options.project or folder
+        override = text_folder / "AGENTS.override.md"
         return [
             base.server_part(folder / "config.toml", SERVER_PATH, home.server, options.mode, TOML),
             base.hooks_part(self, folder / "hooks.json", HOOKS, home, options.mode),
-            base.block_part(override if override.is_file() else texts_in / "AGENTS.md"),
+            base.block_part(override if override.is_file() else text_folder / "AGENTS.md"),
         ]
 
-    def captures(self, home: Home) -> tuple[str, ...]:
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
         return (
-            *base.captures_transcripts(self.title, self.folder(home) / "sessions"),
+            *base.transcript_notes(self.title, self.folder(home) / "sessions"),
             "Codex asks you first: open /hooks in it and trust the hooks of scrubjay. Until then they do not run.",
         )
 
@@ -56,8 +56,8 @@ class Codex(Agent):
         config = self.folder(home) / "config.toml"
         plugins = toml_edit.get_value(read_if_exists(config), ("plugins",), config)
         return isinstance(plugins, dict) and any(
-            base.is_plugin(name) and isinstance(each, dict) and each.get("enabled") is not False
-            for name, each in plugins.items()
+            base.is_plugin(name) and isinstance(plugin, dict) and plugin.get("enabled") is not False
+            for name, plugin in plugins.items()
         )
 
 
@@ -66,7 +66,7 @@ class ListedHook(NamedTuple):
 
     Attributes:
         event: Our name of its event.
-        keys: What Codex may call it, by the path that was named and by the one it leads to.
+        keys: Its possible keys in Codex's configuration: by the path as named, and with links resolved.
         digest: The hash that its trust is bound to.
         state: ``trusted``, ``untrusted``, ``changed`` since it was trusted, or ``off``.
     """
@@ -80,15 +80,15 @@ class ListedHook(NamedTuple):
 def listed_hooks(home: Home) -> list[ListedHook]:
     config, file = AGENT.folder(home) / "config.toml", AGENT.hook_file(home, Options())
     states = toml_edit.get_value(read_if_exists(config), ("hooks", "state"), config)
-    document, found = read_if_exists(file), []
+    document, hooks = read_if_exists(file), []
     for hook in HOOKS:
-        theirs = re.sub(r"(?<!^)(?=[A-Z])", "_", hook.theirs).lower()
-        for at, place, group, handler in base.own_hooks(document, AGENT.name, hook.theirs, file):
-            digest = _trust_digest(theirs, group.get("matcher") if hook.matcher else None, handler)
+        event = re.sub(r"(?<!^)(?=[A-Z])", "_", hook.theirs).lower()
+        for group_index, index, group, handler in base.own_hooks(document, AGENT.name, hook.theirs, file):
+            digest = _trust_digest(event, group.get("matcher") if hook.matcher else None, handler)
             paths = dict.fromkeys((str(file), os.path.realpath(file)))
-            keys = tuple(f"{path}:{theirs}:{at}:{place}" for path in paths)
-            found.append(ListedHook(hook.ours, keys, digest, _trust_state(states, keys, digest)))
-    return found
+            keys = tuple(f"{path}:{event}:{group_index}:{index}" for path in paths)
+            hooks.append(ListedHook(hook.ours, keys, digest, _trust_state(states, keys, digest)))
+    return hooks
 
 
 def _trust_digest(event: str, matcher: str | None, handler: dict[str, Any]) -> str:
@@ -105,8 +105,8 @@ def _trust_digest(event: str, matcher: str | None, handler: dict[str, Any]) -> s
 
 
 def _trust_state(states: Any, keys: tuple[str, ...], digest: str) -> str:
-    known = [states[key] for key in keys if key in states] if isinstance(states, dict) else []
-    state = known[0] if known and isinstance(known[0], dict) else {}
+    entries = [states[key] for key in keys if key in states] if isinstance(states, dict) else []
+    state = entries[0] if entries and isinstance(entries[0], dict) else {}
     if state.get("enabled") is False:
         return "off"
     if "trusted_hash" not in state:

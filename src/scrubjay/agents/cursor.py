@@ -39,25 +39,25 @@ class Cursor(Agent):
         hooks = folder / "hooks.json"
         if options.project:
             rule = f"{RULE_HEADER}{base.instructions()}\n"
-            told = base.text_part(folder / "rules" / f"{SERVER_NAME}.mdc", rule)
+            instructions = base.text_part(folder / "rules" / f"{SERVER_NAME}.mdc", rule)
         else:
-            told = base.text_part(folder / "skills" / SERVER_NAME / "SKILL.md", base.skill())
+            instructions = base.text_part(folder / "skills" / SERVER_NAME / "SKILL.md", base.skill())
         return [
             base.server_part(folder / "mcp.json", SERVER_PATH, home.server, options.mode),
             Part(
                 "hooks",
                 hooks,
                 put=lambda data: _put_hook(data, home, hooks),
-                cut=lambda data: _remove_hook(data, hooks),
-                there=lambda data: any(map(_is_our_hook, json_edit.get_list(data, HOOK_PATH, hooks))),
+                remove=lambda data: _remove_hook(data, hooks),
+                exists=lambda data: any(map(_is_our_hook, json_edit.get_list(data, HOOK_PATH, hooks))),
                 mode=options.mode,
             ),
-            told,
+            instructions,
         ]
 
-    def captures(self, home: Home) -> tuple[str, ...]:
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
         return (
-            self.captures_nothing,
+            self.no_hooks_note,
             "When a session starts, what is known of its project is put into its context.",
         )
 
@@ -72,11 +72,8 @@ def _put_hook(data: bytes | None, home: Home, where: Path) -> bytes | None:
 def _remove_hook(data: bytes | None, where: Path) -> bytes | None:
     data = json_edit.remove_items(data, HOOK_PATH, _is_our_hook, where)
     # A version alone says nothing, and was written with our hook.
-    return (
-        json_edit.remove_value(data, VERSION_PATH, where)
-        if json_edit.parse_json(data, where) == {"version": 1}
-        else data
-    )
+    is_bare = json_edit.parse_json(data, where) == {"version": 1}
+    return json_edit.remove_value(data, VERSION_PATH, where) if is_bare else data
 
 
 AGENT: Final = Cursor()

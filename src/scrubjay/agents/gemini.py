@@ -39,22 +39,22 @@ class Gemini(Agent):
 
     def parts(self, home: Home, options: Options) -> list[Part]:
         settings = self._settings(home, options)
-        own = _file_name(settings) or _file_name(self.folder(home) / "settings.json") or FILE_NAME
+        file_name = _file_name(settings) or _file_name(self.folder(home) / "settings.json") or FILE_NAME
         return [
             base.server_part(settings, SERVER_PATH, home.server, options.mode),
             Part(
                 "mcp",
                 settings,
                 put=lambda data: _allow_server(data, settings),
-                cut=lambda data: json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings),
-                there=lambda _: True,  # without a list of servers all are allowed
+                remove=lambda data: json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings),
+                exists=lambda _: True,  # without a list of servers all are allowed
             ),
             base.hooks_part(self, settings, HOOKS, home, options.mode),
-            base.block_part((options.project or settings.parent) / own),
+            base.block_part((options.project or settings.parent) / file_name),
         ]
 
-    def captures(self, home: Home) -> tuple[str, ...]:
-        return base.captures_transcripts(self.title, self.folder(home) / "tmp", compacts="compresses")
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
+        return base.transcript_notes(self.title, self.folder(home) / "tmp", compacts="compresses")
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
         settings = self._settings(home, options)
@@ -84,8 +84,8 @@ def _allow_server(data: bytes | None, settings: Path) -> bytes | None:
 
 
 def _file_name(settings: Path) -> str | None:
-    named = json_edit.get_value(read_if_exists(settings), ("context", "fileName"), settings)
-    names = named if isinstance(named, list) else [named]
+    value = json_edit.get_value(read_if_exists(settings), ("context", "fileName"), settings)
+    names = value if isinstance(value, list) else [value]
     if FILE_NAME in names:
         return FILE_NAME
     return next((name for name in names if isinstance(name, str) and name), None)

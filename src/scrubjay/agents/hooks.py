@@ -41,7 +41,7 @@ MAX_FIELD = 4_096
 """Characters of a path or a name; longer ones are ignored."""
 MAX_PROMPT = 1_000_000
 RESET_SOURCES = ("startup", "compact", "clear")
-"""Starts after which the model has nothing of what was said before, so that nothing of it is left out."""
+"""Starts after which the model's context holds nothing injected earlier, so that nothing is left out."""
 HOOK_EVENT_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit"}
 
 
@@ -81,10 +81,10 @@ class HookEvent:
         self.fresh = fresh and name == "session-start"
 
 
-def text_field(message: Mapping[str, Any], name: str, most: int = MAX_FIELD) -> str:
+def text_field(message: Mapping[str, Any], name: str, limit: int = MAX_FIELD) -> str:
     """Return a text field of at most ``most`` characters; empty for any other value."""
     value = message.get(name)
-    return value if isinstance(value, str) and len(value) <= most and "\0" not in value else ""
+    return value if isinstance(value, str) and len(value) <= limit and "\0" not in value else ""
 
 
 def _parse(
@@ -104,8 +104,8 @@ def _parse(
 
 def parse_standard(agent: str, name: str, message: Mapping[str, Any]) -> HookEvent:
     """Parse an event of Claude Code, Codex or Gemini CLI."""
-    own = text_field(message, "hook_event_name", 60)
-    event = own if own.isidentifier() else HOOK_EVENT_NAMES.get(name, "")
+    sent_name = text_field(message, "hook_event_name", 60)
+    event = sent_name if sent_name.isidentifier() else HOOK_EVENT_NAMES.get(name, "")
     fresh = message.get("source") in RESET_SOURCES
     return _parse(
         agent, name, message, "session_id", "transcript_path", "cwd", agent_event=event, fresh=fresh
@@ -207,7 +207,7 @@ MAX_MESSAGE = 200
 RESERVED_SECONDS = 0.04
 """Seconds of the budget that are not spent on waiting for the daemon."""
 ALONE_SECONDS = 0.8
-"""Seconds of the budget from which on half of them are kept for an answer without a daemon that does not answer."""
+"""Seconds of the budget from which half are reserved for answering without the daemon, should it not answer."""
 DAMAGE_SECONDS = 86_400
 """Seconds after which a damaged store is reported again."""
 
@@ -236,8 +236,8 @@ class HookContext:
 
     def ask(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any] | None:
         """Ask the daemon; None where it does not answer in time."""
-        left = self.deadline() - time.monotonic()
-        seconds = left / 2 if left > ALONE_SECONDS else left - RESERVED_SECONDS
+        remaining = self.deadline() - time.monotonic()
+        seconds = remaining / 2 if remaining > ALONE_SECONDS else remaining - RESERVED_SECONDS
         if seconds <= 0:
             return None
         return ask_daemon(self.socket, self.fingerprint, verb, {**arguments, "seconds": seconds}, seconds)
@@ -246,7 +246,7 @@ class HookContext:
 class HookAnswer:
     """A hook's reply, and the entry of the injection log that is written once the agent has it; None for none.
 
-    ``stale`` tells that files or commits are newer than the store.
+    ``stale``: whether files or commits are newer than the store.
     """
 
     __slots__ = ("injection", "reply", "stale")
@@ -264,10 +264,10 @@ class HookAnswer:
 def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
     if event.name not in ANSWERED_EVENTS:
         return HookAnswer()
-    told: list[Injection] = []
+    injected: list[Injection] = []
     if event.session and not event.fresh:
-        told = in_context(context.injections.session(event.agent, event.session))
-    events = {injection.event for injection in told}
+        injected = in_context(context.injections.session(event.agent, event.session))
+    events = {injection.event for injection in injected}
     first = event.name == "prompt" and "prompt" not in events
     context.extend(event_budget_ms(context.env, "first" if first else event.name))
     question = {
@@ -275,14 +275,14 @@ def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
         "folder": event.folder,
         "session": "" if event.fresh else event.session,
         "prompt": event.prompt,
-        "known": times_in_context(told),
+        "known": times_in_context(injected),
         "first": first,
         "start": bool(event.session) and events.isdisjoint(ANSWERED_EVENTS),
     }
     memories = context.ask("remind", question)
     if memories is None:
         memories = _answer_without_daemon(question, context)
-    cited = [str(one) for one in memories["cited"]]
+    cited = [str(citation) for citation in memories["cited"]]
     reply = None
     if memories["text"]:
         reply = HOOK_FORMATS[event.agent].reply(event, memories["text"], citation_summary(cited)) or None
@@ -292,9 +292,9 @@ def answer_event(event: HookEvent, context: HookContext) -> HookAnswer:
 
 
 def injection_of(event: HookEvent, memories: Mapping[str, Any]) -> Injection:
-    """Return the log's entry of a reply; a prompt that only brought the session's start is such a start."""
+    """Return the log's entry of a reply; a prompt that injected only start memories is logged as a start."""
     name = event.name
-    if name == "prompt" and all(one["part"] in SESSION_START_PARTS for one in memories["memories"]):
+    if name == "prompt" and all(memory["part"] in SESSION_START_PARTS for memory in memories["memories"]):
         name = "session-start"
     return Injection(
         event.agent, event.session, name, at=time.time(), folder=event.folder, fresh=event.fresh,
@@ -313,10 +313,10 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
 
     settings = load_settings(environ=context.env)
     hooks = settings.hooks
-    longer = (
+    event_ms = (
         hooks.start_ms if question["name"] == "session-start" else hooks.first_ms if question["first"] else 0
     )
-    context.extend(max(hooks.budget_ms, longer))
+    context.extend(max(hooks.budget_ms, event_ms))
     context.wants_daemon = settings.resident.auto
     context.log = settings.log.open(context.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.
@@ -326,19 +326,19 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
 
 
 def report_damage(event: HookEvent, context: HookContext) -> dict[str, Any] | None:
-    """Return a reply that tells the person that the store is damaged, once a day; else None.
+    """Return a reply that reports a damaged store to the person, once a day; else None.
 
     Raises:
-        OSError: It cannot be noted that the person was told.
+        OSError: The time of the report cannot be noted.
     """
     if event.name not in ANSWERED_EVENTS:
         return None
     reply = HOOK_FORMATS[event.agent].reply(event, "", DAMAGE_MESSAGE)
-    told = os.path.join(context.data, f"damaged-{context.fingerprint[:16]}")
-    if not reply or (os.path.exists(told) and time.time() - os.stat(told).st_mtime < DAMAGE_SECONDS):
+    notice = os.path.join(context.data, f"damaged-{context.fingerprint[:16]}")
+    if not reply or (os.path.exists(notice) and time.time() - os.stat(notice).st_mtime < DAMAGE_SECONDS):
         return None
     os.makedirs(context.data, mode=0o700, exist_ok=True)
-    with open(told, "wb") as file:
+    with open(notice, "wb") as file:
         os.utime(file.fileno())
     return reply
 
@@ -352,26 +352,26 @@ def citation_summary(cited: list[str]) -> str:
     >>> citation_summary(["a.md:1-3", "notes/\x1b[31mb.md:4-4"])
     'scrubjay: 2 memories (a.md:1-3, b.md:4-4)'
     """
-    names = [single_line(os.path.basename(one)) for one in cited[:MAX_CITED]]
+    names = [single_line(os.path.basename(citation)) for citation in cited[:MAX_CITED]]
     more = ", …" if len(cited) > MAX_CITED else ""
     noun = "memory" if len(cited) == 1 else "memories"
     return f"scrubjay: {len(cited)} {noun} ({', '.join(names)}{more})"[:MAX_MESSAGE]
 
 
 def finish_late(event: HookEvent, context: HookContext) -> None:
-    """Do what remains of a hook without an answer: queue its jobs, and log that a context was emptied.
+    """Finish a hook that did not answer in time: queue its jobs, and log that a context was emptied.
 
     Raises:
         OSError: As `queue_jobs`, or the log cannot be written.
     """
     queue_jobs(event, context)
     if event.fresh and event.session:
-        late = Injection(event.agent, event.session, "late", at=time.time(), folder=event.folder, fresh=True)
-        context.injections.append(late)
+        entry = Injection(event.agent, event.session, "late", at=time.time(), folder=event.folder, fresh=True)
+        context.injections.append(entry)
 
 
 def queue_jobs(event: HookEvent, context: HookContext, *, stale: bool = False) -> None:
-    """Queue work that exceeds a hook's time, of a ``stale`` answer a sync, and start a process for it.
+    """Queue work that exceeds a hook's time, also a sync after a ``stale`` answer, and start a process for it.
 
     Raises:
         OSError: The queue cannot be written, or no process can be started.

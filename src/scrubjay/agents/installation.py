@@ -37,10 +37,10 @@ def installation_lock(path: Path) -> Iterator[None]:
     Raises:
         InputError: The lock file cannot be created.
     """
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as stack:
         try:
             atomic_files.make_folder(path.parent)
-            held.enter_context(atomic_files.hold_lock(path, seconds=None))
+            stack.enter_context(atomic_files.hold_lock(path, seconds=None))
         except OSError as error:
             raise InputError(
                 f"{path} cannot be created ({error.strerror}). Nothing was changed.",
@@ -90,15 +90,15 @@ def write_changes(changes: Sequence[Change]) -> list[Path]:
             created += atomic_files.make_folder(_link_target(change.path).parent, 0o777)
             staged.append((change, _stage(change, change.new)))
         check_writable(changes)
-        for change, beside in staged:
-            _replace(_link_target(change.path), beside)
+        for change, temporary in staged:
+            _replace(_link_target(change.path), temporary)
             done.append(change)
     except (OSError, InputError) as error:
         for change in reversed(done):
             _replace(_link_target(change.path), _stage(change, change.old))
-        for _, left in staged:
-            if left:
-                left.unlink(missing_ok=True)
+        for _, temporary in staged:
+            if temporary:
+                temporary.unlink(missing_ok=True)
         remove_folders(created)
         if isinstance(error, InputError):
             raise
@@ -125,37 +125,36 @@ def _stage(change: Change, data: bytes | None) -> Path | None:
     if data is None:
         return None
     target = _link_target(change.path)
-    beside = target.with_name(f".{target.name}.scrubjay-{os.getpid()}")
-    beside.unlink(missing_ok=True)
+    temporary = target.with_name(f".{target.name}.scrubjay-{os.getpid()}")
+    temporary.unlink(missing_ok=True)
     try:
-        known: os.stat_result | None = target.stat()
+        status: os.stat_result | None = target.stat()
     except FileNotFoundError:
-        known = None
-    mode = stat.S_IMODE(known.st_mode) if known else change.mode
+        status = None
+    mode = stat.S_IMODE(status.st_mode) if status else change.mode
     try:
-        with open(
-            os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY, mode), "wb"
-        ) as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY
+        with open(os.open(temporary, flags, mode), "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if known:
-            beside.chmod(mode)
-            if sys.platform != "win32" and (known.st_uid, known.st_gid) != (os.getuid(), os.getgid()):
+        if status:
+            temporary.chmod(mode)
+            if sys.platform != "win32" and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
                 with contextlib.suppress(PermissionError):
-                    os.chown(beside, known.st_uid, known.st_gid)
+                    os.chown(temporary, status.st_uid, status.st_gid)
     except OSError:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
-    return beside
+    return temporary
 
 
-def _replace(target: Path, beside: Path | None) -> None:
-    if beside is None:
+def _replace(target: Path, temporary: Path | None) -> None:
+    if temporary is None:
         target.unlink(missing_ok=True)
         atomic_files.fsync_folder(target.parent)
     else:
-        atomic_files.replace_file(beside, target)
+        atomic_files.replace_file(temporary, target)
 
 
 RECORD_VERSION: Final = 1
@@ -188,10 +187,10 @@ class InstallRecord:
 
 
 def record_path(agent: str, home: Home, options: Options) -> Path:
-    place = ""
+    suffix = ""
     if options.project:
-        place = "-" + hashlib.sha256(str(options.project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return home.data / "agents" / f"{agent}{place}.json"
+        suffix = "-" + hashlib.sha256(str(options.project).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return home.data / "agents" / f"{agent}{suffix}.json"
 
 
 def checksum(data: bytes | None) -> str | None:
@@ -208,14 +207,14 @@ def load_record(path: Path) -> InstallRecord:
     if data is None:
         return InstallRecord()
     try:
-        found = json.loads(data)
-        if found["version"] != RECORD_VERSION:
-            raise ValueError(f"version {found['version']}")
+        content = json.loads(data)
+        if content["version"] != RECORD_VERSION:
+            raise ValueError(f"version {content['version']}")
         files = {
-            Path(name): FileRecord(_decode(each["before"]), each["after"])
-            for name, each in found["files"].items()
+            Path(name): FileRecord(_decode(file["before"]), file["after"])
+            for name, file in content["files"].items()
         }
-        return InstallRecord(files, tuple(map(Path, found["folders"])))
+        return InstallRecord(files, tuple(map(Path, content["folders"])))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
             f"{path} (the record of the files before installation) is damaged ({error}). Nothing was changed.",
@@ -266,43 +265,44 @@ class InstallPlan:
 
     changes: tuple[Change, ...]
     record: InstallRecord | None
-    at: Path
+    record_path: Path
     folders: tuple[Path, ...] = ()
     left: tuple[Path, ...] = ()
 
 
 def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
     """Plan an installation, also over an earlier one; nothing is written."""
-    at = record_path(agent.name, home, options)
-    known = load_record(at)
-    without = {change.path: change.new for change in agent.uninstall(home, options)}
-    files: dict[Path, FileRecord] = dict(known.files)
+    path = record_path(agent.name, home, options)
+    record = load_record(path)
+    uninstalled = {change.path: change.new for change in agent.uninstall(home, options)}
+    files: dict[Path, FileRecord] = dict(record.files)
     changes = []
     for change in agent.install(home, options):
-        file = known.files.get(change.path)
+        file = record.files.get(change.path)
         if file and file.after == checksum(change.old):
             before = file.before
         else:
-            before = _remainder(without.get(change.path, change.old), file)
+            before = _without_scrubjay(uninstalled.get(change.path, change.old), file)
         new = None if before is None and _is_blank(change.new) else change.new
         changes.append(replace(change, new=new))
         files[change.path] = FileRecord(before, checksum(new))
-    return InstallPlan(_effective_changes(changes), InstallRecord(files, known.folders), at)
+    return InstallPlan(_effective_changes(changes), InstallRecord(files, record.folders), path)
 
 
 def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
     """Plan to revert an installation; nothing is written."""
-    at = record_path(agent.name, home, options)
-    known = load_record(at)
+    record_file = record_path(agent.name, home, options)
+    record = load_record(record_file)
     changes = {change.path: change for change in agent.uninstall(home, options)}
-    left = []
-    for path, file in known.files.items():
+    unmanaged = []
+    for path, file in record.files.items():
         change = changes.get(path) or Change(path, old := read_if_exists(path), old)
-        as_left = file.after == checksum(change.old)
-        if not as_left and path not in changes and change.old is not None:
-            left.append(path)
-        changes[path] = replace(change, new=file.before if as_left else _remainder(change.new, file))
-    return InstallPlan(_effective_changes(changes.values()), None, at, known.folders, tuple(left))
+        intact = file.after == checksum(change.old)
+        if not intact and path not in changes and change.old is not None:
+            unmanaged.append(path)
+        changes[path] = replace(change, new=file.before if intact else _without_scrubjay(change.new, file))
+    effective = _effective_changes(changes.values())
+    return InstallPlan(effective, None, record_file, record.folders, tuple(unmanaged))
 
 
 def apply_plan(plan: InstallPlan, home: Home) -> None:
@@ -314,48 +314,48 @@ def apply_plan(plan: InstallPlan, home: Home) -> None:
     if not plan.changes and plan.record:
         return
     with installation_lock(home.data / "agents" / "lock"):
-        before = read_if_exists(plan.at)
+        before = read_if_exists(plan.record_path)
         check_writable(plan.changes)
         if plan.record:
-            # First, so that a process that dies in between leaves nothing that cannot be taken back.
-            save_record(plan.at, plan.record)
+            # First, so that a process that dies in between leaves nothing that cannot be undone.
+            save_record(plan.record_path, plan.record)
         try:
             created = write_changes(plan.changes)
         except BaseException:
             if before is None:
-                plan.at.unlink(missing_ok=True)
+                plan.record_path.unlink(missing_ok=True)
             else:
-                plan.at.write_bytes(before)
+                plan.record_path.write_bytes(before)
             raise
         if plan.record is None:
-            plan.at.unlink(missing_ok=True)
+            plan.record_path.unlink(missing_ok=True)
             remove_folders(plan.folders)
         elif created:
-            save_record(plan.at, replace(plan.record, folders=(*plan.record.folders, *created)))
+            save_record(plan.record_path, replace(plan.record, folders=(*plan.record.folders, *created)))
 
 
 def unified_diff(change: Change) -> str:
     old, new = _lines(change.old), _lines(change.new)
-    # What both begin and end with is most of a large file, and comparing it takes seconds.
+    # The common beginning and end are most of a large file, and comparing them takes seconds.
     first = _common_prefix(old, new)
     last = _common_prefix(old[first:][::-1], new[first:][::-1])
     start, end = max(0, first - DIFF_CONTEXT), max(0, last - DIFF_CONTEXT)
     from_name = str(change.path) if change.old is not None else "(no file)"
     to_name = str(change.path) if change.new is not None else "(no file)"
-    changed = difflib.unified_diff(
+    lines = difflib.unified_diff(
         old[start : len(old) - end], new[start : len(new) - end], from_name, to_name, n=DIFF_CONTEXT
     )
-    return "".join(_HUNK_HEADER.sub(lambda at: _shift_hunk(at, start), text) for text in changed)
+    return "".join(_HUNK_HEADER.sub(lambda at: _shift_hunk(at, start), text) for text in lines)
 
 
 def _common_prefix(old: list[str], new: list[str]) -> int:
     pairs = enumerate(zip(old, new, strict=False))
-    return next((at for at, (one, other) in pairs if one != other), min(len(old), len(new)))
+    return next((index for index, (line, other) in pairs if line != other), min(len(old), len(new)))
 
 
-def _shift_hunk(found: re.Match[str], by: int) -> str:
-    old, old_count, new, new_count = found.groups(default="")
-    return f"@@ -{int(old) + by}{old_count} +{int(new) + by}{new_count} @@"
+def _shift_hunk(header: re.Match[str], offset: int) -> str:
+    old, old_count, new, new_count = header.groups(default="")
+    return f"@@ -{int(old) + offset}{old_count} +{int(new) + offset}{new_count} @@"
 
 
 def _lines(data: bytes | None) -> list[str]:
@@ -369,7 +369,7 @@ def _effective_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
     return tuple(change for change in changes if change.old != change.new)
 
 
-def _remainder(data: bytes | None, record: FileRecord | None) -> bytes | None:
+def _without_scrubjay(data: bytes | None, record: FileRecord | None) -> bytes | None:
     """The file without our parts; None where we created it and nothing else is in it."""
     return None if record and record.before is None and _is_blank(data) else data
 

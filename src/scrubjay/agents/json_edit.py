@@ -75,15 +75,15 @@ class Node:
 
 
 def skip_blanks(text: str, at: int) -> int:
-    for found in blanks(text, at):
-        at = found.end()
+    for blank in blanks(text, at):
+        at = blank.end()
     return at
 
 
 def blanks(text: str, at: int) -> Iterator[re.Match[str]]:
-    while found := _BLANK.match(text, at):
-        yield found
-        at = found.end()
+    while match := _BLANK.match(text, at):
+        yield match
+        at = match.end()
 
 
 class _Parser:
@@ -120,43 +120,43 @@ class _Parser:
     def _object(self, start: int, depth: int) -> Node:
         children: list[Node] = []
         at = skip_blanks(self._text, start + 1)
-        while not self._is(at, "}"):
+        while not self._is_at(at, "}"):
             name, end = self._name(at)
             colon = skip_blanks(self._text, end)
-            if not self._is(colon, ":"):
-                self._wrong("a colon", colon)
-            inner = self.node(skip_blanks(self._text, colon + 1), depth + 1)
-            children.append(Node(inner.start, inner.end, inner.value, inner.children, name, at))
-            at = self._next(inner.end, "}")
+            if not self._is_at(colon, ":"):
+                self._unexpected("a colon", colon)
+            value = self.node(skip_blanks(self._text, colon + 1), depth + 1)
+            children.append(Node(value.start, value.end, value.value, value.children, name, at))
+            at = self._skip_comma(value.end, "}")
         return Node(
-            start, at + 1, {str(each.name): each.value for each in children}, tuple(children), begin=start
+            start, at + 1, {str(child.name): child.value for child in children}, tuple(children), begin=start
         )
 
     def _array(self, start: int, depth: int) -> Node:
         children: list[Node] = []
         at = skip_blanks(self._text, start + 1)
-        while not self._is(at, "]"):
+        while not self._is_at(at, "]"):
             children.append(self.node(at, depth + 1))
-            at = self._next(children[-1].end, "]")
-        return Node(start, at + 1, [each.value for each in children], tuple(children), begin=start)
+            at = self._skip_comma(children[-1].end, "]")
+        return Node(start, at + 1, [child.value for child in children], tuple(children), begin=start)
 
-    def _next(self, end: int, closing: str) -> int:
+    def _skip_comma(self, end: int, closing: str) -> int:
         at = skip_blanks(self._text, end)
-        if self._is(at, ","):
+        if self._is_at(at, ","):
             return skip_blanks(self._text, at + 1)
-        if not self._is(at, closing):
-            self._wrong(f"a comma or {closing}", at)
+        if not self._is_at(at, closing):
+            self._unexpected(f"a comma or {closing}", at)
         return at
 
     def _name(self, at: int) -> tuple[str, int]:
         if self._text[at : at + 1] in tuple(_PLAIN):
             return self._string(at)
-        found = _NAME.match(self._text, at)
-        return (found[0], found.end()) if found else self._wrong("a name or }", at)
+        match = _NAME.match(self._text, at)
+        return (match[0], match.end()) if match else self._unexpected("a name or }", at)
 
     def _string(self, start: int) -> tuple[str, int]:
         quote, at, parts = self._text[start], start + 1, []
-        while not self._is(at, quote):
+        while not self._is_at(at, quote):
             if plain := _PLAIN[quote].match(self._text, at):
                 parts.append(plain[0])
                 at = plain.end()
@@ -164,48 +164,50 @@ class _Parser:
                 parts.append(_unescape(escaped))
                 at = escaped.end()
             else:
-                self._wrong(f"the end of the string, {quote}", at)
+                self._unexpected(f"the end of the string, {quote}", at)
         text = "".join(parts)
-        # Two halves, each escaped, are one letter.
+        # Two surrogates, each escaped, are one character.
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), at + 1
 
     def _word(self, at: int) -> Node:
-        if (found := _NAME.match(self._text, at)) and found[0] in _LITERALS:
-            return Node(at, found.end(), _LITERALS[found[0]], begin=at)
+        if (literal := _NAME.match(self._text, at)) and literal[0] in _LITERALS:
+            return Node(at, literal.end(), _LITERALS[literal[0]], begin=at)
         number = _NUMBER.match(self._text, at)
         if not number:
-            self._wrong("a value", at)
+            self._unexpected("a value", at)
         return Node(at, number.end(), _parse_number(number), begin=at)
 
-    def _is(self, at: int, letter: str) -> bool:
+    def _is_at(self, at: int, letter: str) -> bool:
         return self._text[at : at + 1] == letter
 
-    def _wrong(self, wanted: str, at: int) -> NoReturn:
-        found = repr(self._text[at]) if at < len(self._text) else "the end of the file"
-        self._refuse(at, f"{wanted} belongs here, not {found}")
+    def _unexpected(self, expected: str, at: int) -> NoReturn:
+        actual = repr(self._text[at]) if at < len(self._text) else "the end of the file"
+        self._refuse(at, f"{expected} belongs here, not {actual}")
 
 
-def _unescape(found: re.Match[str]) -> str:
-    if code := found[1] or found[2]:
+def _unescape(match: re.Match[str]) -> str:
+    if code := match[1] or match[2]:
         return chr(int(code, 16))
-    return "" if found[3] else _ESCAPES.get(found[4], found[4])
+    return "" if match[3] else _ESCAPES.get(match[4], match[4])
 
 
-def _parse_number(found: re.Match[str]) -> int | float:
-    sign = -1 if found[0].startswith("-") else 1
-    if found["hex"]:
-        return sign * int(found["hex"], 16)
-    if found["word"]:
-        return sign * float(found["word"].lower().replace("infinity", "inf"))
-    if found["whole"] and len(found[0]) < MAX_DIGITS:
-        return int(found[0])
-    return float(found[0])
+def _parse_number(match: re.Match[str]) -> int | float:
+    sign = -1 if match[0].startswith("-") else 1
+    if match["hex"]:
+        return sign * int(match["hex"], 16)
+    if match["word"]:
+        return sign * float(match["word"].lower().replace("infinity", "inf"))
+    if match["whole"] and len(match[0]) < MAX_DIGITS:
+        return int(match[0])
+    return float(match[0])
 
 
 KeyPath = Sequence[str | int]
 """Names in objects and places in arrays, from the document's root."""
 Edit = tuple[int, int, str]
 """Start and end of a piece of the text, and its replacement."""
+Predicate = Callable[[Any], bool]
+"""Whether an item of an array is scrubjay's."""
 
 _TYPE_NAMES: Final = {
     dict: "an object",
@@ -242,71 +244,71 @@ class JsonText:
         assert self.root is not None
         node = self.root
         for depth, key in enumerate(keys):
-            self.must_be(node, dict if isinstance(key, str) else list, keys[:depth])
+            self.check_type(node, dict if isinstance(key, str) else list, keys[:depth])
             child = child_index(node, key)
             if child is None:
                 return node, keys[depth:]
             node = node.children[child]
         return node, ()
 
-    def must_be(self, node: Node, kind: type, keys: KeyPath) -> None:
+    def check_type(self, node: Node, kind: type, keys: KeyPath) -> None:
         if not isinstance(node.value, kind):
             name = ".".join(map(str, keys)) or "the document"
-            found = _TYPE_NAMES.get(type(node.value), "a number")
-            self._refuse(node.start, f"{name} is {found}, but {_TYPE_NAMES[kind]} belongs there")
+            actual = _TYPE_NAMES.get(type(node.value), "a number")
+            self._refuse(node.start, f"{name} is {actual}, but {_TYPE_NAMES[kind]} belongs there")
 
-    def begun(self, value: Any) -> bytes:
+    def create_root(self, value: Any) -> bytes:
         gap = self._eol if self._text.strip("\ufeff \t\r\n") and self._text[-1] not in _NEWLINES else ""
-        return f"{self._text}{gap}{self._rendered(value, '')}{self._eol}".encode()
+        return f"{self._text}{gap}{self._render(value, '')}{self._eol}".encode()
 
-    def replaced(self, node: Node, value: Any) -> bytes:
-        return self._edited([(node.start, node.end, self._rendered(value, self._indent(node.begin)))])
+    def replace_value(self, node: Node, value: Any) -> bytes:
+        return self._apply([(node.start, node.end, self._render(value, self._indent(node.begin)))])
 
-    def inserted(self, holder: Node, name: str | None, value: Any) -> bytes:
+    def insert_child(self, holder: Node, name: str | None, value: Any) -> bytes:
         """Return the document with a value appended to an object (under a name) or an array."""
         start = "" if name is None else f"{json.dumps(name, ensure_ascii=False)}: "
         if not holder.children:
-            return self._edited([self._into_empty(holder, start, value)])
+            return self._apply([self._insert_first(holder, start, value)])
         last = holder.children[-1]
         comma = skip_blanks(self._text, last.end)
-        followed = self._text[comma] == ","
-        after = comma + 1 if followed else last.end
+        has_comma = self._text[comma] == ","
+        after = comma + 1 if has_comma else last.end
         comments = _COMMENTS_ON_LINE.match(self._text, after)
         at = comments.end() if comments else after
-        ending = "," if followed else ""
-        if self._breaks(holder.start, holder.children[0].begin) or self._breaks(last.end, holder.end):
+        separator = "," if has_comma else ""
+        if self._multiline(holder.start, holder.children[0].begin) or self._multiline(last.end, holder.end):
             indent = self._own_indent(last)
             indent = self._indent(holder.begin) + self._unit if indent is None else indent
-            new = f"{self._eol}{indent}{start}{self._rendered(value, indent)}{ending}"
+            new = f"{self._eol}{indent}{start}{self._render(value, indent)}{separator}"
         else:
-            new = f" {start}{json.dumps(value, ensure_ascii=False)}{ending}"
-        if followed:
-            return self._edited([(at, at, new)])
+            new = f" {start}{json.dumps(value, ensure_ascii=False)}{separator}"
+        if has_comma:
+            return self._apply([(at, at, new)])
         if at == last.end:
-            return self._edited([(at, at, f",{new}")])
-        return self._edited([(at, at, new), (last.end, last.end, ",")])
+            return self._apply([(at, at, f",{new}")])
+        return self._apply([(at, at, new), (last.end, last.end, ",")])
 
-    def removed(self, holder: Node, at: int) -> bytes:
+    def remove_child(self, holder: Node, at: int) -> bytes:
         """Return the document without a child of an object or an array; comments stay."""
         child = holder.children[at]
         before = holder.children[at - 1].end if at else holder.start + 1
-        own = skip_blanks(self._text, child.end)
-        followed = self._text[own] == ","
+        comma_after = skip_blanks(self._text, child.end)
+        has_comma = self._text[comma_after] == ","
         edits: list[Edit] = []
         start, end = self._blank_before(child, before), child.end
-        if followed and own == end:
+        if has_comma and comma_after == end:
             end += 1
-        elif followed:
-            edits.append((own, own + 1, ""))
+        elif has_comma:
+            edits.append((comma_after, comma_after + 1, ""))
         elif at:
             comma = skip_blanks(self._text, before)
             edits.append((comma, comma + 1, ""))
         if start < child.begin and self._closes_comment(before, start) and not self._ends_line(end):
             start = child.begin
-        if at == 0 and len(holder.children) > 1 and not self._breaks(start, child.begin):
+        if at == 0 and len(holder.children) > 1 and not self._multiline(start, child.begin):
             end = end + len(self._text[end:]) - len(self._text[end:].lstrip(" \t"))
         edits.append((start, end, ""))
-        changed = self._edited(edits)
+        changed = self._apply(edits)
         begin, close = holder.start + 1, holder.end - 1
         commented = "/" in self._text[begin : child.begin] + self._text[child.end : close]
         if len(holder.children) == 1 and not commented:
@@ -317,27 +319,27 @@ class JsonText:
         node, _ = self.walk(keys)
         return "/" in self._text[node.start : node.end]
 
-    def _into_empty(self, holder: Node, start: str, value: Any) -> Edit:
+    def _insert_first(self, holder: Node, start: str, value: Any) -> Edit:
         at = holder.start + 1
-        for found in blanks(self._text, at):
-            if found[0].startswith("/"):
-                at = found.end()
+        for blank in blanks(self._text, at):
+            if blank[0].startswith("/"):
+                at = blank.end()
         indent = self._indent(holder.begin)
         inner = indent + self._unit
-        closing = "" if self._breaks(at, holder.end) else f"{self._eol}{indent}"
-        return at, at, f"{self._eol}{inner}{start}{self._rendered(value, inner)}{closing}"
+        closing = "" if self._multiline(at, holder.end) else f"{self._eol}{indent}"
+        return at, at, f"{self._eol}{inner}{start}{self._render(value, inner)}{closing}"
 
-    def _rendered(self, value: Any, indent: str) -> str:
+    def _render(self, value: Any, indent: str) -> str:
         lines = json.dumps(value, ensure_ascii=False, indent=self._unit).split("\n")
         return f"{self._eol}{indent}".join(lines)
 
-    def _edited(self, edits: list[Edit]) -> bytes:
+    def _apply(self, edits: list[Edit]) -> bytes:
         text = self._text
         for start, end, new in sorted(edits, reverse=True):
             text = text[:start] + new + text[end:]
         return text.encode("utf-8")
 
-    def _breaks(self, start: int, end: int) -> bool:
+    def _multiline(self, start: int, end: int) -> bool:
         return not _NEWLINES.isdisjoint(self._text[start:end])
 
     def _indent(self, at: int) -> str:
@@ -353,9 +355,9 @@ class JsonText:
     def _line_start(self, at: int) -> int:
         return max(self._text.rfind("\n", 0, at), self._text.rfind("\r", 0, at)) + 1
 
-    def _blank_before(self, child: Node, least: int) -> int:
+    def _blank_before(self, child: Node, limit: int) -> int:
         at = child.begin
-        while at > least and (self._text[at - 1].isspace() or self._text[at - 1] == "\ufeff"):
+        while at > limit and (self._text[at - 1].isspace() or self._text[at - 1] == "\ufeff"):
             at -= 1
         return at
 
@@ -363,7 +365,7 @@ class JsonText:
         """Whether a line comment ends at ``end``."""
         at = skip_blanks(self._text, start)
         begin = at + 1 if at < end and self._text[at] == "," else start
-        return any(found.end() == end and found[0].startswith("//") for found in blanks(self._text, begin))
+        return any(blank.end() == end and blank[0].startswith("//") for blank in blanks(self._text, begin))
 
     def _ends_line(self, at: int) -> bool:
         rest = self._text[at:].lstrip(" \t")
@@ -382,8 +384,8 @@ def child_index(holder: Node, key: str | int) -> int | None:
     """Return the index of a key's child; of duplicate keys the last, which is the effective one."""
     if isinstance(key, int):
         return key if key < len(holder.children) else None
-    places = [at for at, child in enumerate(holder.children) if child.name == key]
-    return places[-1] if places else None
+    indexes = [index for index, child in enumerate(holder.children) if child.name == key]
+    return indexes[-1] if indexes else None
 
 
 def parse_json(data: bytes | None, where: Path) -> Any:
@@ -397,8 +399,8 @@ def get_value(data: bytes | None, keys: KeyPath, where: Path) -> Any:
 
 
 def get_list(data: bytes | None, keys: KeyPath, where: Path) -> list[Any]:
-    found = get_value(data, keys, where)
-    return found if isinstance(found, list) else []
+    value = get_value(data, keys, where)
+    return value if isinstance(value, list) else []
 
 
 def value_at(document: Any, keys: KeyPath) -> Any:
@@ -425,12 +427,12 @@ def put_value(data: bytes | None, keys: KeyPath, value: Any, where: Path) -> byt
     """Return the document with a value at a path; missing objects on it are created."""
     text = _read_document(data, where)
     if text.root is None:
-        return text.begun(_nested(keys, value))
-    node, left = text.walk(keys)
-    if left:
-        return text.inserted(node, str(left[0]), _nested(left[1:], value))
+        return text.create_root(_nest(keys, value))
+    node, missing = text.walk(keys)
+    if missing:
+        return text.insert_child(node, str(missing[0]), _nest(missing[1:], value))
     same = json.dumps(node.value, sort_keys=True) == json.dumps(value, sort_keys=True)  # True is not 1
-    return text.source if same else text.replaced(node, value)
+    return text.source if same else text.replace_value(node, value)
 
 
 def put_members(data: bytes | None, keys: KeyPath, members: Mapping[str, Any], where: Path) -> bytes:
@@ -442,25 +444,25 @@ def put_members(data: bytes | None, keys: KeyPath, members: Mapping[str, Any], w
     return data
 
 
-def put_item(data: bytes | None, keys: KeyPath, item: Any, ours: Callable[[Any], bool], where: Path) -> bytes:
+def put_item(data: bytes | None, keys: KeyPath, item: Any, is_ours: Predicate, where: Path) -> bytes:
     """Return the document with one item in the array at a path.
 
-    It replaces the first item that is ``ours`` and removes other such items; without any it is appended.
+    It replaces the first item that ``is_ours`` and removes other such items; without any it is appended.
     """
     text = _read_document(data, where)
     if text.root is None:
         return put_value(data, keys, [item], where)
-    node, left = text.walk(keys)
-    if left:
+    node, missing = text.walk(keys)
+    if missing:
         return put_value(data, keys, [item], where)
-    text.must_be(node, list, keys)
-    places = [at for at, each in enumerate(node.value) if ours(each)]
-    if not places:
-        return text.inserted(node, None, item)
+    text.check_type(node, list, keys)
+    indexes = [at for at, candidate in enumerate(node.value) if is_ours(candidate)]
+    if not indexes:
+        return text.insert_child(node, None, item)
     source = text.source
-    for at in reversed(places[1:]):
+    for at in reversed(indexes[1:]):
         source = _remove(source, (*keys, at), where)
-    return put_value(source, (*keys, places[0]), item, where)
+    return put_value(source, (*keys, indexes[0]), item, where)
 
 
 def remove_value(data: bytes | None, keys: KeyPath, where: Path) -> bytes | None:
@@ -470,19 +472,19 @@ def remove_value(data: bytes | None, keys: KeyPath, where: Path) -> bytes | None
     data = _remove(data, keys, where)
     while isinstance(keys[-1], str) and _exists(data, keys, where):
         data = _remove(data, keys, where)
-    above = keys[:-1]
+    parent = keys[:-1]
     if (
-        above
-        and get_value(data, above, where) in ({}, [])
-        and not _read_document(data, where).has_comment(above)
+        parent
+        and get_value(data, parent, where) in ({}, [])
+        and not _read_document(data, where).has_comment(parent)
     ):
-        return remove_value(data, above, where)
+        return remove_value(data, parent, where)
     return data
 
 
-def remove_items(data: bytes | None, keys: KeyPath, ours: Callable[[Any], bool], where: Path) -> bytes | None:
-    """Return the document without the items that are ``ours`` of the array at a path."""
-    for at in reversed([at for at, each in enumerate(get_list(data, keys, where)) if ours(each)]):
+def remove_items(data: bytes | None, keys: KeyPath, is_ours: Predicate, where: Path) -> bytes | None:
+    """Return the document without the items of the array at a path that are ours."""
+    for at in reversed([at for at, item in enumerate(get_list(data, keys, where)) if is_ours(item)]):
         data = remove_value(data, (*keys, at), where)
     return data
 
@@ -507,10 +509,10 @@ def _remove(data: bytes, keys: KeyPath, where: Path) -> bytes:
     text = _read_document(data, where)
     holder, _ = text.walk(keys[:-1])
     at = child_index(holder, keys[-1])
-    return text.source if at is None else text.removed(holder, at)
+    return text.source if at is None else text.remove_child(holder, at)
 
 
-def _nested(keys: KeyPath, value: Any) -> Any:
+def _nest(keys: KeyPath, value: Any) -> Any:
     for key in reversed(keys):
         value = {key: value}
     return value

@@ -29,7 +29,7 @@ from scrubjay.agents.base import JSON, SERVER_NAME, Agent, Editor, Home, Options
 from scrubjay.errors import InputError
 
 WINDSURF_CHARACTERS: Final = 6_000
-"""Characters of Windsurf's global rules; what is longer is not read to its end."""
+"""Characters that Windsurf reads of its global rules; it ignores the rest."""
 
 
 YAML: Final = Editor(yaml_edit.get_entry, yaml_edit.put_entry, yaml_edit.remove_entry)
@@ -68,7 +68,7 @@ class McpClient(Agent):
         return self.own_folder(home)
 
     def parts(self, home: Home, options: Options) -> list[Part]:
-        config, instructions = self._places(home, options)
+        config, instructions = self._config_files(home, options)
         entry = {**self.extra, **home.server}
         return [
             base.server_part(config, (self.servers, SERVER_NAME), entry, options.mode, self.editor),
@@ -76,15 +76,15 @@ class McpClient(Agent):
         ]
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
-        _, instructions = self._places(home, options)
-        after = base.put_block(read_if_exists(instructions), base.instructions()).decode("utf-8", "replace")
-        if not self.limit or len(after) <= self.limit:
+        _, instructions = self._config_files(home, options)
+        text = base.put_block(read_if_exists(instructions), base.instructions()).decode("utf-8", "replace")
+        if not self.limit or len(text) <= self.limit:
             return ()
         return (
-            f"{instructions} will have {len(after):,} characters, of which {self.title} reads {self.limit:,}.",
+            f"{instructions} will have {len(text):,} characters, of which {self.title} reads {self.limit:,}.",
         )
 
-    def _places(self, home: Home, options: Options) -> tuple[Path, Path]:
+    def _config_files(self, home: Home, options: Options) -> tuple[Path, Path]:
         if options.project is None:
             return self.config(home), self.instructions(home)
         if self.project is None:
@@ -96,21 +96,21 @@ class McpClient(Agent):
         return options.project / config, options.project / instructions
 
 
-def _vscode_data(home: Home) -> Path:
+def _vscode_folder(home: Home) -> Path:
     if sys.platform == "darwin":
         return home.root / "Library" / "Application Support" / "Code" / "User"
     return home.folder("XDG_CONFIG_HOME", ".config") / "Code" / "User"
 
 
-def _zed(home: Home) -> Path:
+def _zed_folder(home: Home) -> Path:
     return home.folder("XDG_CONFIG_HOME", ".config") / "zed"
 
 
-def _windsurf(home: Home) -> Path:
+def _windsurf_folder(home: Home) -> Path:
     return home.root / ".codeium" / "windsurf"
 
 
-def _hermes(home: Home) -> Path:
+def _hermes_folder(home: Home) -> Path:
     return home.folder("HERMES_HOME", ".hermes")
 
 
@@ -119,8 +119,8 @@ VSCODE: Final = McpClient(
     "VS Code",
     "code",
     "servers",
-    own_folder=_vscode_data,
-    config=lambda home: _vscode_data(home) / "mcp.json",
+    own_folder=_vscode_folder,
+    config=lambda home: _vscode_folder(home) / "mcp.json",
     instructions=lambda home: home.root / ".copilot" / "instructions" / "scrubjay.instructions.md",
     text=lambda: (
         "---\nname: scrubjay\ndescription: How to use the memory\n"
@@ -146,18 +146,18 @@ ZED: Final = McpClient(
     "Zed",
     "zed",
     "context_servers",
-    own_folder=_zed,
-    config=lambda home: _zed(home) / "settings.json",
-    instructions=lambda home: _zed(home) / "AGENTS.md",
+    own_folder=_zed_folder,
+    config=lambda home: _zed_folder(home) / "settings.json",
+    instructions=lambda home: _zed_folder(home) / "AGENTS.md",
 )
 WINDSURF: Final = McpClient(
     "windsurf",
     "Windsurf",
     "windsurf",
     "mcpServers",
-    own_folder=_windsurf,
-    config=lambda home: _windsurf(home) / "mcp_config.json",
-    instructions=lambda home: _windsurf(home) / "memories" / "global_rules.md",
+    own_folder=_windsurf_folder,
+    config=lambda home: _windsurf_folder(home) / "mcp_config.json",
+    instructions=lambda home: _windsurf_folder(home) / "memories" / "global_rules.md",
     limit=WINDSURF_CHARACTERS,
 )
 HERMES: Final = McpClient(
@@ -165,9 +165,9 @@ HERMES: Final = McpClient(
     "Hermes",
     "hermes",
     "mcp_servers",
-    own_folder=_hermes,
-    config=lambda home: _hermes(home) / "config.yaml",
-    instructions=lambda home: _hermes(home) / "skills" / SERVER_NAME / "SKILL.md",
+    own_folder=_hermes_folder,
+    config=lambda home: _hermes_folder(home) / "config.yaml",
+    instructions=lambda home: _hermes_folder(home) / "skills" / SERVER_NAME / "SKILL.md",
     text=base.skill,
     editor=YAML,
 )

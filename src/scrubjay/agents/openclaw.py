@@ -29,7 +29,7 @@ ALLOW_PATH: Final = ("plugins", "allow")
 BUILTIN_MEMORY: Final = "memory-core"
 """OpenClaw's own memory. Out of the slot it would still offer its tools, by the same names."""
 TOOL_PROFILES: Final = ("coding",)
-"""OpenClaw's tool profiles that have the tools without further ado; its own memory tools are in this one."""
+"""OpenClaw's tool profiles that include the tools by default; its own memory tools are in this one."""
 
 
 class OpenClaw(Agent):
@@ -40,7 +40,7 @@ class OpenClaw(Agent):
     program = "openclaw"
 
     def folder(self, home: Home) -> Path:
-        return _state(home)
+        return _state_folder(home)
 
     def parts(self, home: Home, options: Options) -> list[Part]:
         if options.project:
@@ -48,23 +48,23 @@ class OpenClaw(Agent):
                 "OpenClaw has one configuration for all its agents and none for a project. Nothing was changed.",
                 hint="leave --project out",
             )
-        config, folder = _config(home), _folder(home)
+        config, folder = _config_file(home), _plugin_folder(home)
         shipped = {**base.plugin_files(self.name), **_plugin_files()}
         return [
             Part(
                 "mcp",
                 config,
                 put=lambda data: _put_plugin(data, config, folder, home, options),
-                cut=lambda data: _remove_plugin(data, config, folder),
+                remove=lambda data: _remove_plugin(data, config, folder),
                 mode=PRIVATE_MODE,
             ),
             *(base.file_part("mcp", folder / name, content) for name, content in shipped.items()),
         ]
 
-    def captures(self, home: Home) -> tuple[str, ...]:
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
         return (
             f"Your own talks with {self.title}, not those of groups, timers and sub-agents: both sides are "
-            f"written to {_log(home)} after each answer and captured from there.",
+            f"written to {_log_folder(home)} after each answer and captured from there.",
             "When a session starts, and before it answers you, memories that fit are put into its context, each "
             "time with a line in the Gateway's log.",
         )
@@ -72,11 +72,11 @@ class OpenClaw(Agent):
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
         return (
             "Its own memory_search and memory_get give way to scrubjay's; what they searched is found again after "
-            f"`scrubjay sync {_state(home) / 'workspace'}`.",
+            f"`scrubjay sync {_state_folder(home) / 'workspace'}`.",
         )
 
-    def installed(self, home: Home) -> dict[str, bool]:
-        config, folder = _config(home), _folder(home)
+    def installed_parts(self, home: Home) -> dict[str, bool]:
+        config, folder = _config_file(home), _plugin_folder(home)
         data = read_if_exists(config)
         configured = (
             json_edit.get_value(data, SLOT_PATH, config) == SERVER_NAME
@@ -91,19 +91,19 @@ class OpenClaw(Agent):
 
 
 def _put_plugin(data: bytes | None, where: Path, folder: Path, home: Home, options: Options) -> bytes | None:
-    _must_be_allowed(data, where)
+    _check_allowed(data, where)
     replaced = _replaced_plugins(data, where)
     data = json_edit.put_item(data, PLUGIN_PATHS, str(folder), lambda path: _is_ours(path, folder), where)
     data = json_edit.put_value(data, SLOT_PATH, SERVER_NAME, where)
     for name in replaced["enabled"]:
-        data = json_edit.put_value(data, _enabled(name), False, where)
+        data = json_edit.put_value(data, _enabled_path(name), False, where)
     data = json_edit.put_members(data, ENTRY_PATH, {"enabled": True}, where)
     access = (*ENTRY_PATH, "hooks", "allowConversationAccess")
     data = _set_or_remove(data, access, True if options.hooks else None, where)
-    own = {"command": list(home.command), "replaces": replaced}
+    config = {"command": list(home.command), "replaces": replaced}
     if options.hooks:
-        own["log"] = str(_log(home))
-    data = json_edit.put_members(data, (*ENTRY_PATH, "config"), own, where)
+        config["log"] = str(_log_folder(home))
+    data = json_edit.put_members(data, (*ENTRY_PATH, "config"), config, where)
     if not options.hooks:
         data = json_edit.remove_value(data, (*ENTRY_PATH, "config", "log"), where)
     if json_edit.get_value(data, ALLOW_PATH, where) is not None:
@@ -115,8 +115,8 @@ def _remove_plugin(data: bytes | None, where: Path, folder: Path) -> bytes | Non
     if json_edit.get_value(data, SLOT_PATH, where) == SERVER_NAME:
         replaced = _replaced_plugins(data, where)
         data = _set_or_remove(data, SLOT_PATH, replaced.get("slot") or None, where)
-        for name, was in replaced["enabled"].items():
-            data = _set_or_remove(data, _enabled(name), was, where)
+        for name, previous in replaced["enabled"].items():
+            data = _set_or_remove(data, _enabled_path(name), previous, where)
     data = json_edit.remove_value(data, ENTRY_PATH, where)
     data = json_edit.remove_items(data, PLUGIN_PATHS, lambda path: _is_ours(path, folder), where)
     return json_edit.remove_items(data, ALLOW_PATH, lambda name: name == SERVER_NAME, where)
@@ -132,25 +132,25 @@ def _replaced_plugins(data: bytes | None, where: Path) -> dict[str, Any]:
     """The previous slot holder, and the ``enabled`` values of the plugins disabled for scrubjay (null for unset)."""
     slot = json_edit.get_value(data, SLOT_PATH, where)
     if slot == SERVER_NAME:
-        known = json_edit.get_value(data, (*ENTRY_PATH, "config", "replaces"), where)
+        saved = json_edit.get_value(data, (*ENTRY_PATH, "config", "replaces"), where)
         return (
-            known if isinstance(known, dict) and isinstance(known.get("enabled"), dict) else {"enabled": {}}
+            saved if isinstance(saved, dict) and isinstance(saved.get("enabled"), dict) else {"enabled": {}}
         )
     names = [
         name for name in dict.fromkeys((BUILTIN_MEMORY, slot)) if isinstance(name, str) and name != "none"
     ]
-    was = {name: json_edit.get_value(data, _enabled(name), where) for name in names}
-    enabled = {name: value for name, value in was.items() if value is not False}
+    previous = {name: json_edit.get_value(data, _enabled_path(name), where) for name in names}
+    enabled = {name: value for name, value in previous.items() if value is not False}
     return {**({"slot": slot} if isinstance(slot, str) else {}), "enabled": enabled}
 
 
-def _enabled(name: str) -> tuple[str, ...]:
+def _enabled_path(name: str) -> tuple[str, ...]:
     return ("plugins", "entries", name, "enabled")
 
 
-def _must_be_allowed(data: bytes | None, where: Path) -> None:
+def _check_allowed(data: bytes | None, where: Path) -> None:
     """Raise `InputError` where the person's configuration disables plugins, or denies or disables this one."""
-    for reason, holds in (
+    for reason, refused in (
         ("plugins.enabled is false", json_edit.get_value(data, ("plugins", "enabled"), where) is False),
         (
             f"plugins.deny names {SERVER_NAME}",
@@ -161,7 +161,7 @@ def _must_be_allowed(data: bytes | None, where: Path) -> None:
             json_edit.get_value(data, (*ENTRY_PATH, "enabled"), where) is False,
         ),
     ):
-        if holds:
+        if refused:
             raise InputError(
                 f"{where}: {reason}, so OpenClaw would not load it. Nothing was changed.",
                 hint="change that first if you want scrubjay in OpenClaw",
@@ -177,8 +177,8 @@ def _plugin_files() -> dict[str, bytes]:
 
     from scrubjay.api.tools import TOOLS
 
-    shipped = base.plugin_files("openclaw")
-    manifest = json.loads(shipped["openclaw.plugin.json"])
+    files = base.plugin_files("openclaw")
+    manifest = json.loads(files["openclaw.plugin.json"])
     manifest["contracts"] = {"tools": [tool.name for tool in TOOLS]}
     manifest["toolMetadata"] = {
         tool.name: {"profiles": list(TOOL_PROFILES), "sideEffecting" if tool.writes else "replaySafe": True}
@@ -191,34 +191,34 @@ def _plugin_files() -> dict[str, bytes]:
             for tool in TOOLS
         ],
     }
-    package = json.loads(shipped["package.json"]) | {"version": version(SERVER_NAME)}
+    package = json.loads(files["package.json"]) | {"version": version(SERVER_NAME)}
     return {
-        "openclaw.plugin.json": _json(manifest),
-        "package.json": _json(package),
-        "verbs.json": _json(verbs),
+        "openclaw.plugin.json": _encode_json(manifest),
+        "package.json": _encode_json(package),
+        "verbs.json": _encode_json(verbs),
     }
 
 
-def _json(value: Any) -> bytes:
+def _encode_json(value: Any) -> bytes:
     return f"{json.dumps(value, ensure_ascii=False, indent=2)}\n".encode()
 
 
-def _state(home: Home) -> Path:
+def _state_folder(home: Home) -> Path:
     if home.env.get("OPENCLAW_STATE_DIR"):
         return home.folder("OPENCLAW_STATE_DIR")
     return home.folder("OPENCLAW_HOME") / ".openclaw"
 
 
-def _config(home: Home) -> Path:
-    named = bool(home.env.get("OPENCLAW_CONFIG_PATH", "").strip())
-    return home.folder("OPENCLAW_CONFIG_PATH") if named else _state(home) / "openclaw.json"
+def _config_file(home: Home) -> Path:
+    is_named = bool(home.env.get("OPENCLAW_CONFIG_PATH", "").strip())
+    return home.folder("OPENCLAW_CONFIG_PATH") if is_named else _state_folder(home) / "openclaw.json"
 
 
-def _folder(home: Home) -> Path:
-    return _state(home) / SERVER_NAME / "plugin"
+def _plugin_folder(home: Home) -> Path:
+    return _state_folder(home) / SERVER_NAME / "plugin"
 
 
-def _log(home: Home) -> Path:
+def _log_folder(home: Home) -> Path:
     return home.data / "agents" / "openclaw" / "agents"
 
 

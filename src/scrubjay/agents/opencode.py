@@ -37,8 +37,8 @@ class OpenCode(Agent):
 
     def parts(self, home: Home, options: Options) -> list[Part]:
         folder = options.project / ".opencode" if options.project else self.folder(home)
-        beside = [(options.project or folder) / name for name in CONFIG_NAMES]
-        config = next((path for path in beside if path.is_file()), beside[-1])
+        candidates = [(options.project or folder) / name for name in CONFIG_NAMES]
+        config = next((path for path in candidates if path.is_file()), candidates[-1])
         plugins = next(
             (path for path in (folder / "plugins", folder / "plugin") if path.is_dir()), folder / "plugins"
         )
@@ -52,14 +52,14 @@ class OpenCode(Agent):
                 put=lambda data: json_edit.put_item(
                     data, INSTRUCTIONS_PATH, str(instructions), _is_ours, config
                 ),
-                cut=lambda data: json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config),
-                there=lambda data: any(map(_is_ours, json_edit.get_list(data, INSTRUCTIONS_PATH, config))),
+                remove=lambda data: json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config),
+                exists=lambda data: any(map(_is_ours, json_edit.get_list(data, INSTRUCTIONS_PATH, config))),
             ),
             base.file_part("instructions", instructions, f"{base.instructions()}\n".encode()),
-            base.file_part("hooks", plugins / PLUGIN_FILE, _plugin(home)),
+            base.file_part("hooks", plugins / PLUGIN_FILE, _plugin_source(home)),
         ]
 
-    def captures(self, home: Home) -> tuple[str, ...]:
+    def hook_notes(self, home: Home) -> tuple[str, ...]:
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
             f"Your sessions with {self.title}: both sides are captured from its database ({data}) after "
@@ -69,7 +69,7 @@ class OpenCode(Agent):
         )
 
 
-def _plugin(home: Home) -> bytes:
+def _plugin_source(home: Home) -> bytes:
     shipped = base.plugin_files("opencode")[PLUGIN_FILE].decode("utf-8")
     command = f"const COMMAND = {json.dumps(home.command, ensure_ascii=False)};"
     return shipped.replace(COMMAND_LINE, command, 1).encode("utf-8")

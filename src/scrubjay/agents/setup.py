@@ -7,7 +7,7 @@ depth and time. A folder is offered if it is
 - below the home folder a git repository, an Obsidian vault, or the highest folder that is mostly notes.
 
 Nothing of other people is offered: their repositories, folders of another user, downloads, dependencies. The plan is
-data; `cli.setup` shows it and carries it out. The record names what setup did, so that `undo` takes back no more.
+data; `cli.setup` shows it and carries it out. The record names its steps, so that `undo` reverts no more.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from scrubjay.models.records import FOREIGN
 from scrubjay.models.sources import INSTALL_FOLDERS, VENDOR_FOLDERS
 
 TODO: Final = "todo"
-THERE: Final = "there"
+DONE: Final = "there"
 LEFT_OUT: Final = "left out"
 """States of a step: to be done, done before, not to be done by setup."""
 
 SCAN_SECONDS: Final = 5.0
-"""Seconds after which the look below the home folder ends, and as many for counting the notes of what was found."""
+"""Seconds after which the search below the home folder ends, and as many for counting the notes in each result."""
 MAX_DEPTH: Final = 6
 MAX_FOLDERS: Final = 20_000
 MIN_NOTES: Final = 3
@@ -51,7 +51,7 @@ PROJECT_FILES: Final = frozenset(
     ("package.json", "pyproject.toml", "setup.py", "cargo.toml", "go.mod", "pom.xml", "build.gradle", "configure",
      "build.gradle.kts", "cmakelists.txt", "gemfile", "composer.json", "mix.exs", "meson.build")
 )  # fmt: skip
-"""Files of a code project. One without a repository may be unpacked, so it is entered only where a person stands."""
+"""Files of a code project. One without a repository may be an unpacked archive, so only a current folder is offered."""
 OTHERS_FOLDERS: Final = (
     INSTALL_FOLDERS
     | VENDOR_FOLDERS
@@ -68,7 +68,7 @@ class FolderStep:
     Attributes:
         kind: ``repository``, ``vault`` or ``notes``.
         notes: Number of files that a sync would read; None where counting took too long.
-        state: ``TODO``, ``THERE`` or ``LEFT_OUT``.
+        state: ``TODO``, ``DONE`` or ``LEFT_OUT``.
         why: Why it is left out.
     """
 
@@ -87,9 +87,9 @@ class AgentStep:
         name: As a person types it, ``claude-code``.
         title: As its makers write it.
         missing: Parts that would be installed; empty for an entry that only changes.
-        state: ``TODO``, ``THERE`` or ``LEFT_OUT``.
-        began: Whether parts were installed before, which `undo` leaves.
-        captured: What will be read and stored of the person's work.
+        state: ``TODO``, ``DONE`` or ``LEFT_OUT``.
+        partly_installed: Whether parts were installed before, which `undo` leaves.
+        notes: What will be read and stored of the person's work.
         why: Why it is left out.
     """
 
@@ -97,8 +97,8 @@ class AgentStep:
     title: str
     missing: tuple[str, ...] = ()
     state: str = TODO
-    began: bool = False
-    captured: tuple[str, ...] = ()
+    partly_installed: bool = False
+    notes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     why: str = ""
 
@@ -111,26 +111,26 @@ class SetupPlan:
     """Steps that setup found, done or to be done.
 
     Attributes:
-        cut: Whether the look below the home folder ended before it had seen everything.
+        truncated: Whether the search below the home folder ended before it had seen everything.
     """
 
     steps: tuple[Step, ...]
-    cut: bool = False
+    truncated: bool = False
 
-    def of(self, state: str) -> list[Step]:
+    def in_state(self, state: str) -> list[Step]:
         return [step for step in self.steps if step.state == state]
 
 
 def make_plan(home: Home, here: Path, sources: Sequence[str]) -> SetupPlan:
-    """Find what there is and what is missing; nothing is written.
+    """Find folders and agents, and what is missing for each; nothing is written.
 
     ``sources`` are the locations of the registered sources.
     """
-    found, cut = _find_folders(home.root, here)
-    known, until = [Path(os.path.realpath(source)) for source in sources], time.monotonic() + SCAN_SECONDS
-    folders = [_folder_step(path, kind, known, until) for path, kind in found]
-    agents = [agent for agent in map(find_agent, AGENTS) if agent.found(home)]
-    return SetupPlan((*folders, *(_agent_step(agent, home) for agent in agents)), cut)
+    found, truncated = _find_folders(home.root, here)
+    roots, deadline = [Path(os.path.realpath(source)) for source in sources], time.monotonic() + SCAN_SECONDS
+    folders = [_folder_step(path, kind, roots, deadline) for path, kind in found]
+    agents = [agent for agent in map(find_agent, AGENTS) if agent.is_present(home)]
+    return SetupPlan((*folders, *(_agent_step(agent, home) for agent in agents)), truncated)
 
 
 def install_plan(step: AgentStep, home: Home) -> InstallPlan:
@@ -141,35 +141,35 @@ def install_plan(step: AgentStep, home: Home) -> InstallPlan:
 
 def _agent_step(agent: Agent, home: Home) -> AgentStep:
     try:
-        parts = agent.installed(home)
+        parts = agent.installed_parts(home)
         plan = plan_install(agent, home, Options())
         # Exactly what `install --no-hooks` leaves is a choice, not a part that is missing.
-        chosen = any(parts.values()) and not plan_install(agent, home, Options(hooks=False)).changes
-        captured = agent.captured(home, Options())
+        chose_no_hooks = any(parts.values()) and not plan_install(agent, home, Options(hooks=False)).changes
+        notes = agent.install_notes(home, Options())
         ignored = agent.ignored_at(home, Options())
     except InputError as error:
         return AgentStep(agent.name, agent.title, state=LEFT_OUT, why=f"{error} {error.hint}".rstrip())
     if not plan.changes and not ignored:
-        return AgentStep(agent.name, agent.title, state=THERE)
-    if chosen:
+        return AgentStep(agent.name, agent.title, state=DONE)
+    if chose_no_hooks:
         why = f"installed without hooks, which stays so; scrubjay install {agent.name} adds them"
         return AgentStep(agent.name, agent.title, state=LEFT_OUT, why=why)
     missing = tuple(name for name, there in parts.items() if not there)
     files = tuple(str(change.path) for change in plan.changes)
-    return AgentStep(agent.name, agent.title, missing, TODO, any(parts.values()), captured, files)
+    return AgentStep(agent.name, agent.title, missing, TODO, any(parts.values()), notes, files)
 
 
-def _folder_step(path: Path, kind: str, sources: Sequence[Path], until: float) -> FolderStep:
+def _folder_step(path: Path, kind: str, sources: Sequence[Path], deadline: float) -> FolderStep:
     name, real = str(path), Path(os.path.realpath(path))
     if any(real.is_relative_to(source) for source in sources):
-        return FolderStep(name, kind, None, THERE)
-    if why := _others(name):
-        return FolderStep(name, kind, None, LEFT_OUT, f"{why}; scrubjay sync {name} reads it all the same")
-    scan = scan_files(path, until=until)
+        return FolderStep(name, kind, None, DONE)
+    if reason := _exclusion_reason(name):
+        return FolderStep(name, kind, None, LEFT_OUT, f"{reason}; scrubjay sync {name} reads it all the same")
+    scan = scan_files(path, until=deadline)
     return FolderStep(name, kind, len(scan.files) if scan.complete else None, TODO)
 
 
-def _others(folder: str) -> str:
+def _exclusion_reason(folder: str) -> str:
     from scrubjay.ingest.sources import repository_ownership  # loads what writing needs
 
     try:
@@ -185,18 +185,18 @@ def _others(folder: str) -> str:
 
 
 def _find_folders(home: Path, here: Path) -> tuple[list[tuple[Path, str]], bool]:
-    """Return folders and their kinds, that of the current folder first, and whether the look was cut short."""
+    """Return folders and their kinds, that of the current folder first, and whether the search was cut short."""
     with contextlib.suppress(ValueError):  # a home folder may be a link, which the current folder has not
         here = home / Path(os.path.realpath(here)).relative_to(os.path.realpath(home))
-    below, cut = _look_below(home)
-    found = dict(below)
-    own: dict[Path, str] = {}
+    folders, truncated = _scan_home(home)
+    found = dict(folders)
+    current: dict[Path, str] = {}
     repository = _repository_around(here, home)
     if repository is not None:
-        own[repository] = found.get(repository, "repository")
-    elif here != home and here.is_relative_to(home) and not any(here.is_relative_to(one) for one in found):
-        own |= {here: "notes"} if scan_files(here, until=time.monotonic() + SCAN_SECONDS).files else {}
-    return list((own | found).items()), cut
+        current[repository] = found.get(repository, "repository")
+    elif here != home and here.is_relative_to(home) and not any(here.is_relative_to(path) for path in found):
+        current |= {here: "notes"} if scan_files(here, until=time.monotonic() + SCAN_SECONDS).files else {}
+    return list((current | found).items()), truncated
 
 
 def _repository_around(here: Path, home: Path) -> Path | None:
@@ -219,15 +219,15 @@ class _Folder:
     children: list[_Folder] = field(default_factory=list)
 
 
-def _look_below(home: Path) -> tuple[list[tuple[Path, str]], bool]:
-    """Look at names below the home folder, nearest first."""
-    until = time.monotonic() + SCAN_SECONDS
+def _scan_home(home: Path) -> tuple[list[tuple[Path, str]], bool]:
+    """Scan names below the home folder, nearest first."""
+    deadline = time.monotonic() + SCAN_SECONDS
     top = _Folder(home, 0, None)
-    known: dict[Path, str] = {}
-    seen: list[_Folder] = []
+    kinds: dict[Path, str] = {}
+    scanned: list[_Folder] = []
     queue = deque([top])
     while queue:
-        if len(seen) >= MAX_FOLDERS or time.monotonic() > until:
+        if len(scanned) >= MAX_FOLDERS or time.monotonic() > deadline:
             break
         folder = queue.popleft()
         try:
@@ -238,37 +238,37 @@ def _look_below(home: Path) -> tuple[list[tuple[Path, str]], bool]:
         names = {entry.name.lower() for entry in listed}
         kind = "vault" if ".obsidian" in names else "repository" if ".git" in names else ""
         if folder is not top and kind:
-            known[folder.path] = kind
+            kinds[folder.path] = kind
             continue
         if folder is not top and names & PROJECT_FILES:
             continue
-        seen.append(folder)
-        for entry in sorted(listed, key=lambda each: each.name):
+        scanned.append(folder)
+        for entry in sorted(listed, key=lambda entry: entry.name):
             if entry.is_dir(follow_symlinks=False):
-                others = is_skipped_name(entry.name) or entry.name.lower() in OTHERS_FOLDERS
-                if folder.depth < MAX_DEPTH and not others:
+                is_foreign = is_skipped_name(entry.name) or entry.name.lower() in OTHERS_FOLDERS
+                if folder.depth < MAX_DEPTH and not is_foreign:
                     child = _Folder(folder.path / entry.name, folder.depth + 1, folder)
                     folder.children.append(child)
                     queue.append(child)
             elif not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
                 folder.files += 1
                 folder.direct += entry.name.lower().endswith(NOTE_SUFFIXES)
-    for folder in reversed(seen):
+    for folder in reversed(scanned):
         folder.notes += folder.direct
         if folder.parent is not None:
             folder.parent.notes += folder.notes
             folder.parent.files += folder.files
     notes = ((path, "notes") for child in top.children for path in _note_folders(child))
-    return sorted({**known, **dict(notes)}.items()), bool(queue)
+    return sorted({**kinds, **dict(notes)}.items()), bool(queue)
 
 
 def _note_folders(folder: _Folder) -> Iterator[Path]:
-    """The highest folders that are mostly notes; one that only leads to another is passed by."""
+    """The highest folders that are mostly notes; one that only contains another is skipped."""
     if folder.notes < MIN_NOTES:
         return
-    leads_on = not folder.direct and any(child.notes == folder.notes for child in folder.children)
-    mostly = folder.notes >= folder.files * MIN_SHARE
-    if (mostly and not leads_on) or folder.direct >= MANY_NOTES:
+    only_leads_on = not folder.direct and any(child.notes == folder.notes for child in folder.children)
+    is_mostly_notes = folder.notes >= folder.files * MIN_SHARE
+    if (is_mostly_notes and not only_leads_on) or folder.direct >= MANY_NOTES:
         yield folder.path
         return
     for child in folder.children:
@@ -277,7 +277,7 @@ def _note_folders(folder: _Folder) -> Iterator[Path]:
 
 @dataclass(slots=True)
 class SetupRecord:
-    """Steps that setup did and `undo` takes back; written before each step, so that a killed setup can be undone.
+    """Steps that setup did and `undo` reverts; written before each step, so that a killed setup can be undone.
 
     Attributes:
         path: Its file, in the data folder.
@@ -299,7 +299,7 @@ class SetupRecord:
         path = home.data / "agents" / "setup.json"
         try:
             content = json.loads(path.read_bytes())
-            return cls(path, *(_texts(content[name]) for name in ("sources", "agents", "completed")))
+            return cls(path, *(_string_list(content[name]) for name in ("sources", "agents", "completed")))
         except FileNotFoundError:
             return cls(path)
         except (OSError, ValueError, TypeError, KeyError) as error:
@@ -326,14 +326,14 @@ class SetupRecord:
         self._save()
 
     def keep(self, sources: Iterable[str], agents: Iterable[str]) -> None:
-        """Keep only these, which could not be taken back; an empty record is deleted."""
+        """Keep only these, which could not be undone; an empty record is deleted."""
         self.sources, self.agents, self.completed = list(sources), list(agents), []
         self._save()
 
     def _list(self, step: Step) -> list[str]:
         if isinstance(step, FolderStep):
             return self.sources
-        return self.completed if step.began and step.name not in self.agents else self.agents
+        return self.completed if step.partly_installed and step.name not in self.agents else self.agents
 
     def _save(self) -> None:
         if not (self.sources or self.agents or self.completed):
@@ -344,7 +344,7 @@ class SetupRecord:
         atomic_files.write_file(self.path, json.dumps(content).encode("ascii"))
 
 
-def _texts(value: object) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+def _string_list(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise TypeError
     return value

@@ -29,9 +29,9 @@ def parse_toml(data: bytes | None, where: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix(_BOM))
     except tomllib.TOMLDecodeError as error:
-        at = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
+        position = re.search(r"\(at line (\d+), column (\d+)\)", str(error))
         end = (text.count("\n") + 1, len(text) - text.rfind("\n"))
-        line, column = at.groups() if at else end
+        line, column = position.groups() if position else end
         reason = str(error).partition(" (at ")[0]
         raise InputError(
             f"{where}:{line}:{column}: {reason}. Nothing was changed.",
@@ -45,11 +45,11 @@ def get_value(data: bytes | None, keys: Sequence[str], where: Path) -> Any:
 
 def put_table(data: bytes | None, keys: Sequence[str], members: Mapping[str, Any], where: Path) -> bytes:
     """Return the document with these members in the table at a path; its other members stay."""
-    known = get_value(data, keys, where)
-    if isinstance(known, Mapping) and all(known.get(name) == value for name, value in members.items()):
+    existing = get_value(data, keys, where)
+    if isinstance(existing, Mapping) and all(existing.get(name) == value for name, value in members.items()):
         return data or b""
     text = decode_config(data, where)
-    new = _append_table(text, keys, members) if known is None else _change_table(text, keys, members)
+    new = _append_table(text, keys, members) if existing is None else _change_table(text, keys, members)
     target = copy.deepcopy(parse_toml(data, where))
     table: Any = target
     for key in keys:
@@ -100,29 +100,29 @@ def _remove_table_lines(text: str, keys: Sequence[str]) -> str:
     name = r"\s*\.\s*".join(rf"[\"']?{re.escape(key)}[\"']?" for key in keys)
     header = re.compile(rf"\s*\[\s*{name}\s*[.\]]")
     lines: list[str] = []
-    waiting: list[str] = []
+    trailing: list[str] = []
     inside = False
     for line in text.removeprefix(_BOM).splitlines(keepends=True):
         if re.match(r"\s*\[", line) and (header.match(line) or re.match(r"\s*\[\[?[^\],]+\]", line)):
-            was, inside = inside, bool(header.match(line))
-            if inside and not was and lines and not lines[-1].strip() and any(map(str.strip, lines)):
+            was_inside, inside = inside, bool(header.match(line))
+            if inside and not was_inside and lines and not lines[-1].strip() and any(map(str.strip, lines)):
                 lines.pop()
-            lines += waiting if was and not inside else []
-            waiting = []
+            lines += trailing if was_inside and not inside else []
+            trailing = []
         if not inside:
             lines.append(line)
         elif line.strip() and not line.lstrip().startswith("#"):
-            waiting = []
+            trailing = []
         else:
-            waiting.append(line)
-    return "".join([_BOM if text.startswith(_BOM) else "", *lines, *waiting])
+            trailing.append(line)
+    return "".join([_BOM if text.startswith(_BOM) else "", *lines, *trailing])
 
 
-def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path) -> bytes:
-    found: object = None
+def _verify(text: str, expected: dict[str, Any], keys: Sequence[str], where: Path) -> bytes:
+    parsed: object = None
     with contextlib.suppress(InputError):
-        found = parse_toml(text.encode("utf-8"), where)
-    if _prune(found) != _prune(wanted):
+        parsed = parse_toml(text.encode("utf-8"), where)
+    if _prune(parsed) != _prune(expected):
         name = ".".join(keys)
         raise InputError(
             f"{where}: the table {name} cannot be changed without changing the text around it. "
@@ -135,7 +135,7 @@ def _verify(text: str, wanted: dict[str, Any], keys: Sequence[str], where: Path)
 def _prune(value: object) -> object:
     if not isinstance(value, dict):
         return value
-    return {name: inner for name, each in value.items() if (inner := _prune(each)) != {}}
+    return {name: pruned for name, item in value.items() if (pruned := _prune(item)) != {}}
 
 
 def _line_end(text: str) -> str:

@@ -24,7 +24,7 @@ from scrubjay.text.display import single_line
 
 
 def background_facts(call: Call) -> dict[str, Any]:
-    """Return the daemon's state, that of background embedding, the paused agents and until when, and open servers."""
+    """Return the state of the daemon and of background embedding, pauses with their ends, and open servers."""
     from scrubjay.daemon import client
     from scrubjay.daemon.embedding import EmbeddingJob
     from scrubjay.server.run import open_server_urls
@@ -40,14 +40,14 @@ def background_facts(call: Call) -> dict[str, Any]:
     }
 
 
-def background_lines(found: Mapping[str, Any]) -> list[str]:
+def background_lines(state: Mapping[str, Any]) -> list[str]:
     from scrubjay.server.run import OPEN_SERVER_WARNING
 
-    lines = [f"resident   {agents.daemon_line(found['resident'])}"]
-    for who, until in found["paused"].items():
+    lines = [f"resident   {agents.daemon_line(state['resident'])}"]
+    for who, until in state["paused"].items():
         lines.append(f"hooks      {'' if who == 'all' else who + ' '}paused {pause_end(until)}")
     lines += [
-        f"warning    {OPEN_SERVER_WARNING.format(url=url, user='you')}" for url in found["open_servers"]
+        f"warning    {OPEN_SERVER_WARNING.format(url=url, user='you')}" for url in state["open_servers"]
     ]
     return lines
 
@@ -60,16 +60,16 @@ def _print_tenants(call: Call) -> None:
     from scrubjay.api.auth import TokenStore, tokens_path
     from scrubjay.services.inspection import tenant_counts
 
-    named = {call.settings.tenant, *(token.tenant for token in TokenStore(tokens_path()).all())}
+    tenants = {call.settings.tenant, *(token.tenant for token in TokenStore(tokens_path()).all())}
     with call.open(cold=True) as memory:
-        found = tenant_counts(memory.workspace.store, named)
-    if call.print_json(found):
+        counted = tenant_counts(memory.workspace.store, tenants)
+    if call.print_json(counted):
         return
-    for tenant, counts in found.tenants.items():
+    for tenant, counts in counted.tenants.items():
         by_key = {key.replace(":", " ", 1): count for key, count in counts.items()}
         write(f"{single_line(tenant)}: {format_count(sum(counts.values()), 'memory')}{_status_lines(by_key)}")
-    if found.hidden:
-        write(f"note: {found.hidden} These are the tenants of the settings and the tokens.")
+    if counted.hidden:
+        write(f"note: {counted.hidden} These are the tenants of the settings and the tokens.")
 
 
 @command("status")
@@ -84,45 +84,45 @@ def status(call: Call, tenants: bool) -> None:
         _print_tenants(call)
         return
     with call.open() as memory:
-        found = memory.status()
+        report = memory.status()
     errors, background = last_log_entries(data_dir()), background_facts(call)
-    if call.print_json(serializers.to_plain(found) | background | {"errors": errors}):
+    if call.print_json(serializers.to_plain(report) | background | {"errors": errors}):
         return
-    write(f"store      {single_line(found.store)} ({format_size(found.bytes)})")
-    write(f"memories   {found.memories:,}{_status_lines(found.tiers)}")
-    if set(found.statuses) - {"active"}:
-        write(f"by status {_status_lines(found.statuses)}")
-    for text in archived_lines(found.archived):
+    write(f"store      {single_line(report.store)} ({format_size(report.bytes)})")
+    write(f"memories   {report.memories:,}{_status_lines(report.tiers)}")
+    if set(report.statuses) - {"active"}:
+        write(f"by status {_status_lines(report.statuses)}")
+    for text in archived_lines(report.archived):
         write(text)
-    for limit in found.quota:
+    for limit in report.quota:
         write(f"quota      {limit.used:,} of {limit.allowed:,} memories ({limit.setting})")
-    write(f"documents  {found.documents:,}")
-    write(f"sources    {format_count(len(found.sources), 'source')}")
-    write_table(sync.source_rows(found.sources), "   ")
+    write(f"documents  {report.documents:,}")
+    write(f"sources    {format_count(len(report.sources), 'source')}")
+    write_table(sync.source_rows(report.sources), "   ")
     write("models")
-    write_table(sync.model_rows(found.models), "   ")
-    for text in found.notes:
+    write_table(sync.model_rows(report.models), "   ")
+    for text in report.notes:
         write(f"note       {single_line(text)}")
-    for text in found.warnings:
+    for text in report.warnings:
         write(f"warning    {single_line(text)}")
-    for trouble in found.unread:
+    for problem in report.unread:
         write(
-            f"unread     {single_line(trouble.path)}: {single_line(trouble.message)} {single_line(trouble.hint)}."
+            f"unread     {single_line(problem.path)}: {single_line(problem.message)} {single_line(problem.hint)}."
         )
-    if found.unenriched:
+    if report.unenriched:
         write(
-            f"enriching  {format_count(found.unenriched, 'document')} waiting since {found.unenriched_since}; "
+            f"enriching  {format_count(report.unenriched, 'document')} waiting since {report.unenriched_since}; "
             "the next sync or a background process links them"
         )
-    waiting = max((model.waiting for model in found.models), default=0)
-    if waiting or (background["embedding"] and not background["embedding"]["paused"]):
-        write(f"embedding  {waiting:,} pending; {embedding_summary(background['embedding'], call.settings)}")
+    pending = max((model.waiting for model in report.models), default=0)
+    if pending or (background["embedding"] and not background["embedding"]["paused"]):
+        write(f"embedding  {pending:,} pending; {embedding_summary(background['embedding'], call.settings)}")
     for text in background_lines(background):
         write(text)
-    for at, entry in enumerate(errors):
+    for number, entry in enumerate(errors):
         line = f"{entry['time'][:19]}Z {entry.get('event')} {entry.get('error', '')}"
-        write(f"{'' if at else 'errors':<10} {single_line(line)}")
-    if not found.memories:
+        write(f"{'' if number else 'errors':<10} {single_line(line)}")
+    if not report.memories:
         write("hint: scrubjay sync DIR")
 
 
@@ -177,12 +177,12 @@ def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
     The exit code is 1 if there is a problem.
     """
     checks = []
-    for each in _run_checks(call, names, fix):
-        checks.append(each)
+    for check in _run_checks(call, names, fix):
+        checks.append(check)
         if not call.json:
-            print_check(each)
-    problems = sum(each.state == PROBLEM for each in checks)
-    warnings = sum(each.state == WARNING for each in checks)
+            print_check(check)
+    problems = sum(check.state == PROBLEM for check in checks)
+    warnings = sum(check.state == WARNING for check in checks)
     if not call.print_json({"sound": not problems, "checks": checks}):
         write(f"\n{summary_line(problems, 'problem')}, {summary_line(warnings, 'warning')}.")
     return 1 if problems else 0
@@ -193,14 +193,14 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
     from scrubjay.doctor.run import run_checks
     from scrubjay.models.reports import check_ok, check_problem
 
-    other = bool(call.store or call.user)
-    if other and names:
+    other_store = bool(call.store or call.user)
+    if other_store and names:
         raise InputError(
             "Agents use the store of your settings, so they cannot be checked with --store or --user. "
             "Nothing was checked.",
             hint=f"scrubjay doctor {' '.join(names)}",
         )
-    call.must_exist()
+    call.require_store()
     try:
         settings = call.settings
     except ConfigError as error:
@@ -208,14 +208,14 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
         return
     set_count = sum(origin != "default" for origin in settings.origins.values())
     yield check_ok("settings", f"valid; {set_count} set, the others at their defaults")
-    yield from run_checks(Installation(settings, agent_home(), mend=fix), names, agents=not other)
+    yield from run_checks(Installation(settings, agent_home(), repair=fix), names, agents=not other_store)
 
 
 def print_check(check: Check) -> None:
     mark, style = STATUS_MARKS[check.state]
-    shown = paint(f"{mark:<8}", style)
-    mended = "fixed: " if check.mended else ""
-    write(f"{shown} {single_line(check.about):<{NAME_WIDTH}}{mended}{single_line(check.found)}")
+    label = paint(f"{mark:<8}", style)
+    prefix = "fixed: " if check.mended else ""
+    write(f"{label} {single_line(check.about):<{NAME_WIDTH}}{prefix}{single_line(check.found)}")
     if check.fix:
         write(f"{'':<9}{'':<{NAME_WIDTH}}fix: {single_line(check.fix)}")
 
@@ -237,37 +237,37 @@ def config(call: Call) -> None:
     """
     settings = call.settings
     path = config_path()
-    found = list_settings(settings)
+    rows = list_settings(settings)
     if call.json:
         entries = [
             {"name": name, "value": value, "origin": origin, "variable": variable_name(name)}
-            for name, value, origin in found
+            for name, value, origin in rows
         ]
         call.print_json({"file": str(path), "file_exists": path.exists(), "settings": entries})
         return
     write(f"settings file: {single_line(str(path))}{'' if path.exists() else ' (missing)'}\n")
-    write_table([(name, _display_value(value), f"({origin})") for name, value, origin in found])
+    write_table([(name, _display_value(value), f"({origin})") for name, value, origin in rows])
 
 
 def list_settings(settings: Settings) -> list[tuple[str, object, str]]:
-    known = [*known_settings()]
+    names = [*known_settings()]
     for name, model in settings.models.extra.items():
-        known += [f"models.{name}.{setting}" for setting in setting_rules(type(model))]
-    return [(name, _json_value(settings, name), settings.origins.get(name, "default")) for name in known]
+        names += [f"models.{name}.{setting}" for setting in setting_rules(type(model))]
+    return [(name, _json_value(settings, name), settings.origins.get(name, "default")) for name in names]
 
 
 def _json_value(settings: Settings, name: str) -> object:
     section, _, setting = name.rpartition(".")
     if not section:
-        found = getattr(settings, setting)
+        value = getattr(settings, setting)
     elif section.startswith("models."):
-        found = getattr(settings.models.extra[section.removeprefix("models.")], setting)
+        value = getattr(settings.models.extra[section.removeprefix("models.")], setting)
     else:
-        found = getattr(getattr(settings, section), setting)
+        value = getattr(getattr(settings, section), setting)
     return (
-        serializers.to_plain(found)
-        if found is None or isinstance(found, int | float | tuple | dict)
-        else str(found)
+        serializers.to_plain(value)
+        if value is None or isinstance(value, int | float | tuple | dict)
+        else str(value)
     )
 
 
@@ -289,14 +289,14 @@ def redactions(call: Call) -> None:
     not stored anywhere.
     """
     with call.open(cold=True) as memory:
-        found = memory.redactions()
-    if call.print_json({"redactions": found}):
+        redacted = memory.redactions()
+    if call.print_json({"redactions": redacted}):
         return
-    for one in found:
-        place = f"{one.path}:{one.line}" if one.line else f"{one.path} ({one.memory})"
-        where = place if one.path else one.memory
-        write(single_line(f"{where}  {one.kind}  {one.before}[…]{one.after}"))
-    if not found:
+    for item in redacted:
+        place = f"{item.path}:{item.line}" if item.line else f"{item.path} ({item.memory})"
+        where = place if item.path else item.memory
+        write(single_line(f"{where}  {item.kind}  {item.before}[…]{item.after}"))
+    if not redacted:
         write("Nothing was redacted.")
         return
     write_error(

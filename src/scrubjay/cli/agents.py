@@ -42,13 +42,13 @@ GREEN, RED = "32", "31"
 
 
 class InstallStep(NamedTuple):
-    """The plan for one agent, as it was shown, and the function that makes it from the files' current content."""
+    """The plan for one agent, as shown to the person, and the function that makes it from the current files."""
 
     agent: Agent
     make: Callable[[], InstallPlan]
     plan: InstallPlan
 
-    def now(self) -> InstallPlan:
+    def replan(self) -> InstallPlan:
         """Plan again, since two agents may share a file by a link.
 
         If the new plan has a change that was not shown, the shown one is used, and fails on the file that changed.
@@ -99,7 +99,7 @@ def install(
     if not call.json:
         for step in steps:
             _print_install(step, settings, home, options)
-    done = _carry_out(call, steps, home, "install", dry_run=dry_run, yes=yes)
+    done = _apply_steps(call, steps, home, "install", dry_run=dry_run, yes=yes)
     if call.json:
         call.print_json(
             {"done": done, "agents": [_install_json(step, settings, home, options) for step in steps]}
@@ -136,7 +136,7 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
                     f"{single_line(str(path))} was changed since, and {step.agent.title} no longer "
                     f"reads it: it is kept."
                 )
-    done = _carry_out(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
+    done = _apply_steps(call, steps, home, "uninstall", dry_run=dry_run, yes=yes)
     if done:
         end_daemon(call)
     if call.json:
@@ -148,15 +148,15 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
 def agent_home() -> Home:
     from scrubjay.agents.base import Home
 
-    return Home(Path.home(), environment_copy(), _own_command(), data_dir())
+    return Home(Path.home(), environment_copy(), _scrubjay_command(), data_dir())
 
 
-def _own_command() -> tuple[str, ...]:
-    beside = Path(sys.executable).with_name("scrubjay")
-    if beside.is_file():
-        return (str(beside),)
-    found = shutil.which("scrubjay")
-    return (str(Path(found).absolute()),) if found else (sys.executable, "-m", "scrubjay")
+def _scrubjay_command() -> tuple[str, ...]:
+    script = Path(sys.executable).with_name("scrubjay")
+    if script.is_file():
+        return (str(script),)
+    path = shutil.which("scrubjay")
+    return (str(Path(path).absolute()),) if path else (sys.executable, "-m", "scrubjay")
 
 
 def agent_settings(call: Call) -> Settings:
@@ -178,10 +178,10 @@ def _find_agents(names: Sequence[str], verb: str, home: Home) -> list[Agent]:
     from scrubjay.agents.base import AGENTS, find_agent
 
     if not names:
-        there = [name for name in AGENTS if find_agent(name).found(home)]
+        present = [name for name in AGENTS if find_agent(name).is_present(home)]
         raise InputError(
             f"Name the agents to {verb} scrubjay for: {', '.join(AGENTS)}. Nothing was changed.",
-            hint=f"scrubjay {verb} {there[0] if there else next(iter(AGENTS))}",
+            hint=f"scrubjay {verb} {present[0] if present else next(iter(AGENTS))}",
         )
     return [find_agent(name) for name in dict.fromkeys(names)]
 
@@ -190,10 +190,10 @@ def _plan_steps(agents: Sequence[Agent], make: Callable[[Agent], InstallPlan]) -
     return [InstallStep(agent, partial(make, agent), make(agent)) for agent in agents]
 
 
-def _carry_out(
+def _apply_steps(
     call: Call, steps: Sequence[InstallStep], home: Home, verb: str, *, dry_run: bool, yes: bool
 ) -> bool:
-    """Ask unless ``yes``, write, and return whether anything was written."""
+    """Apply the plans, after asking unless ``yes``, and return whether anything was written."""
     from scrubjay.agents import installation
 
     if dry_run or not any(step.plan.changes for step in steps):
@@ -202,13 +202,13 @@ def _carry_out(
         require_terminal("changed", "add --yes, or --dry-run to see what would change", json=call.json)
         click.confirm("\nWrite these changes?", abort=True, err=True)
     for step in steps:
-        installation.apply_plan(step.now(), home)
+        installation.apply_plan(step.replan(), home)
     return True
 
 
 def _print_install(step: InstallStep, settings: Settings, home: Home, options: Options) -> None:
     write(f"{step.agent.title}")
-    rows = [("" if at else "captures", text) for at, text in enumerate(step.agent.captured(home, options))]
+    rows = [("" if n else "captures", text) for n, text in enumerate(step.agent.install_notes(home, options))]
     rows.append(("stores in", f"{settings.store} {settings_origin(settings)}".rstrip()))
     if options.hooks and step.agent.name in HOOK_FORMATS:
         rows.append(("archives", archiving_note(settings)))
@@ -234,14 +234,14 @@ def settings_origin(settings: Settings) -> str:
     return f"(from {origin}: start the agent with it too, or write it into {config_path()})"
 
 
-def _print_changes(plan: InstallPlan, none: str) -> None:
+def _print_changes(plan: InstallPlan, unchanged: str) -> None:
     from scrubjay.agents.installation import change_summary, unified_diff
 
     if not plan.changes:
-        write(f"  {none}")
+        write(f"  {unchanged}")
         return
-    for path, what in change_summary(plan.changes).items():
-        write(f"  {what:<8}  {single_line(str(path))}")
+    for path, change_word in change_summary(plan.changes).items():
+        write(f"  {change_word:<8}  {single_line(str(path))}")
     for change in plan.changes:
         write()
         for text in strip_control(unified_diff(change)).splitlines():
@@ -250,7 +250,7 @@ def _print_changes(plan: InstallPlan, none: str) -> None:
 
 
 def _install_json(step: InstallStep, settings: Settings, home: Home, options: Options) -> dict[str, Any]:
-    captured = list(step.agent.captured(home, options))
+    captured = list(step.agent.install_notes(home, options))
     return {**_changes_json(step), "captured": captured, "store": settings.store}
 
 
@@ -273,10 +273,11 @@ def _list_agents(call: Call, home: Home) -> None:
     rows = []
     for agent in map(find_agent, AGENTS):
         try:
-            parts, broken = agent.installed(home), ""
-        except InputError as error:
-            parts, broken = {}, str(error)
-        rows.append({"agent": agent.name, "found": agent.found(home), "installed": parts, "broken": broken})
+            parts, error = agent.installed_parts(home), ""
+        except InputError as refusal:
+            parts, error = {}, str(refusal)
+        is_present = agent.is_present(home)
+        rows.append({"agent": agent.name, "found": is_present, "installed": parts, "broken": error})
     if call.print_json({"agents": rows}):
         return
     write_table(
@@ -289,8 +290,8 @@ def _list_agents(call: Call, home: Home) -> None:
 def _installed_parts(row: dict[str, Any]) -> str:
     if row["broken"]:
         return str(row["broken"])
-    there = [name for name, is_there in row["installed"].items() if is_there]
-    return f"installed: {', '.join(there)}" if there else "not installed"
+    names = [name for name, is_installed in row["installed"].items() if is_installed]
+    return f"installed: {', '.join(names)}" if names else "not installed"
 
 
 @command("hook")
@@ -341,21 +342,21 @@ def pause(call: Call, agent: str | None, length: str | None) -> None:
 def resume(call: Call, agent: str | None) -> None:
     """Resume paused hooks."""
     pauses = Pauses(str(data_dir()))
-    were = pauses.running()
+    before = pauses.running()
     try:
-        if were:
+        if before:
             pauses.resume(agent or ALL_AGENTS)
     except OSError as error:
         raise StoreError(f"{pauses.path} cannot be written ({error.strerror}). Hooks stay paused.") from error
-    left = pauses.running()
+    after = pauses.running()
     if call.print_json(
-        {"resumed": bool(were) and left != were, "paused": sorted(who or "all" for who in left)}
+        {"resumed": bool(before) and after != before, "paused": sorted(who or "all" for who in after)}
     ):
         return
-    if not were:
+    if not before:
         write("Nothing was paused.")
-    elif left:
-        write(f"Still paused: {', '.join(who or 'all agents' for who in sorted(left))}.")
+    elif after:
+        write(f"Still paused: {', '.join(who or 'all agents' for who in sorted(after))}.")
     else:
         write("Hooks resumed.")
 
@@ -385,8 +386,8 @@ def daemon_address(call: Call) -> tuple[str | None, str, dict[str, str]]:
 def end_daemon(call: Call) -> None:
     """Stop the daemon that a session started, if it runs; a session of another agent starts it again."""
     path, fingerprint, _ = daemon_address(call)
-    found = client.daemon_state(path, fingerprint)
-    if found is not None and found["host"] == "resident":
+    state = client.daemon_state(path, fingerprint)
+    if state is not None and state["host"] == "resident":
         client.stop_daemon(path, fingerprint)
 
 
@@ -397,35 +398,35 @@ def start_daemon(call: Call) -> None:
     path, fingerprint, env = daemon_address(call)
     if path is None:
         raise StoreError(DAEMON_UNSUPPORTED)
-    found = client.daemon_state(path, fingerprint)
-    if found is None:
+    state = client.daemon_state(path, fingerprint)
+    if state is None:
         client.spawn_detached(["resident", "serve"], env)
-        end = time.monotonic() + START_SECONDS
-        while found is None and time.monotonic() < end:
+        deadline = time.monotonic() + START_SECONDS
+        while state is None and time.monotonic() < deadline:
             time.sleep(0.05)
-            found = client.daemon_state(path, fingerprint)
-    if found is None:
+            state = client.daemon_state(path, fingerprint)
+    if state is None:
         raise StoreError(
             f"The daemon did not answer within {START_SECONDS:.0f} seconds. All commands work without it.",
             hint="see the file `log` in the data folder",
         )
-    _print_state(call, found)
+    _print_state(call, state)
 
 
 @command("stop")
 def stop_daemon(call: Call) -> None:
     """Stop the daemon; one inside another command only stops answering."""
     path, fingerprint, _ = daemon_address(call)
-    found = client.stop_daemon(path, fingerprint)
-    if call.print_json({"stopped": found is not None}):
+    state = client.stop_daemon(path, fingerprint)
+    if call.print_json({"stopped": state is not None}):
         return
-    if found is None:
+    if state is None:
         write("The resident daemon was not running.")
-    elif found["host"] == "resident":
-        write(f"Stopped (process {found['pid']}).")
+    elif state["host"] == "resident":
+        write(f"Stopped (process {state['pid']}).")
     else:
         write(
-            f"`scrubjay {found['host']}` (process {found['pid']}) keeps running but no longer acts as the daemon."
+            f"`scrubjay {state['host']}` (process {state['pid']}) keeps running but no longer acts as the daemon."
         )
 
 
@@ -453,41 +454,41 @@ def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
 
     os.chdir(os.sep)
     opened: list[Memory] = []
-    found = prepare_daemon(settings, lambda: opened[0], env, "resident")
-    if found is None or not found[0].take():  # before loading: several may be started at once
+    prepared = prepare_daemon(settings, lambda: opened[0], env, "resident")
+    if prepared is None or not prepared[0].take():  # before loading: several may be started at once
         return
-    one, answering = found
+    daemon, answerer = prepared
     log = settings.log.open(data_folder(env))
     with Memory.open(settings=settings, log=log) as memory:
         opened.append(memory)
-        answering.warm()
+        answerer.warm()
         try:
-            with stop_on_signal(one.ended):  # whoever finds the socket may end the process at once
-                if not one.open():
+            with stop_on_signal(daemon.ended):  # whoever finds the socket may end the process at once
+                if not daemon.open():
                     return
                 fingerprint = settings_fingerprint(env)
                 with keep_embedded(settings, log, lambda: [(env, memory)]):
-                    one.wait(
+                    daemon.wait(
                         settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint)
                     )
         finally:
-            one.close()
-            answering.close()
+            daemon.close()
+            answerer.close()
 
 
-def _print_state(call: Call, found: Mapping[str, Any] | None) -> None:
-    if call.print_json({"running": found is not None, **(found or {})}):
+def _print_state(call: Call, state: Mapping[str, Any] | None) -> None:
+    if call.print_json({"running": state is not None, **(state or {})}):
         return
-    write(daemon_line(found))
+    write(daemon_line(state))
 
 
-def daemon_line(found: Mapping[str, Any] | None) -> str:
-    if found is None:
+def daemon_line(state: Mapping[str, Any] | None) -> str:
+    if state is None:
         return "not running" if sys.platform != "win32" else DAEMON_UNSUPPORTED
-    host = "" if found["host"] == "resident" else f" in `scrubjay {found['host']}`"
+    host = "" if state["host"] == "resident" else f" in `scrubjay {state['host']}`"
     return (
-        f"running{host}, process {found['pid']}, {found['requests']:,} requests, "
-        f"last {format_duration(found['idle_seconds'])} ago"
+        f"running{host}, process {state['pid']}, {state['requests']:,} requests, "
+        f"last {format_duration(state['idle_seconds'])} ago"
     )
 
 

@@ -34,7 +34,7 @@ SKIP_REASONS = {
     "busy": "Another process is consolidating; nothing was done.",
     "not due": "Not due yet; nothing was done.",
 }
-"""Why nothing was looked at, as a person reads it."""
+"""Why a run did nothing, as a person reads it."""
 UNDIGESTED = {
     "recent": "last turn too recent ([consolidation] after_days)",
     "short": "too little was said to quote",
@@ -88,43 +88,43 @@ def consolidate(call: Call, undo: str | None, **options: Any) -> None:
         raise click.UsageError("--undo takes no other option.")
     with call.open(cold=True) as memory:
         if undo is not None:
-            undone = memory.undo(undo)
-            if not call.print_json(undone):
-                _print_undone(undone)
+            undo_report = memory.undo(undo)
+            if not call.print_json(undo_report):
+                _print_undone(undo_report)
             return
         with show_progress(quiet=call.json) as (report, _):
-            done = memory.consolidate(**options, progress=report)
-    if not call.print_json(done):
-        _print_run(done)
+            run = memory.consolidate(**options, progress=report)
+    if not call.print_json(run):
+        _print_run(run)
 
 
-def _print_run(done: ConsolidationReport) -> None:
-    for run in done.interrupted:
+def _print_run(report: ConsolidationReport) -> None:
+    for run in report.interrupted:
         write_error(f"{run} was interrupted; its results are complete so far, and this run continues it.")
-    if done.passed:
-        write(SKIP_REASONS[done.passed])
+    if report.passed:
+        write(SKIP_REASONS[report.passed])
         return
-    if done.renewed:
-        verb = "would be removed" if done.dry_run else "removed"
-        why = "their sources changed or are gone, or an earlier version created them"
-        write(f"{format_count(done.renewed, 'digest')} {verb}: {why}.")
-    for trouble in done.partial:
-        write_error(single_line(trouble))
-    if done.dry_run:
-        for digest in done.made:
+    if report.renewed:
+        verb = "would be removed" if report.dry_run else "removed"
+        cause = "their sources changed or are gone, or an earlier version created them"
+        write(f"{format_count(report.renewed, 'digest')} {verb}: {cause}.")
+    for part in report.partial:
+        write_error(single_line(part))
+    if report.dry_run:
+        for digest in report.made:
             _print_digest(digest)
-        for tier, promoted in _by_tier(done).items():
+        for tier, promoted in _by_tier(report).items():
             write(f"{format_count(len(promoted), TIER_NOUNS[tier])} would be promoted:")
             for digest in promoted[:MAX_EXAMPLES]:
                 _print_digest(digest)
             if len(promoted) > MAX_EXAMPLES:
                 write(f"  and {len(promoted) - MAX_EXAMPLES:,} more (use --json to list all)")
-    if done.files:
-        write(f"{'Would be archived' if done.dry_run else 'Archived'} from notes:")
-        for path, count in done.files.items():
+    if report.files:
+        write(f"{'Would be archived' if report.dry_run else 'Archived'} from notes:")
+        for path, count in report.files.items():
             write(f"  {single_line(path)} ({format_count(count, 'passage')})")
-    write(_run_summary(done))
-    for reason, count in done.undigested.items():
+    write(_run_summary(report))
+    for reason, count in report.undigested.items():
         write(f"{format_count(count, 'conversation')} without a digest: {UNDIGESTED[reason]}.")
 
 
@@ -133,55 +133,55 @@ def _print_digest(digest: CreatedMemory) -> None:
     write(indent(strip_control(digest.content)))
 
 
-def _by_tier(done: ConsolidationReport) -> dict[str, list[CreatedMemory]]:
-    tiers = sorted({memory.tier for memory in done.promoted})
-    return {tier: [memory for memory in done.promoted if memory.tier == tier] for tier in tiers}
+def _by_tier(report: ConsolidationReport) -> dict[str, list[CreatedMemory]]:
+    tiers = sorted({memory.tier for memory in report.promoted})
+    return {tier: [memory for memory in report.promoted if memory.tier == tier] for tier in tiers}
 
 
-def _run_summary(done: ConsolidationReport) -> str:
-    """Return what was done in one line.
+def _run_summary(report: ConsolidationReport) -> str:
+    """Return a summary of a run in one line.
 
     >>> from scrubjay.models.reports import ConsolidationReport
     >>> _run_summary(ConsolidationReport(supported=2, dry_run=True))
     '2 known facts with new evidence. Nothing was written.'
     """
     facts = []
-    if done.made:
-        kinds = ", ".join(format_count(count, SOURCE_NOUNS[kind]) for kind, count in done.kinds.items())
+    if report.made:
+        kinds = ", ".join(format_count(count, SOURCE_NOUNS[kind]) for kind, count in report.kinds.items())
         facts += [
-            f"{format_count(len(done.made), 'digest')} from "
-            f"{format_count(sum(done.kinds.values()), 'memory')} ({kinds}), "
-            f"{done.kept:,} of {done.tokens:,} tokens"
+            f"{format_count(len(report.made), 'digest')} from "
+            f"{format_count(sum(report.kinds.values()), 'memory')} ({kinds}), "
+            f"{report.kept:,} of {report.tokens:,} tokens"
         ]
-    if done.archived:
-        facts.append(f"{done.archived:,} {'would be ' if done.dry_run else ''}archived")
-    if done.promoted:
-        tiers = ", ".join(format_count(len(each), TIER_NOUNS[tier]) for tier, each in _by_tier(done).items())
-        facts.append(f"{tiers} {'would be ' if done.dry_run else ''}promoted")
-    if done.supported:
-        facts.append(f"{format_count(done.supported, 'known fact')} with new evidence")
-    if done.read:
+    if report.archived:
+        facts.append(f"{report.archived:,} {'would be ' if report.dry_run else ''}archived")
+    if report.promoted:
+        tiers = ", ".join(format_count(len(new), TIER_NOUNS[tier]) for tier, new in _by_tier(report).items())
+        facts.append(f"{tiers} {'would be ' if report.dry_run else ''}promoted")
+    if report.supported:
+        facts.append(f"{format_count(report.supported, 'known fact')} with new evidence")
+    if report.read:
         facts.append(
-            f"{format_count(len(done.found), 'fact')} extracted from "
-            f"{format_count(done.read, 'turn')} by a language model"
+            f"{format_count(len(report.found), 'fact')} extracted from "
+            f"{format_count(report.read, 'turn')} by a language model"
         )
-    if done.rephrased:
-        facts.append(f"{format_count(done.rephrased, 'digest')} reworded by it")
-    if done.refused:
-        facts.append(f"{done.refused:,} of its claims rejected: no source supports them")
-    if done.run is not None:
-        facts.append(f"run {done.run} (undo: scrubjay consolidate --undo {done.run})")
+    if report.rephrased:
+        facts.append(f"{format_count(report.rephrased, 'digest')} reworded by it")
+    if report.refused:
+        facts.append(f"{report.refused:,} of its claims rejected: no source supports them")
+    if report.run is not None:
+        facts.append(f"run {report.run} (undo: scrubjay consolidate --undo {report.run})")
     if not facts:
         return "Nothing to consolidate."
-    return "; ".join(facts) + (". Nothing was written." if done.dry_run else "")
+    return "; ".join(facts) + (". Nothing was written." if report.dry_run else "")
 
 
-def _print_undone(done: UndoReport) -> None:
-    if done.already:
-        write(f"{done.run} was already undone.")
+def _print_undone(report: UndoReport) -> None:
+    if report.already:
+        write(f"{report.run} was already undone.")
         return
     write(
-        f"{format_count(done.removed, 'memory')} removed, {format_count(done.restored, 'memory')} restored."
+        f"{format_count(report.removed, 'memory')} removed, {format_count(report.restored, 'memory')} restored."
     )
 
 
@@ -220,8 +220,8 @@ def audit(
         if retention:
             retained = memory.retain(dry_run=dry_run)
         else:
-            found = memory.audit(kinds, limit, dry_run=dry_run)
-    if call.print_json(retained if retention else found):
+            audited = memory.audit(kinds, limit, dry_run=dry_run)
+    if call.print_json(retained if retention else audited):
         return
     if retention and not (call.settings.retention.days or call.settings.retention.most):
         write(
@@ -230,33 +230,33 @@ def audit(
     elif retention:
         _print_retention(retained)
     else:
-        _print_audit(found, kinds)
+        _print_audit(audited, kinds)
 
 
 def _undo_audit(call: Call, run: str) -> None:
     with call.open(cold=True) as memory:
-        done = memory.undo_audit(run)
-    if call.print_json(done):
+        report = memory.undo_audit(run)
+    if call.print_json(report):
         return
-    write(f"{format_count(len(done.ids), 'memory')} restored.")
-    if done.unchanged:
-        write(f"{format_count(len(done.unchanged), 'memory')} skipped: changed since.")
+    write(f"{format_count(len(report.ids), 'memory')} restored.")
+    if report.unchanged:
+        write(f"{format_count(len(report.unchanged), 'memory')} skipped: changed since.")
 
 
-def _print_audit(found: AuditReport, kinds: Sequence[str]) -> None:
+def _print_audit(report: AuditReport, kinds: Sequence[str]) -> None:
     if not kinds:
-        write(f"{format_count(found.memories, 'active memory')} audited in {found.seconds:.1f} s")
-        for rate in found.rates:
+        write(f"{format_count(report.memories, 'active memory')} audited in {report.seconds:.1f} s")
+        for rate in report.rates:
             _print_rate(rate)
-        for source in found.missing:
+        for source in report.missing:
             write(
                 f"{single_line(source.root)} is missing; {format_count(source.passages, 'passage')} of it still stored."
             )
             write(indent(f"fix: scrubjay sources remove {source.id}"))
-    for kind, ids in found.fixed.items():
-        write(f"{kind}: {_count_line(ids, 'archived', found.dry_run)}")
-    if found.undo:
-        write(f"undo: {found.undo}")
+    for kind, ids in report.fixed.items():
+        write(f"{kind}: {_count_line(ids, 'archived', report.dry_run)}")
+    if report.undo:
+        write(f"undo: {report.undo}")
 
 
 def _print_rate(rate: FaultRate) -> None:
@@ -274,21 +274,21 @@ def _format_example(example: FaultExample) -> str:
     return "\n".join(lines)
 
 
-def _memory_line(one: MemoryLine) -> str:
-    day = (one.date or "not dated")[:10]
-    return f"{one.id}  {day}  {single_line(one.where)}{'  ' if one.where else ''}{single_line(one.text)}"
+def _memory_line(memory: MemoryLine) -> str:
+    day = (memory.date or "not dated")[:10]
+    return f"{memory.id}  {day}  {single_line(memory.where)}{'  ' if memory.where else ''}{single_line(memory.text)}"
 
 
-def _print_retention(done: RetentionReport) -> None:
-    write(_count_line(done.archived, "archived", done.dry_run))
-    write(_count_line(done.forgotten, "forgotten", done.dry_run))
-    if done.undo:
-        write(f"undo: {done.undo}")
+def _print_retention(report: RetentionReport) -> None:
+    write(_count_line(report.archived, "archived", report.dry_run))
+    write(_count_line(report.forgotten, "forgotten", report.dry_run))
+    if report.undo:
+        write(f"undo: {report.undo}")
 
 
-def _count_line(ids: Sequence[str], what: str, dry_run: bool) -> str:
+def _count_line(ids: Sequence[str], participle: str, dry_run: bool) -> str:
     verb = "would be" if dry_run else "was" if len(ids) == 1 else "were"
-    line = f"{format_count(len(ids), 'memory')} {verb} {what}"
+    line = f"{format_count(len(ids), 'memory')} {verb} {participle}"
     if not ids:
         return f"{line}."
     more = f" and {len(ids) - MAX_IDS:,} more (use --json to list all)" if len(ids) > MAX_IDS else ""
@@ -312,22 +312,22 @@ def skills() -> None:
 def list_(call: Call) -> None:
     """List the procedures, with their steps and the conversations that carried them out."""
     with call.open(cold=True) as memory:
-        found = memory.skills()
-    if call.print_json({"skills": found}):
+        listed = memory.skills()
+    if call.print_json({"skills": listed}):
         return
-    if not found:
+    if not listed:
         write("No procedure repeats in three sessions of a project.")
-    for one in found:
-        where = f"  {single_line(one.project)}" if one.project else ""
-        write(f"{paint(one.name, BOLD)}{where}  {format_count(len(one.sessions), 'session')}")
-        for number, step in enumerate(one.steps, 1):
+    for procedure in listed:
+        project = f"  {single_line(procedure.project)}" if procedure.project else ""
+        write(f"{paint(procedure.name, BOLD)}{project}  {format_count(len(procedure.sessions), 'session')}")
+        for number, step in enumerate(procedure.steps, 1):
             write(indent(f"{number}. {single_line(step.command)}"))
-        for evidence in one.sessions:
-            asked = textwrap.shorten(single_line(evidence.request), MAX_ASKED, placeholder=" …")
-            write(indent(f"{evidence.date or 'no date':10}  {single_line(evidence.session)}  {asked}"))
-    if found:
+        for evidence in procedure.sessions:
+            request = textwrap.shorten(single_line(evidence.request), MAX_ASKED, placeholder=" …")
+            write(indent(f"{evidence.date or 'no date':10}  {single_line(evidence.session)}  {request}"))
+    if listed:
         write(
-            f"\nscrubjay skills show {found[0].name} prints its SKILL.md; `write` writes it, after a diff and a yes."
+            f"\nscrubjay skills show {listed[0].name} prints its SKILL.md; `write` writes it, after a diff and a yes."
         )
 
 
@@ -338,7 +338,7 @@ def show(call: Call, name: str) -> None:
     from scrubjay.consolidation.skills import skill_markdown
 
     with call.open(cold=True) as memory:
-        text = skill_markdown(_find(memory.skills(), name))
+        text = skill_markdown(_find_skill(memory.skills(), name))
     if not call.print_json({"name": name, "text": text}):
         write(text.removesuffix("\n"))
 
@@ -362,7 +362,7 @@ def write_(call: Call, name: str, to: Path | None, yes: bool) -> None:
     from scrubjay.consolidation.skills import is_unedited, skill_markdown
 
     with call.open(cold=True) as memory:
-        skill = _find(memory.skills(), name) if to is not None else _find_here(memory, name)
+        skill = _find_skill(memory.skills(), name) if to is not None else _find_project_skill(memory, name)
     path = (to or _project_folder() / ".claude" / "skills").absolute() / skill.name / "SKILL.md"
     old = read_if_exists(path)
     change = Change(path, old, skill_markdown(skill).encode())
@@ -388,17 +388,17 @@ def write_(call: Call, name: str, to: Path | None, yes: bool) -> None:
         write(f"\nWritten. Agents use it from their next session on.\nundo: delete {single_line(str(path))}")
 
 
-def _find(known: Sequence[Skill], name: str) -> Skill:
-    names = [one.name for one in known]
+def _find_skill(procedures: Sequence[Skill], name: str) -> Skill:
+    names = [skill.name for skill in procedures]
     if name not in names:
-        there = f"Those that repeat: {', '.join(names)}." if names else "No procedure repeats."
+        others = f"Those that repeat: {', '.join(names)}." if names else "No procedure repeats."
         raise NotFoundError(
-            f"No procedure is called {name!r:.80}. {there}{suggest(name, names)}", hint="scrubjay skills"
+            f"No procedure is called {name!r:.80}. {others}{suggest(name, names)}", hint="scrubjay skills"
         )
-    return known[names.index(name)]
+    return procedures[names.index(name)]
 
 
-def _find_here(memory: Memory, name: str) -> Skill:
+def _find_project_skill(memory: Memory, name: str) -> Skill:
     """Return a procedure of the current folder's project.
 
     Raises:
@@ -406,18 +406,18 @@ def _find_here(memory: Memory, name: str) -> Skill:
     """
     from scrubjay.ingest.projects import project_of_directory
 
-    here = memory.skills(project=".") if project_of_directory(".").folder else ()
-    own = next((one for one in here if one.name == name), None)
+    procedures = memory.skills(project=".") if project_of_directory(".").folder else ()
+    own = next((skill for skill in procedures if skill.name == name), None)
     if own is None:
-        skill = _find(memory.skills(), name)
-        whose = f"of the project {skill.project}" if skill.project else "of no project"
+        skill = _find_skill(memory.skills(), name)
+        owner = f"of the project {skill.project}" if skill.project else "of no project"
         raise InputError(
-            f"{name} is {whose}, not of the one in this folder. Nothing was written.",
+            f"{name} is {owner}, not of the one in this folder. Nothing was written.",
             hint=f"go to its folder, or name a folder of skills: scrubjay skills write {name} --to DIR",
         )
     return own
 
 
 def _project_folder() -> Path:
-    here = Path.cwd()
-    return next((one for one in (here, *here.parents) if (one / ".git").exists()), here)
+    current = Path.cwd()
+    return next((folder for folder in (current, *current.parents) if (folder / ".git").exists()), current)

@@ -1,7 +1,7 @@
 """Process entry: answer an agent's hook without loading click, or run any other command.
 
-A hook has less time than loading click takes. Whatever goes wrong, the agent gets no output and goes on, and the log
-has a line about it.
+A hook has less time than loading click takes. On any error the agent gets no output and goes on, and the log has a line
+about it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from scrubjay.log import Log
 
 FIRST_BUDGET_SECONDS = 0.3
-"""Seconds of a hook, until the settings are looked at."""
+"""Seconds of a hook until the settings are read."""
 AFTERWARDS_SECONDS = 2.0
-"""Longest time for queuing jobs, after an answer or when it is too late for one; usually it takes milliseconds."""
+"""Longest time for queuing jobs after an answer, or when it is too late for one; usually it takes milliseconds."""
 RESERVED_SECONDS = 0.03
 """Seconds of the budget kept for starting the daemon if there is no answer in time."""
 MAX_INPUT_BYTES = 4_000_000
@@ -31,36 +31,36 @@ MAX_INPUT_BYTES = 4_000_000
 
 
 class Deadline:
-    """Ends the process when its time is up, unless it has begun to answer; ``at`` are the agent and the event."""
+    """Ends the process when its time is up, unless it has begun to answer; ``at`` names the agent and the event."""
 
     def __init__(self, started: float, at: str) -> None:
         self.started = started
         self.at = at
         self.end = started + FIRST_BUDGET_SECONDS
-        self.late: Callable[[], None] | None = None
-        self._last_word = _thread.allocate_lock()
+        self.on_late: Callable[[], None] | None = None
+        self._answer_lock = _thread.allocate_lock()
         _thread.start_new_thread(self._watch, ())
 
-    def until(self, budget_ms: float) -> None:
+    def set_budget(self, budget_ms: float) -> None:
         self.end = self.started + budget_ms / 1000
 
-    def answered(self) -> bool:
+    def claim_answer(self) -> bool:
         """Return whether there is still time; from then on the process is not ended."""
-        return time.monotonic() < self.end - RESERVED_SECONDS and self._last_word.acquire(blocking=False)
+        return time.monotonic() < self.end - RESERVED_SECONDS and self._answer_lock.acquire(blocking=False)
 
     def _watch(self) -> None:
-        while (left := self.end - RESERVED_SECONDS - time.monotonic()) > 0:
-            time.sleep(min(left, 0.02))
+        while (remaining := self.end - RESERVED_SECONDS - time.monotonic()) > 0:
+            time.sleep(min(remaining, 0.02))
         self.give_up()
 
     def give_up(self) -> None:
         """End the process without an answer; return if it has begun to answer or is being ended."""
-        if self._last_word.acquire(blocking=False):
+        if self._answer_lock.acquire(blocking=False):
             # The disk may be the cause of the delay.
             _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
-            if self.late is not None:
+            if self.on_late is not None:
                 try:
-                    self.late()
+                    self.on_late()
                 except Exception as error:  # noqa: BLE001 an agent must never be kept from working
                     _log_event("error", "hook failed", 0, error=type(error).__name__, at="late")
             _log_event("warning", "hook late", (time.monotonic() - self.started) * 1000, at=self.at)
@@ -84,21 +84,21 @@ def _log_event(level: str, event: str, ms: float, **facts: str | float) -> None:
 
 def run_hook(args: Sequence[str], store: str | None = None, user: str | None = None) -> None:
     """Answer an agent's hook and end the process, always with exit code 0; ``args`` are the agent and the event."""
-    guard = Deadline(time.monotonic(), " ".join(args)[:60])
+    deadline = Deadline(time.monotonic(), " ".join(args)[:60])
     try:
-        _answer_hook(args, guard, store, user)
+        _answer_hook(args, deadline, store, user)
     except BaseException as error:  # noqa: BLE001 an agent must never be kept from working
-        took = (time.monotonic() - guard.started) * 1000
-        _log_event("error", "hook failed", took, error=type(error).__name__, at=guard.at)
+        ms = (time.monotonic() - deadline.started) * 1000
+        _log_event("error", "hook failed", ms, error=type(error).__name__, at=deadline.at)
     os._exit(0)
 
 
-def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: str | None) -> None:
+def _answer_hook(args: Sequence[str], deadline: Deadline, store: str | None, user: str | None) -> None:
     from scrubjay.config.paths import HOOK_EVENTS, Pauses, environment, event_budget_ms, hooks_disabled
 
     agent, name = args
     env = environment(store, user)
-    guard.until(event_budget_ms(env, name))  # before anything that a busy machine takes long to load
+    deadline.set_budget(event_budget_ms(env, name))  # before anything that a busy machine takes long to load
 
     from scrubjay.agents.hooks import (
         HOOK_FORMATS,
@@ -113,39 +113,39 @@ def _answer_hook(args: Sequence[str], guard: Deadline, store: str | None, user: 
     if agent not in HOOK_FORMATS or name not in HOOK_EVENTS:
         raise ValueError("no such agent or event")
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
-    context = HookContext(env, lambda: guard.end, guard.until)
+    context = HookContext(env, lambda: deadline.end, deadline.set_budget)
     pauses = Pauses(context.data)
     if hooks_disabled(env):
         pauses.leave(event.session)
         return
     if pauses.until(agent) is not None:
         return
-    answer, failed = HookAnswer(), ""
-    guard.late = lambda: finish_late(event, context)
+    answer, failure = HookAnswer(), ""
+    deadline.on_late = lambda: finish_late(event, context)
     try:
         answer = answer_event(event, context)
     except Exception as error:  # noqa: BLE001 jobs can be queued though there is no answer
-        failed = type(error).__name__
-        if failed == "StoreDamagedError":
+        failure = type(error).__name__
+        if failure == "StoreDamagedError":
             answer = HookAnswer(report_damage(event, context))
-    if not guard.answered():
-        guard.give_up()
-        time.sleep(2 * AFTERWARDS_SECONDS)  # the watch was first, and ends this process before
+    if not deadline.claim_answer():
+        deadline.give_up()
+        time.sleep(2 * AFTERWARDS_SECONDS)  # the watch thread was first, and ends this process earlier
         return
     _thread.start_new_thread(_exit_after, (AFTERWARDS_SECONDS,))
     if answer.reply:
         import json
 
         os.write(1, json.dumps(answer.reply).encode("ascii") + b"\n")
-    took = (time.monotonic() - guard.started) * 1000
+    ms = (time.monotonic() - deadline.started) * 1000
     if answer.injection is not None:
         try:
             context.injections.append(answer.injection)
         except OSError as error:
-            failed = type(error).__name__
+            failure = type(error).__name__
     queue_jobs(event, context, stale=answer.stale)
-    level = "error" if failed else "info"
-    context.log.write(level, f"hook {name}", took, agent=agent, memories=answer.count, error=failed)
+    level = "error" if failure else "info"
+    context.log.write(level, f"hook {name}", ms, agent=agent, memories=answer.count, error=failure)
 
 
 def _read_input(descriptor: int) -> dict[str, object]:
@@ -163,10 +163,10 @@ def _read_input(descriptor: int) -> dict[str, object]:
         raise ValueError("too much input")
     import json
 
-    found = json.loads(b"".join(parts))
-    if not isinstance(found, dict):
+    message = json.loads(b"".join(parts))
+    if not isinstance(message, dict):
         raise ValueError("the input is no object")
-    return found
+    return message
 
 
 def run_jobs(store: str | None = None, user: str | None = None) -> None:
@@ -222,21 +222,21 @@ def main() -> None:
     raise_gc_threshold()
     words = sys.argv[1:]
     options = dict.fromkeys(LEADING_OPTIONS, "")
-    at = 0
-    while at < len(words) and words[at].partition("=")[0] in LEADING_OPTIONS:
-        name, mark, value = words[at].partition("=")
-        at += 1
-        if not mark and at < len(words):
-            value, at = words[at], at + 1
+    index = 0
+    while index < len(words) and words[index].partition("=")[0] in LEADING_OPTIONS:
+        name, mark, value = words[index].partition("=")
+        index += 1
+        if not mark and index < len(words):
+            value, index = words[index], index + 1
         options[name] = value
-    if words[at : at + 1] == ["hook"] and not {"-h", "--help"} & set(words[at:]):
-        if words[at + 1 :] == ["--errands"]:
+    if words[index : index + 1] == ["hook"] and not {"-h", "--help"} & set(words[index:]):
+        if words[index + 1 :] == ["--errands"]:
             run_jobs(options["--store"], options["--user"])
-        elif words[at + 1 :] == ["--embed"]:
+        elif words[index + 1 :] == ["--embed"]:
             run_background_embedding(options["--store"], options["--user"])
         else:
-            run_hook(words[at + 1 :], options["--store"], options["--user"])
+            run_hook(words[index + 1 :], options["--store"], options["--user"])
         return
-    from scrubjay.cli.main import main as others
+    from scrubjay.cli.main import main as run_command
 
-    others()
+    run_command()

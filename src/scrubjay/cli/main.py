@@ -46,7 +46,7 @@ class Call:
     user: str | None = None
     json: bool = False
 
-    def over(self, params: dict[str, Any]) -> Call:
+    def with_options_from(self, params: dict[str, Any]) -> Call:
         """Move the common options out of a command's parameters into a new call."""
         store, user, json = (params.pop(name, None) for name in COMMON_OPTIONS)
         return Call(store or self.store, user or self.user, json or self.json)
@@ -77,12 +77,12 @@ class Call:
         from scrubjay.memory import Memory
 
         if not new:
-            self.must_exist()
+            self.require_store()
         settings = self.settings
         log = settings.log.open(data_folder(environment()))
         return Memory.open(settings=settings, cold=cold, announce=write_error, log=log)
 
-    def must_exist(self) -> None:
+    def require_store(self) -> None:
         """Refuse a ``--store`` whose file is missing."""
         if (path := self._store_file()) is not None and not path.exists():
             raise NotFoundError(
@@ -90,8 +90,8 @@ class Call:
                 hint=f"check --store, or create one: scrubjay sync DIR --store {self.store}",
             )
 
-    def folder_must_exist(self) -> None:
-        """Refuse a ``--store`` in a missing folder: whoever starts a server has mistyped it more likely."""
+    def require_store_folder(self) -> None:
+        """Refuse a ``--store`` in a missing folder: for a server it is probably mistyped."""
         if (path := self._store_file()) is not None and not path.parent.exists():
             raise NotFoundError(
                 f"There is no folder {path.parent} for the store {path.name}. Nothing was started or created.",
@@ -122,7 +122,7 @@ class Command(click.Command):
         self.params += _common_options()
 
     def invoke(self, ctx: click.Context) -> Any:
-        call = (ctx.obj or Call()).over(ctx.params)
+        call = (ctx.obj or Call()).with_options_from(ctx.params)
         assert self.callback is not None
         return ctx.invoke(self.callback, call, **ctx.params)
 
@@ -163,8 +163,8 @@ class Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for heading, names in (self.sections or {"Commands": self.list_commands(ctx)}).items():
-            found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name, each.get_short_help_str(MAX_SUMMARY)) for name, each in found if each is not None]
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, cmd.get_short_help_str(MAX_SUMMARY)) for name, cmd in commands if cmd is not None]
             if rows:
                 with formatter.section(heading):
                     formatter.write_dl(rows)
@@ -174,8 +174,8 @@ class Group(click.Group):
         if cmd_name not in self.lazy:
             return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f"scrubjay.cli.{self.lazy[cmd_name]}")
-        found: click.Command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
-        return found
+        loaded: click.Command = getattr(module, f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name)
+        return loaded
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -184,17 +184,17 @@ class Group(click.Group):
         if name in self.aliases:
             return super().resolve_command(ctx, [self.aliases[name], *args[1:]])
         if self.otherwise is not None and not name.startswith("-") and name not in self.list_commands(ctx):
-            words = list(itertools.takewhile(lambda each: not each.startswith("-"), args))
+            words = list(itertools.takewhile(lambda word: not word.startswith("-"), args))
             return super().resolve_command(ctx, [self.otherwise, " ".join(words), *args[len(words) :]])
         if not name.startswith("-") and name not in self.list_commands(ctx) and not ctx.resilient_parsing:
             raise click.UsageError(f"No such command: {name}.{suggest(name, self.list_commands(ctx))}", ctx)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        ctx.obj = (ctx.obj or Call()).over(ctx.params)
-        found = super().invoke(ctx)
+        ctx.obj = (ctx.obj or Call()).with_options_from(ctx.params)
+        result = super().invoke(ctx)
         if self.default is None or ctx.invoked_subcommand is not None:
-            return found
+            return result
         command = self.commands[self.default]
         with command.make_context(self.default, [], parent=ctx) as inner:
             return command.invoke(inner)
@@ -206,12 +206,12 @@ def stop_on_signal(stop: threading.Event | None = None) -> Iterator[threading.Ev
     import signal
 
     stop = stop or threading.Event()
-    before = {each: signal.signal(each, lambda *_: stop.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {n: signal.signal(n, lambda *_: stop.set()) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def command(name: str, **rules: Any) -> Callable[[Callable[..., Any]], click.Command]:
@@ -227,8 +227,8 @@ def suggest(word: str, known: Iterable[str]) -> str:
     """
     import difflib
 
-    near = difflib.get_close_matches(word, list(known), n=1)
-    return f" Did you mean {near[0]}?" if near else ""
+    similar = difflib.get_close_matches(word, list(known), n=1)
+    return f" Did you mean {similar[0]}?" if similar else ""
 
 
 INTERRUPTED = 130
@@ -297,12 +297,12 @@ def cli() -> None:
 
 def main() -> None:
     for stream in (sys.stdout, sys.stderr):
-        # Characters that the terminal cannot show are escaped.
+        # Escape characters that the terminal cannot show.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
     code = run(sys.argv[1:])
     if threading.active_count() > 1:
         sys.exit(code)
-    # Taking the interpreter apart is a sixth of a cold search, and nothing is left to be closed.
+    # Finalizing the interpreter is a sixth of a cold search, and nothing is left to be closed.
     atexit._run_exitfuncs()
     with suppress(OSError, ValueError):
         sys.stdout.flush()
@@ -341,7 +341,7 @@ def _print_error(error: ScrubjayError, args: Sequence[str]) -> int:
     from scrubjay.cli.output import RED, indent, paint, write_error, write_json
     from scrubjay.text.display import strip_control
 
-    # A command line that cannot be parsed has no options, so look at its words.
+    # A command line that cannot be parsed has no options, so check its words.
     options = args[: args.index("--")] if "--" in args else args
     if "--json" in options:
         write_json(serializers.error_fields(error))

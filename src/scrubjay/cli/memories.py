@@ -85,24 +85,24 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     arguments = {name: value for name, value in fields.items() if value is not None}
     visibility = "public" if public else "group" if fields.get("group") else "user"
     with call.open(new=True) as memory:
-        done = memory.add(content, visibility=visibility, pinned=pin, **arguments)
-    if call.print_json(done):
+        report = memory.add(content, visibility=visibility, pinned=pin, **arguments)
+    if call.print_json(report):
         return
-    if done.status == "active":
-        write(f"{done.id} {'already exists' if done.existed else 'added'}.")
+    if report.status == "active":
+        write(f"{report.id} {'already exists' if report.existed else 'added'}.")
     else:
-        write(f"{done.id} already exists and is {done.status}.\nhint: scrubjay restore {done.id}")
-    for what, ids in (("supersedes", done.supersedes), ("contradicts", done.contradicts)):
+        write(f"{report.id} already exists and is {report.status}.\nhint: scrubjay restore {report.id}")
+    for verb, ids in (("supersedes", report.supersedes), ("contradicts", report.contradicts)):
         if ids:
-            write(f"It {what} {', '.join(ids)}.")
-    if done.similar:
-        write(f"similar: {', '.join(done.similar)}")
-    if done.learned:
-        write(f"Extracted facts: {', '.join(done.learned)}.")
-    for kind, times in done.scrubbed.items():
-        write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
-    if done.note:
-        write(f"Also written to {single_line(done.note)}.")
+            write(f"It {verb} {', '.join(ids)}.")
+    if report.similar:
+        write(f"similar: {', '.join(report.similar)}")
+    if report.learned:
+        write(f"Extracted facts: {', '.join(report.learned)}.")
+    for kind, count in report.scrubbed.items():
+        write(f"{format_count(count, 'secret')} of kind {single_line(kind)} replaced.")
+    if report.note:
+        write(f"Also written to {single_line(report.note)}.")
 
 
 def read_text(text: tuple[str, ...], file: Path | None) -> str:
@@ -150,8 +150,8 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
     code is 2 if nothing is found.
     """
     by_id = all(
-        each.startswith(tuple(TIER_PREFIXES.values())) or (is_short_id(each) and not Path(each).exists())
-        for each in what
+        name.startswith(tuple(TIER_PREFIXES.values())) or (is_short_id(name) and not Path(name).exists())
+        for name in what
     )
     if not by_id and len(what) > 1:
         raise InputError("Give ids or one path, not both or several paths.", hint="run one command for each")
@@ -162,27 +162,27 @@ def get(call: Call, what: tuple[str, ...], lines: str | None, links: bool, **opt
     else:
         options |= {"path": what[0], "lines": parse_lines(lines) if lines else None}
     with call.open(cold=True) as memory:
-        found = memory.get(**options)
-        joined = {record.id: memory.links(record.id) for record in found.records} if links else {}
-    missing = f"Not found: {', '.join(map(single_line, found.unknown))}."
-    if not found.records and found.unknown:
+        fetched = memory.get(**options)
+        links_by_id = {record.id: memory.links(record.id) for record in fetched.records} if links else {}
+    missing = f"Not found: {', '.join(map(single_line, fetched.unknown))}."
+    if not fetched.records and fetched.unknown:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids and paths")
-    if found.forgotten:
+    if fetched.forgotten:
         write_error(
-            f"Left out, since forgotten: {format_count(found.forgotten, 'passage')}. "
+            f"Left out, since forgotten: {format_count(fetched.forgotten, 'passage')}. "
             "A forgotten passage comes back only when it is edited in the file."
         )
     if call.json:
-        shaped = serializers.fetched_fields(found)
-        for each in shaped["memories"] if links else ():
-            each["links"] = serializers.to_plain(joined[each["id"]])
-        call.print_json(shaped)
+        payload = serializers.fetched_fields(fetched)
+        for name in payload["memories"] if links else ():
+            name["links"] = serializers.to_plain(links_by_id[name["id"]])
+        call.print_json(payload)
         return
-    print_memories(found, joined)
-    if found.unknown:
+    print_memories(fetched, links_by_id)
+    if fetched.unknown:
         write_error(missing)
-    if found.next_offset is not None:
-        write_error(f"More text follows: --offset {found.next_offset}")
+    if fetched.next_offset is not None:
+        write_error(f"More text follows: --offset {fetched.next_offset}")
 
 
 def parse_lines(text: str) -> tuple[int, int]:
@@ -197,29 +197,30 @@ def parse_lines(text: str) -> tuple[int, int]:
     return int(first), int(last) if mark else int(first)
 
 
-def print_memories(found: FetchReport, joined: Mapping[str, tuple[MemoryLink, ...]]) -> None:
-    for number, record in enumerate(found.records):
-        shaped = serializers.record_fields(record, found.paths.get(record.id))
+def print_memories(fetched: FetchReport, links_by_id: Mapping[str, tuple[MemoryLink, ...]]) -> None:
+    for number, record in enumerate(fetched.records):
+        fields = serializers.record_fields(record, fetched.paths.get(record.id))
         marks = [
             record.tier,
-            *([shaped["date"]] if shaped["date"] else []),
+            *([fields["date"]] if fields["date"] else []),
             *(f"#{tag}" for tag in record.tags),
         ]
         marks += state_marks(record)
         # The id first: a title alone on its line could look like an error or a hint.
-        titled = f"{record.id}  {single_line(record.title)}".rstrip()
-        write(("\n" if number else "") + paint(titled, BOLD))
-        write(single_line(shaped["citation"]))
+        heading = f"{record.id}  {single_line(record.title)}".rstrip()
+        write(("\n" if number else "") + paint(heading, BOLD))
+        write(single_line(fields["citation"]))
         write(paint(single_line(" · ".join(marks)), DIM))
         write(indent(strip_control(record.content).strip("\n")))
-        for one, rule in zip(found.evidence.get(record.id, ()), found.rules.get(record.id, ()), strict=True):
-            by = f" ({rule})" if rule else ""
+        evidence = fetched.evidence.get(record.id, ())
+        for source, rule in zip(evidence, fetched.rules.get(record.id, ()), strict=True):
+            rule_note = f" ({rule})" if rule else ""
             write(
                 single_line(
-                    f"from {one.id} {serializers.record_fields(one, None)['date']}{by}: {one.content}"
+                    f"from {source.id} {serializers.record_fields(source, None)['date']}{rule_note}: {source.content}"
                 )[:200]
             )
-        for link in joined.get(record.id, ()):
+        for link in links_by_id.get(record.id, ()):
             arrow = "->" if link.direction == "to" else "<-"
             write(single_line(f"{arrow} {link.kind} {link.weight:.2f} {link.id} {link.phrase}"))
 
@@ -248,32 +249,32 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
         raise click.UsageError("Give ids or --everything.")
     with call.open(cold=True) as memory:
         if not yes:
-            known = find_memories(memory, ids)
-            for record in known:
+            records = find_memories(memory, ids)
+            for record in records:
                 write_error(f"{record.id}  {single_line(record.title or record.content)[:80]}")
             if everything:
                 confirm(f"Forget everything of user {single_line(call.settings.user)}", "forgotten")
-            elif known:
-                confirm(f"Forget {format_count(len(known), 'memory')}", "forgotten")
-        done = memory.forget_everything() if everything else memory.forget(ids)
-    missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
-    if done.unknown and not done.ids:
+            elif records:
+                confirm(f"Forget {format_count(len(records), 'memory')}", "forgotten")
+        report = memory.forget_everything() if everything else memory.forget(ids)
+    missing = f"Not found, or not yours: {', '.join(map(single_line, report.unknown))}."
+    if report.unknown and not report.ids:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
-    if call.print_json(done):
+    if call.print_json(report):
         return
-    write(f"{format_count(len(done.ids), 'memory')} forgotten.")
-    if done.derived:
-        write(f"{format_count(len(done.derived), 'memory')} derived from them forgotten as well.")
-    if done.restored:
-        write(f"{format_count(len(done.restored), 'source memory')} of those restored.")
-    if done.reactivated:
-        number = format_count(len(done.reactivated), "superseded memory")
-        verb = "are" if done.reactivated[1:] else "is"
-        write(f"{number} {verb} active again: {', '.join(done.reactivated)}.")
-    write_remains(done.still)
-    if done.still:
+    write(f"{format_count(len(report.ids), 'memory')} forgotten.")
+    if report.derived:
+        write(f"{format_count(len(report.derived), 'memory')} derived from them forgotten as well.")
+    if report.restored:
+        write(f"{format_count(len(report.restored), 'source memory')} of those restored.")
+    if report.reactivated:
+        number = format_count(len(report.reactivated), "superseded memory")
+        verb = "are" if report.reactivated[1:] else "is"
+        write(f"{number} {verb} active again: {', '.join(report.reactivated)}.")
+    write_remains(report.still)
+    if report.still:
         write("It comes back when its passage there is edited, unless you delete it from the file.")
-    if done.unknown:
+    if report.unknown:
         write_error(missing)
 
 
@@ -285,27 +286,27 @@ def write_remains(places: Sequence[str]) -> None:
             by_file.setdefault(path, []).append(lines)
         else:  # a document without lines
             write(f"The text remains in {single_line(place)}.")
-    for path, found in sorted(by_file.items()):
-        numbers = [int(number) for lines in found for number in lines.split("-")]
-        where = f"{path}:{found[0]}" if len(found) == 1 else f"{path}, at {len(found):,} places in lines "
-        extent = "" if len(found) == 1 else f"{min(numbers)}-{max(numbers)}"
-        write(f"The text remains in {single_line(where + extent)}.")
+    for path, ranges in sorted(by_file.items()):
+        numbers = [int(number) for lines in ranges for number in lines.split("-")]
+        where = f"{path}:{ranges[0]}" if len(ranges) == 1 else f"{path}, at {len(ranges):,} places in lines "
+        span = "" if len(ranges) == 1 else f"{min(numbers)}-{max(numbers)}"
+        write(f"The text remains in {single_line(where + span)}.")
 
 
 def find_memories(memory: Memory, ids: Sequence[str]) -> list[Record]:
-    found: list[Record] = []
+    records: list[Record] = []
     for start in range(0, len(ids), SHOWN_BEFORE_FORGET):
-        found += memory.get(ids[start : start + SHOWN_BEFORE_FORGET], limit=MAX_CHARACTERS).records
-    return found
+        records += memory.get(ids[start : start + SHOWN_BEFORE_FORGET], limit=MAX_CHARACTERS).records
+    return records
 
 
-def confirm(action: str, done: str) -> None:
+def confirm(action: str, participle: str) -> None:
     """Ask whether to do what cannot be undone.
 
     Raises:
         InputError: There is no terminal to ask on.
     """
-    require_terminal(done)
+    require_terminal(participle)
     click.confirm(f"{action} permanently?", abort=True, err=True)
 
 
@@ -375,18 +376,18 @@ def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
 
 def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: str) -> None:
     with call.open(cold=True) as memory:
-        done = change(memory)
-    missing = f"Not found, or not yours: {', '.join(map(single_line, done.unknown))}."
-    if done.unknown and not done.ids and not done.unchanged:
+        report = change(memory)
+    missing = f"Not found, or not yours: {', '.join(map(single_line, report.unknown))}."
+    if report.unknown and not report.ids and not report.unchanged:
         raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
-    if call.print_json(done):
+    if call.print_json(report):
         return
-    write(f"{format_count(len(done.ids), 'memory')} {word}.")
-    if done.also:
-        write(f"Also {word}: {', '.join(done.also)}.")
-    if done.unchanged:
-        write(f"{format_count(len(done.unchanged), 'memory')} unchanged.")
-    if done.unknown:
+    write(f"{format_count(len(report.ids), 'memory')} {word}.")
+    if report.also:
+        write(f"Also {word}: {', '.join(report.also)}.")
+    if report.unchanged:
+        write(f"{format_count(len(report.unchanged), 'memory')} unchanged.")
+    if report.unknown:
         write_error(missing)
 
 
@@ -395,40 +396,40 @@ def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: s
 def history(call: Call, memory: str) -> None:
     """Show the history of a memory: its changes, its evidence and what superseded it."""
     with call.open(cold=True) as opened:
-        found = opened.history(memory)
+        page = opened.history(memory)
     if call.json:
-        call.print_json(serializers.history_fields(found, None))
+        call.print_json(serializers.history_fields(page, None))
         return
-    record = found.memory
+    record = page.memory
     write(
         f"{record.id}  {record.tier}, {record.status}, strength {record.strength:.2f}, "
         f"confidence {record.confidence:.2f}"
     )
     write(single_line(strip_control(record.content))[:200])
     write(f"{_format_time(record.recorded_at)}  recorded")
-    for event in found.events:
+    for event in page.events:
         write(_format_event(event, record.owner))
-    if found.evidence:
+    if page.evidence:
         evidence = (
-            f"{one} ({single_line(rule)})" if rule else one
-            for one, rule in zip(found.evidence, found.rules, strict=True)
+            f"{memory_id} ({single_line(rule)})" if rule else memory_id
+            for memory_id, rule in zip(page.evidence, page.rules, strict=True)
         )
         write(f"evidence: {', '.join(evidence)}")
     for name in ("derived", "supersedes", "superseded_by", "contradicts"):
-        ids = getattr(found, name)
+        ids = getattr(page, name)
         if ids:
             write(f"{name.replace('_', ' ')}: {', '.join(ids)}")
 
 
 def _format_event(event: Event, owner: str) -> str:
-    by = ""
+    other = ""
     if event.other:
         link = {"changed": ", before:", "wrong": " with", "not-wrong": " with"}.get(event.op, " by")
-        by = f"{link} {event.other}"
+        other = f"{link} {event.other}"
     run = f" in {event.run}" if event.run else ""
-    who = f", done by {strip_control(event.actor)}" if event.actor and event.actor != owner else ""
-    of = f" from {format_count(event.count, 'memory')}" if event.count else ""
-    return f"{_format_time(event.at)}  {EVENT_PHRASES[event.op]}{by}{of}{run}{who}"
+    actor = f", done by {strip_control(event.actor)}" if event.actor and event.actor != owner else ""
+    sources = f" from {format_count(event.count, 'memory')}" if event.count else ""
+    return f"{_format_time(event.at)}  {EVENT_PHRASES[event.op]}{other}{sources}{run}{actor}"
 
 
 def _format_time(micros: int) -> str:
@@ -463,21 +464,18 @@ def concepts() -> None:
 def list_concepts(call: Call, query: str, limit: int) -> None:
     """List concepts, most mentioned first; with PART only those with it in a name."""
     with call.open(cold=True) as memory:
-        found = memory.concepts.list(query=query)
-        missing = "" if found else missing_memories(memory)
-    shown = found[:limit]
-    if call.print_json({"concepts": shown, "total": len(found)}):
+        matches = memory.concepts.list(query=query)
+        missing = "" if matches else missing_memories(memory)
+    shown = matches[:limit]
+    if call.print_json({"concepts": shown, "total": len(matches)}):
         return
-    rows = [
-        (each.name, format_count(each.memories, "memory"), each.kind, each.id, ", ".join(each.aliases))
-        for each in shown
-    ]
+    rows = [(c.name, format_count(c.memories, "memory"), c.kind, c.id, ", ".join(c.aliases)) for c in shown]
     write_table(rows)
-    if len(found) > limit:
-        write_error(f"{limit:,} of {len(found):,} concepts; use -n {len(found)} to show all.")
+    if len(matches) > limit:
+        write_error(f"{limit:,} of {len(matches):,} concepts; use -n {len(matches)} to show all.")
     if missing:
         write(f"{missing}.\nhint: {SYNC_HINT}")
-    elif not found:
+    elif not matches:
         write(f"No concept has {single_line(query)!r} in a name." if query else "There are no concepts yet.")
         write_error("hint: scrubjay concepts add NAME")
 
@@ -514,11 +512,11 @@ def add_concept(
     visibility = "public" if public else "group" if group else "user"
     with call.open(cold=True) as memory:
         if file is not None:
-            done = memory.concepts.add_file(file, visibility=visibility, group=group)
+            report = memory.concepts.add_file(file, visibility=visibility, group=group)
         else:
-            done = memory.concepts.add(name or "", aliases, visibility=visibility, group=group)
-    if not call.print_json(done):
-        print_added(done)
+            report = memory.concepts.add(name or "", aliases, visibility=visibility, group=group)
+    if not call.print_json(report):
+        print_added(report)
 
 
 @concepts.command("merge")
@@ -550,9 +548,9 @@ def rename_concept(call: Call, name: str, to: str) -> None:
 def remove_concept(call: Call, name: str) -> None:
     """Remove a concept from the dictionary; it is not detected again, and its memories stay."""
     with call.open(cold=True) as memory:
-        gone = memory.concepts.remove(name)
-    referred = f"{format_count(gone.memories, 'memory')} mentioned it"
-    _print_change(call, gone, f"{gone.name} removed; {referred}. `scrubjay concepts add` restores it.")
+        removed = memory.concepts.remove(name)
+    referred = f"{format_count(removed.memories, 'memory')} mentioned it"
+    _print_change(call, removed, f"{removed.name} removed; {referred}. `scrubjay concepts add` restores it.")
 
 
 def _print_change(call: Call, concept: EntitySummary, sentence: str) -> None:
@@ -561,17 +559,17 @@ def _print_change(call: Call, concept: EntitySummary, sentence: str) -> None:
 
 
 def print_concept(page: EntityPage) -> None:
-    known = page.concept
-    write(paint(single_line(known.name), BOLD))
-    marks = [known.kind, format_count(known.memories, "memory"), known.id]
+    concept = page.concept
+    write(paint(single_line(concept.name), BOLD))
+    marks = [concept.kind, format_count(concept.memories, "memory"), concept.id]
     write(paint(single_line(" · ".join(marks)), DIM))
-    if known.aliases:
-        write(single_line(f"also {', '.join(known.aliases)}"))
+    if concept.aliases:
+        write(single_line(f"also {', '.join(concept.aliases)}"))
     if page.related:
         write("\nrelated")
         rows = [
-            (f"  {near.association:.2f}", near.name, format_count(near.support, "memory"))
-            for near in page.related
+            (f"  {related.association:.2f}", related.name, format_count(related.support, "memory"))
+            for related in page.related
         ]
         write_table(rows, "  ")
     _print_citations(page.memories)
@@ -580,24 +578,24 @@ def print_concept(page: EntityPage) -> None:
 def _print_citations(memories: Sequence[MemoryCitation]) -> None:
     if memories:
         write("\nmemories")
-    for one in memories:
-        write(f"  {single_line(one.phrase)}")
-        write("    " + paint(single_line(" · ".join(filter(None, (one.citation, one.date)))), DIM))
+    for memory in memories:
+        write(f"  {single_line(memory.phrase)}")
+        write("    " + paint(single_line(" · ".join(filter(None, (memory.citation, memory.date)))), DIM))
 
 
-def print_added(done: DictionaryReport) -> None:
+def print_added(report: DictionaryReport) -> None:
     write(
-        f"{format_count(done.added, 'concept')} added, {done.changed:,} changed, "
-        f"{format_count(done.linked, 'memory')} linked."
+        f"{format_count(report.added, 'concept')} added, {report.changed:,} changed, "
+        f"{format_count(report.linked, 'memory')} linked."
     )
-    for name, why in done.refused[:MAX_REJECTED]:
-        write_error(single_line(f"{name}: {why}; skipped."))
-    for clash in done.clashes[:MAX_REJECTED]:
+    for name, reason in report.refused[:MAX_REJECTED]:
+        write_error(single_line(f"{name}: {reason}; skipped."))
+    for clash in report.clashes[:MAX_REJECTED]:
         write_error(single_line(clash))
-    left = max(len(done.refused) - MAX_REJECTED, 0) + max(len(done.clashes) - MAX_REJECTED, 0)
-    if left:
-        write_error(f"… and {left:,} more; use --json to list all.")
-    if done.clashes:
+    surplus = max(len(report.refused) - MAX_REJECTED, 0) + max(len(report.clashes) - MAX_REJECTED, 0)
+    if surplus:
+        write_error(f"… and {surplus:,} more; use --json to list all.")
+    if report.clashes:
         write_error("hint: scrubjay concepts merge NAME INTO merges duplicates.")
 
 
@@ -623,14 +621,14 @@ def list_categories(call: Call, topics: bool, paths: bool, depth: int | None) ->
         raise InputError("--topics and --paths exclude each other.", hint="omit both to list all")
     kind = "topic" if topics else "path" if paths else None
     with call.open(cold=True) as memory:
-        found = memory.categories.list(kind=kind, depth=depth)
-        missing = "" if found else missing_memories(memory)
-    if call.print_json({"categories": found}):
+        listed = memory.categories.list(kind=kind, depth=depth)
+        missing = "" if listed else missing_memories(memory)
+    if call.print_json({"categories": listed}):
         return
-    print_tree(found, 0)
+    print_tree(listed, 0)
     if missing:
         write(f"{missing}.\nhint: {SYNC_HINT}")
-    elif not found:
+    elif not listed:
         write("There are no categories yet; they appear once there are more memories.")
 
 
@@ -642,19 +640,19 @@ def show_category(call: Call, name: str) -> None:
         page = memory.categories.show(name)
     if call.print_json(page):
         return
-    shelf = page.category
-    write(paint(single_line(shelf.name), BOLD))
-    write(paint(single_line(f"{shelf.kind} · {format_count(shelf.memories, 'memory')} · {shelf.id}"), DIM))
-    if shelf.overview or shelf.abstract:
-        write(indent(strip_control(shelf.overview or shelf.abstract).strip()))
+    node = page.category
+    write(paint(single_line(node.name), BOLD))
+    write(paint(single_line(f"{node.kind} · {format_count(node.memories, 'memory')} · {node.id}"), DIM))
+    if node.overview or node.abstract:
+        write(indent(strip_control(node.overview or node.abstract).strip()))
     if page.below:
         write()
-        print_tree(page.below, shelf.depth)
+        print_tree(page.below, node.depth)
     _print_citations(page.memories)
 
 
-def print_tree(shelves: Sequence[CategorySummary], top: int) -> None:
-    for shelf in shelves:
-        about = single_line(shelf.abstract).removeprefix(f"{single_line(shelf.name)}: ")
-        size = paint(f"({shelf.memories:,})  {shorten(about, MAX_PHRASE, placeholder='…')}".rstrip(), DIM)
-        write(f"{'  ' * (shelf.depth - top)}{single_line(shelf.name)} {size}")
+def print_tree(nodes: Sequence[CategorySummary], top: int) -> None:
+    for node in nodes:
+        about = single_line(node.abstract).removeprefix(f"{single_line(node.name)}: ")
+        size = paint(f"({node.memories:,})  {shorten(about, MAX_PHRASE, placeholder='…')}".rstrip(), DIM)
+        write(f"{'  ' * (node.depth - top)}{single_line(node.name)} {size}")

@@ -28,29 +28,29 @@ _COLOUR = re.compile(r"(\x1b\[(?:0|1|2|32|33|1;33|1;31)m)")
 
 
 def missing_memories(memory: Memory) -> str:
-    """Return words that say that the user has no memories, or an empty text if there are some."""
+    """Return a message that the user has no memories, or an empty text if there are some."""
     status = memory.status()
     user = memory.workspace.scope.user
     return "" if status.memories else f"You have no memories in {status.store} (user {user!r})"
 
 
 def write(text: str = "") -> None:
-    print(_print(text, sys.stdout))
+    print(_clean(text, sys.stdout))
 
 
 def write_now() -> None:
-    """Send on what was written: a pipe would hold the lines of a process that runs for days until they fill a block."""
+    """Flush the output: a pipe would hold the lines of a process that runs for days until they fill a block."""
     sys.stdout.flush()
 
 
 def write_error(text: str) -> None:
-    print(_print(text, sys.stderr), file=sys.stderr)
+    print(_clean(text, sys.stderr), file=sys.stderr)
 
 
-def _print(text: str, stream: TextIO) -> str:
+def _clean(text: str, stream: TextIO) -> str:
     if not supports_colour(stream):
         return strip_control(text)
-    return "".join(each if _COLOUR.fullmatch(each) else strip_control(each) for each in _COLOUR.split(text))
+    return "".join(part if _COLOUR.fullmatch(part) else strip_control(part) for part in _COLOUR.split(text))
 
 
 def write_json(payload: Any) -> None:
@@ -87,8 +87,8 @@ def highlight_matches(text: str, query: str) -> str:
     return "".join([*parts, text[last:]])
 
 
-def indent(text: str, by: str = "   ") -> str:
-    return "\n".join(f"{by}{each}".rstrip() for each in text.split("\n"))
+def indent(text: str, prefix: str = "   ") -> str:
+    return "\n".join(f"{prefix}{line}".rstrip() for line in text.split("\n"))
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -103,13 +103,13 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(f"{cell:<{width}}" for cell, width in row).rstrip() for row in padded]
 
 
-def write_table(rows: Sequence[Sequence[str]], before: str = "") -> None:
+def write_table(rows: Sequence[Sequence[str]], prefix: str = "") -> None:
     for line in table(rows):
-        write(before + line)
+        write(prefix + line)
 
 
 def require_terminal(undone: str, hint: str = "add --yes", *, json: bool = False) -> None:
-    """Raise `InputError` where nobody can be asked; ``undone`` says what was not done, such as "changed"."""
+    """Raise `InputError` without a terminal to ask on; ``undone`` is a participle of the action, such as "changed"."""
     if json or not sys.stdin.isatty():
         raise InputError(f"Confirmation needed but stdin is not a terminal. Nothing was {undone}.", hint=hint)
 
@@ -151,9 +151,9 @@ def snippet_lines(snippet: str, query: str) -> str:
 
 def result_header(number: int, result: Result, marks: Sequence[str]) -> list[str]:
     """Return the lines above a snippet: title, citation, marks and id."""
-    titled = [result.id] if result.title else []
+    id_mark = [result.id] if result.title else []
     return [
         f"{number}. {paint(single_line(result.title) or result.id, BOLD)}",
         *([indent(single_line(result.citation))] if result.citation != result.id else []),
-        indent(paint(single_line(" · ".join([*marks, *titled])), DIM)),
+        indent(paint(single_line(" · ".join([*marks, *id_mark])), DIM)),
     ]

@@ -44,29 +44,29 @@ F = TypeVar("F", bound=Callable[..., object])
 def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Give a command the flags of a class of `search.request`: those named, or all."""
 
-    def give(function: F) -> F:
-        for one in reversed(options_of(kind)):
-            if one.flags and one.name not in without and (not names or one.name in names):
-                function = _click_option(one)(function)
+    def decorate(function: F) -> F:
+        for option in reversed(options_of(kind)):
+            if option.flags and option.name not in without and (not names or option.name in names):
+                function = _click_option(option)(function)
         return function
 
-    return give
+    return decorate
 
 
-def _click_option(one: Option) -> Callable[[F], F]:
-    shown: dict[str, Any] = {"metavar": one.metavar, "default": one.flag_default}
-    if one.kind == "bool":
-        shown = {"default": one.default, "is_flag": True}
-    elif one.kind == "int" and one.bounds:
-        shown["type"] = click.IntRange(*one.bounds)
-    elif one.kind == "float":
-        shown["type"] = float
-    elif one.metavar is None:
-        shown["multiple"] = one.several
-        shown["type"] = click.Choice(one.choices) if one.choices else None
-    usual = ", ".join(one.default) if one.several and one.default else one.setting
-    words = f"{one.help}  [default: {usual}]" if usual else one.help
-    return click.option(*one.flags, one.name, help=words, **shown)
+def _click_option(option: Option) -> Callable[[F], F]:
+    attributes: dict[str, Any] = {"metavar": option.metavar, "default": option.flag_default}
+    if option.kind == "bool":
+        attributes = {"default": option.default, "is_flag": True}
+    elif option.kind == "int" and option.bounds:
+        attributes["type"] = click.IntRange(*option.bounds)
+    elif option.kind == "float":
+        attributes["type"] = float
+    elif option.metavar is None:
+        attributes["multiple"] = option.several
+        attributes["type"] = click.Choice(option.choices) if option.choices else None
+    default = ", ".join(option.default) if option.several and option.default else option.setting
+    help_text = f"{option.help}  [default: {default}]" if default else option.help
+    return click.option(*option.flags, option.name, help=help_text, **attributes)
 
 
 def validity_labels(result: Result) -> list[str]:
@@ -99,7 +99,7 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
     arguments = {"query": query, **options}
     for name in ("projects", "sources"):
         if name in arguments:
-            arguments[name] = [_absolute_path(one) for one in arguments[name]]
+            arguments[name] = [_absolute_path(value) for value in arguments[name]]
     if "here" in arguments:
         arguments["here"] = _absolute_path(arguments["here"])
     answer = ask_daemon(path, fingerprint, "search", arguments, DAEMON_SECONDS)
@@ -107,8 +107,8 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
 
 
 def _absolute_path(name: str) -> str:
-    written = name.startswith((".", "~")) or os.path.exists(name)
-    return os.path.abspath(os.path.expanduser(name)) if written else name
+    is_path = name.startswith((".", "~")) or os.path.exists(name)
+    return os.path.abspath(os.path.expanduser(name)) if is_path else name
 
 
 @command("search")
@@ -141,32 +141,32 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     full_text = weak or explain or '"' in text or "min_relevance" in arguments
     if weak:
         arguments.setdefault("min_relevance", 0.0)
-    found = search_in_daemon(call, text, arguments)
+    answer = search_in_daemon(call, text, arguments)
     missing = ""
-    if found is None or not (found.results or found.nearest):
+    if answer is None or not (answer.results or answer.nearest):
         with call.open(cold=True) as memory:
             from scrubjay.services.workspace import check_filters
 
-            found = memory.search(text, **arguments)
-            missing = "" if found.results or found.silence else missing_memories(memory)
+            answer = memory.search(text, **arguments)
+            missing = "" if answer.results or answer.silence else missing_memories(memory)
             if not missing:
-                found = check_filters(memory.workspace, memory.search, {"query": text, **arguments}, found)
+                answer = check_filters(memory.workspace, memory.search, {"query": text, **arguments}, answer)
     if call.json:
         from scrubjay.api.serializers import answer_fields
 
-        payload = answer_fields(found, explain=explain)
+        payload = answer_fields(answer, explain=explain)
         call.print_json(payload | ({"hint": f"{missing}: {SYNC_HINT}"} if missing else {}))
         return
     if missing:
         write(f"{missing}.\nhint: {SYNC_HINT}")
         return
-    numbered = list(enumerate(found.results, 1))
-    shown = len(numbered) if full_text else count_strong([one.relevance for one in found.results])
+    numbered = list(enumerate(answer.results, 1))
+    shown = len(numbered) if full_text else count_strong([r.relevance for r in answer.results])
     blocks = [format_result(number, result, text) for number, result in numbered[:shown]]
-    if rest := numbered[shown:] or list(enumerate(found.nearest, 1)):
-        blocks.append(weak_summary(rest, found.silence))
-    write("\n\n".join(blocks) or found.silence or f"Nothing found for: {single_line(text)}")
-    _print_footer(found, explain=explain)
+    if rest := numbered[shown:] or list(enumerate(answer.nearest, 1)):
+        blocks.append(weak_summary(rest, answer.silence))
+    write("\n\n".join(blocks) or answer.silence or f"Nothing found for: {single_line(text)}")
+    _print_footer(answer, explain=explain)
 
 
 SHOWN_WEAK: Final = 3
@@ -181,16 +181,16 @@ def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
     noun = "weak match" if len(weak) == 1 else "weak matches"
     lines = [silence or f"{len(weak):,} {noun}, less than 10 % likely to answer:"]
     shown = weak if silence else weak[:SHOWN_WEAK]
-    for number, one in shown:
-        marks = [one.citation, *([one.date] if one.date else []), f"relevance {one.relevance or 0.0:.2f}"]
-        marks += validity_labels(one)
-        text = single_line(one.snippet[front_matter_end(one.snippet) :])
+    for number, hit in shown:
+        marks = [hit.citation, *([hit.date] if hit.date else []), f"relevance {hit.relevance or 0.0:.2f}"]
+        marks += validity_labels(hit)
+        text = single_line(hit.snippet[front_matter_end(hit.snippet) :])
         if len(text) > WEAK_SNIPPET:
             text = text[:WEAK_SNIPPET].rpartition(" ")[0] + " …"
         lines += [paint(single_line(f"{number}. {' · '.join(marks)}"), DIM)]
         lines += [indent(text)]
-    left = len(weak) - len(shown)
-    lines.append(f"--weak shows {f'these and {left:,} more' if left else 'them whole'}.")
+    hidden = len(weak) - len(shown)
+    lines.append(f"--weak shows {f'these and {hidden:,} more' if hidden else 'them whole'}.")
     return "\n".join(lines)
 
 
@@ -221,35 +221,35 @@ def format_result(number: int, result: Result, query: str) -> str:
     if result.evidence:
         lines.append(indent(paint(f"from {', '.join(result.evidence)}", DIM)))
     for turn in result.turns:
-        head = f"{turn.offset:+d} {turn.role or 'turn'}"
-        head += f" · {turn.date}" if turn.date else ""
-        head += f" · score {turn.score:.3f}" if turn.score is not None else ""
-        lines.append(indent(paint(single_line(f"{head} · {turn.id}"), DIM)))
+        header = f"{turn.offset:+d} {turn.role or 'turn'}"
+        header += f" · {turn.date}" if turn.date else ""
+        header += f" · score {turn.score:.3f}" if turn.score is not None else ""
+        lines.append(indent(paint(single_line(f"{header} · {turn.id}"), DIM)))
         lines.append(indent(snippet_lines(turn.snippet, query)))
     if result.newer:
         lines.append(indent(paint(f"newer: {', '.join(result.newer)}", DIM)))
     if result.copies:
-        which = f": {', '.join(result.copied)}" if result.explanation is not None else ""
-        lines.append(indent(paint(f"{format_count(result.copies, 'duplicate')}{which}", DIM)))
+        ids = f": {', '.join(result.copied)}" if result.explanation is not None else ""
+        lines.append(indent(paint(f"{format_count(result.copies, 'duplicate')}{ids}", DIM)))
     if result.explanation is not None:
-        lines += [indent(each) for each in format_explanation(result.explanation, result.score)]
+        lines += [indent(line) for line in format_explanation(result.explanation, result.score)]
     return "\n".join(lines)
 
 
-def format_explanation(why: Explanation, score: float) -> list[str]:
-    lines = [single_line(why.reason)]
-    for part in why.contributions:
+def format_explanation(explanation: Explanation, score: float) -> list[str]:
+    lines = [single_line(explanation.reason)]
+    for part in explanation.contributions:
         sign = "-" if part.amount < 0 else "+"
         formula = f"value {part.value:.6f} x weight {part.weight:.6f} (raw {part.raw:.6f})"
         lines.append(f"{sign} {abs(part.amount):.6f}  {single_line(part.channel)}: {formula}")
-    for factor in why.factors:
+    for factor in explanation.factors:
         reason = f" ({single_line(factor.reason)})" if factor.reason else ""
         lines.append(f"x {factor.value:.6f}  {single_line(factor.name)}{reason}")
     lines.append(f"= {score:.6f}")
-    if why.way:
-        lines.append(f"via {single_line(why.way[1])} from {single_line(why.way[0])}")
-    if why.words:
-        words = ", ".join(f"{single_line(word)} {value:.3f}" for word, value in why.words.items())
+    if explanation.way:
+        lines.append(f"via {single_line(explanation.way[1])} from {single_line(explanation.way[0])}")
+    if explanation.words:
+        words = ", ".join(f"{single_line(word)} {value:.3f}" for word, value in explanation.words.items())
         lines.append(f"bm25 terms: {words}")
     return lines
 
@@ -258,16 +258,16 @@ SHOWN_DISPLACED: Final = 3
 """Most ids of memories displaced by age that are shown."""
 
 
-def _print_footer(found: Answer, *, explain: bool) -> None:
-    notes = [f"partial: {single_line(each)}" for each in found.partial]
-    notes += [f"note: {single_line(each)}" for each in found.notes] if explain else []
-    notes += as_of_notes(found.as_of)
-    if found.hidden:
-        older = format_count(found.hidden, "older memory")
-        named = ", ".join(found.displaced[:SHOWN_DISPLACED]) + ", …" * (found.hidden > SHOWN_DISPLACED)
-        notes.append(f"{older} left out ({named}): newer ones rank higher (raise --limit to show more)")
-    noun = "likely result" if found.nearest else "result"
-    notes.append(f"{format_count(len(found.results), noun)} in {found.took_ms:.0f} ms")
+def _print_footer(answer: Answer, *, explain: bool) -> None:
+    notes = [f"partial: {single_line(text)}" for text in answer.partial]
+    notes += [f"note: {single_line(text)}" for text in answer.notes] if explain else []
+    notes += as_of_notes(answer.as_of)
+    if answer.hidden:
+        older = format_count(answer.hidden, "older memory")
+        displaced = ", ".join(answer.displaced[:SHOWN_DISPLACED]) + ", …" * (answer.hidden > SHOWN_DISPLACED)
+        notes.append(f"{older} left out ({displaced}): newer ones rank higher (raise --limit to show more)")
+    noun = "likely result" if answer.nearest else "result"
+    notes.append(f"{format_count(len(answer.results), noun)} in {answer.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM))
 
 
@@ -287,34 +287,34 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     with call.open(cold=True) as memory:
         from scrubjay.services.workspace import check_filters
 
-        found = memory.thread(text, **arguments)
-        found = check_filters(memory.workspace, memory.thread, {"query": text, **arguments}, found)
+        story = memory.thread(text, **arguments)
+        story = check_filters(memory.workspace, memory.thread, {"query": text, **arguments}, story)
     if call.json:
         from scrubjay.api.serializers import thread_fields
 
-        call.print_json(thread_fields(found))
+        call.print_json(thread_fields(story))
         return
-    for number, knot in enumerate(found.knots, 1):
-        if knot.gap:
-            write(paint(f"   … {single_line(knot.gap)}", DIM) + "\n")
-        write(format_entry(number, knot, text, explain=explain) + "\n")
-    if not found.knots:
-        write(f"{found.silence or f'Nothing found for: {single_line(text)}'}\n")
-    notes = [f"partial: {single_line(each)}" for each in found.partial] + as_of_notes(found.as_of)
+    for number, entry in enumerate(story.knots, 1):
+        if entry.gap:
+            write(paint(f"   … {single_line(entry.gap)}", DIM) + "\n")
+        write(format_entry(number, entry, text, explain=explain) + "\n")
+    if not story.knots:
+        write(f"{story.silence or f'Nothing found for: {single_line(text)}'}\n")
+    notes = [f"partial: {single_line(text)}" for text in story.partial] + as_of_notes(story.as_of)
     notes.append(
-        f"{format_count(len(found.knots), 'memory')}, {found.left_out:,} left out, in {found.took_ms:.0f} ms"
+        f"{format_count(len(story.knots), 'memory')}, {story.left_out:,} left out, in {story.took_ms:.0f} ms"
     )
     write(paint("\n".join(notes), DIM))
 
 
-def format_entry(number: int, knot: ThreadEntry, query: str, *, explain: bool) -> str:
-    result, reached = knot.result, knot.reached
-    marks = [(knot.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
+def format_entry(number: int, entry: ThreadEntry, query: str, *, explain: bool) -> str:
+    result, reached = entry.result, entry.reached
+    marks = [(entry.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
     marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
     marks += [result.status] if result.status != "active" else []
     marks += validity_labels(result)
-    marks += [f"replaced by {', '.join(knot.replaced_by)}"] if knot.replaced_by else []
-    marks += [f"contradicts {', '.join(knot.contradicts)}"] if knot.contradicts else []
+    marks += [f"replaced by {', '.join(entry.replaced_by)}"] if entry.replaced_by else []
+    marks += [f"contradicts {', '.join(entry.contradicts)}"] if entry.contradicts else []
     lines = [
         *result_header(number, result, marks),
         snippet_lines(result.snippet, query),
@@ -375,15 +375,15 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
     with call.open(cold=True) as memory:
         from scrubjay.services.workspace import check_filters
 
-        found = memory.context(text, **arguments)
-        found = check_filters(memory.workspace, memory.context, {"query": text, **arguments}, found)
-    if call.print_json(found):
+        block = memory.context(text, **arguments)
+        block = check_filters(memory.workspace, memory.context, {"query": text, **arguments}, block)
+    if call.print_json(block):
         return
-    if found.text:
-        write(strip_control(found.text))
-    elif found.silence:
-        write_error(found.silence)
-    left = f", {format_count(len(found.left_out), 'memory')} left out" if found.left_out else ""
-    for each in found.partial:
-        write_error(f"partial: {single_line(each)}")
-    write_error(f"{format_count(found.tokens, 'token')} of {found.budget:,}{left}, in {found.took_ms:.0f} ms")
+    if block.text:
+        write(strip_control(block.text))
+    elif block.silence:
+        write_error(block.silence)
+    left = f", {format_count(len(block.left_out), 'memory')} left out" if block.left_out else ""
+    for part in block.partial:
+        write_error(f"partial: {single_line(part)}")
+    write_error(f"{format_count(block.tokens, 'token')} of {block.budget:,}{left}, in {block.took_ms:.0f} ms")

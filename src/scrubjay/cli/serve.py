@@ -69,20 +69,20 @@ def run_http(
         raise InputError(
             "--require-token and --open exclude each other. Nothing was started.", hint="give one of them"
         )
-    call.folder_must_exist()
-    where, tokens = Address.parse(address), TokenStore(tokens_path())
-    if not where.loopback:
+    call.require_store_folder()
+    listen_address, tokens = Address.parse(address), TokenStore(tokens_path())
+    if not listen_address.loopback:
         write_error(NO_TLS_WARNING)
     issuer = settings.oauth.issuer
     if issuer:
         _check_issuer(settings)
-    why = _why_token_needed(where, tokens, root_path, issuer)
+    reason = _why_token_needed(listen_address, tokens, root_path, issuer)
     tokenless = None
-    if open_ or not (require_token or root_path or issuer or not where.loopback):
-        tokenless = TokenlessAccess((*LOCAL_NAMES, where.host.lower()), always=open_)
-    if why and not open_ and not require_token:
+    if open_ or not (require_token or root_path or issuer or not listen_address.loopback):
+        tokenless = TokenlessAccess((*LOCAL_NAMES, listen_address.host.lower()), always=open_)
+    if reason and not open_ and not require_token:
         write_error(
-            f"Clients need a token because {why}; use --open to exempt your own programs on this machine."
+            f"Clients need a token because {reason}; use --open to exempt your own programs on this machine."
         )
 
     with ExitStack() as stack:
@@ -97,7 +97,7 @@ def run_http(
 
         run_server(
             settings,
-            where,
+            listen_address,
             tokens,
             partial(application, tokens=tokens, tokenless=tokenless),
             ready=ready,
@@ -110,14 +110,14 @@ def _store_name(settings: Settings) -> str:
     from scrubjay.storage.postgres.connection import hide_password
     from scrubjay.storage.urls import store_file
 
-    kept_nowhere = settings.store.startswith("memory:")
+    in_memory = settings.store.startswith("memory:")
     return single_line(
-        str(store_file(settings.store) or (settings.store if kept_nowhere else hide_password(settings.store)))
+        str(store_file(settings.store) or (settings.store if in_memory else hide_password(settings.store)))
     )
 
 
 def _check_issuer(settings: Settings) -> None:
-    """Say whether the issuer's tokens can be checked; a wrong issuer is an error, one that is down is not."""
+    """Warn if the issuer's tokens cannot be checked; a wrong issuer is an error, one that is down is not."""
     from scrubjay.api.oauth import check_issuer
 
     try:
@@ -128,9 +128,9 @@ def _check_issuer(settings: Settings) -> None:
         )
 
 
-def _why_token_needed(where: Address, tokens: TokenStore, root_path: str, issuer: str) -> str:
-    if not where.loopback:
-        return f"{where.host} is not a loopback address"
+def _why_token_needed(address: Address, tokens: TokenStore, root_path: str, issuer: str) -> str:
+    if not address.loopback:
+        return f"{address.host} is not a loopback address"
     if root_path:
         return "--root-path implies a reverse proxy"
     if issuer:
@@ -147,7 +147,7 @@ DEFAULT_READERS = 4
 
 
 def _token_options(prefix: str = "", unless: str = "tokens exist") -> Callable[[F], F]:
-    require, let = ("require", "let") if prefix else ("Require", "Let")
+    require, allow = ("require", "let") if prefix else ("Require", "Let")
     options = (
         click.option(
             "--require-token", is_flag=True, help=f"{prefix}{require} a token from local clients too."
@@ -156,7 +156,7 @@ def _token_options(prefix: str = "", unless: str = "tokens exist") -> Callable[[
             "--open",
             "open_",
             is_flag=True,
-            help=f"{prefix}{let} your own local programs connect without a token even if {unless}.",
+            help=f"{prefix}{allow} your own local programs connect without a token even if {unless}.",
         ),
     )
     return lambda function: options[0](options[1](function))
@@ -244,26 +244,26 @@ def worker(call: Call) -> None:
     owner = Principal(settings.tenant, settings.user, tuple(settings.groups))
     data = data_folder(environment(call.store, call.user))
 
-    def report(who: Principal, enriched: EnrichReport, embedded: EmbedReport) -> None:
-        principal = {"tenant": who.tenant, "user": who.user, "groups": who.groups}
+    def report(caller: Principal, enriched: EnrichReport, embedded: EmbedReport) -> None:
+        principal = {"tenant": caller.tenant, "user": caller.user, "groups": caller.groups}
         if call.print_json({**principal, "enriched": enriched, "embedded": embedded}):
             write_now()
             return
-        left = enriched.waiting + embedded.waiting
-        if embedded.embedded or enriched.linked or enriched.learned or left:
+        pending = enriched.waiting + embedded.waiting
+        if embedded.embedded or enriched.linked or enriched.learned or pending:
             counts = (
                 f"{format_count(embedded.embedded, 'memory')} embedded",
                 f"{format_count(enriched.linked, 'concept mention')} linked",
                 f"{format_count(enriched.learned, 'fact')} learned",
-                f"{left:,} pending",
+                f"{pending:,} pending",
             )
             now = datetime.now().astimezone()
-            write(f"{now:%H:%M:%S}  {strip_control(who.user)}: {', '.join(counts)}")
+            write(f"{now:%H:%M:%S}  {strip_control(caller.user)}: {', '.join(counts)}")
             write_now()
         for problem in enriched.problems:
             write_error(f"warning: {strip_control(problem.message)}")
 
-    call.folder_must_exist()
+    call.require_store_folder()
     with call.open(new=True) as memory, stop_on_signal() as stop:
         write_error(
             f"Enriching and embedding as memories come; store {_store_name(settings)}; press Ctrl-C to stop."
@@ -274,13 +274,13 @@ def worker(call: Call) -> None:
         def principals() -> list[Principal]:
             return stored_principals(memory, token_principals(owner, tokens))
 
-        served = tenant_counts(
-            memory.workspace.store, {who.tenant for who in token_principals(owner, tokens)}
+        counted = tenant_counts(
+            memory.workspace.store, {caller.tenant for caller in token_principals(owner, tokens)}
         )
-        if served.hidden:
-            named = ", ".join(map(single_line, served.tenants))
+        if counted.hidden:
+            tenants = ", ".join(map(single_line, counted.tenants))
             write_error(
-                f"note: {single_line(served.hidden)} Serving those of the settings and the tokens: {named}."
+                f"note: {single_line(counted.hidden)} Serving those of the settings and the tokens: {tenants}."
             )
         Worker(memory, principals, job, log).run(
             stop, report, lambda error: write_error(f"error: {strip_control(str(error))}")
@@ -309,7 +309,7 @@ def mcp(call: Call, http: str | None, require_token: bool, open_: bool) -> None:
             raise InputError(f"{option} needs --http: over standard input the client is you.")
         from scrubjay.server.mcp.stdio import serve_stdio
 
-        call.folder_must_exist()
+        call.require_store_folder()
         serve_stdio(call.settings, environment(call.store, call.user))
         return
     from scrubjay.server.mcp.http import MCP_PATH, create_mcp_app
@@ -344,11 +344,11 @@ def proxy(
     from scrubjay.server.proxy.app import create_proxy_app
 
     settings = call.settings
-    found = settings.proxy
-    found = replace(found, openai=openai or found.openai, anthropic=anthropic or found.anthropic)
+    old = settings.proxy
+    changed = replace(old, openai=openai or old.openai, anthropic=anthropic or old.anthropic)
     run_http(
         call,
-        replace(settings, proxy=found),
+        replace(settings, proxy=changed),
         address,
         create_proxy_app,
         "OpenAI at {url}/openai/v1, Anthropic at {url}/anthropic",
@@ -396,8 +396,8 @@ def create_token(
     It identifies --user, by default you, and only the groups given here.
     """
     settings = call.settings
-    lasts = None if expires == "never" else parse_duration(expires) // SECOND
-    who = Principal(
+    lifetime = None if expires == "never" else parse_duration(expires) // SECOND
+    principal = Principal(
         tenant or settings.tenant,
         settings.user,
         groups,
@@ -406,15 +406,16 @@ def create_token(
     )
     tokens = TokenStore(tokens_path())
     first = not tokens.all()
-    secret = tokens.create(name, who, lasts)
+    secret = tokens.create(name, principal, lifetime)
     if call.json:
-        created = next(each for each in tokens.all() if each.name == name)
+        created = next(entry for entry in tokens.all() if entry.name == name)
         call.print_json(_token_fields(created) | {"token": secret})
         return
     write(secret)
-    until = "without expiry" if lasts is None else f"for {expires}"
+    validity = "without expiry" if lifetime is None else f"for {expires}"
     write_error(
-        f"Valid for user {strip_control(who.user)} {until}. It is shown only once; its hash is stored in {tokens.file}."
+        f"Valid for user {strip_control(principal.user)} {validity}. "
+        f"It is shown only once; its hash is stored in {tokens.file}."
     )
     if first:
         write_error(
@@ -425,18 +426,18 @@ def create_token(
 @token.command("list")
 def list_tokens(call: Call) -> None:
     """List tokens; their secrets are not stored."""
-    found = TokenStore(tokens_path()).all()
-    if call.print_json({"tokens": [_token_fields(each) for each in found]}):
+    tokens = TokenStore(tokens_path()).all()
+    if call.print_json({"tokens": [_token_fields(item) for item in tokens]}):
         return
-    if not found:
+    if not tokens:
         write_error("There are no tokens.")
         return
     rows = [("name", "tenant", "user", "groups", "agent", "scopes", "expires")]
-    for each in found:
-        shown = _token_fields(each)
-        ends = f"{shown['expires'] or 'never'}{' (expired)' if shown['expired'] else ''}"
-        scopes = ", ".join(each.scopes)
-        rows.append((each.name, each.tenant, each.user, ", ".join(each.groups), each.agent, scopes, ends))
+    for item in tokens:
+        fields = _token_fields(item)
+        expiry = f"{fields['expires'] or 'never'}{' (expired)' if fields['expired'] else ''}"
+        scopes = ", ".join(item.scopes)
+        rows.append((item.name, item.tenant, item.user, ", ".join(item.groups), item.agent, scopes, expiry))
     write_table(rows)
 
 
@@ -444,20 +445,20 @@ def list_tokens(call: Call) -> None:
 @click.argument("name")
 def revoke_token(call: Call, name: str) -> None:
     """Revoke a token at once, in running servers too."""
-    gone = TokenStore(tokens_path()).revoke(name)
-    if not call.print_json(_token_fields(gone)):
-        write(f"Revoked {strip_control(gone.name)}.")
+    revoked = TokenStore(tokens_path()).revoke(name)
+    if not call.print_json(_token_fields(revoked)):
+        write(f"Revoked {strip_control(revoked.name)}.")
 
 
-def _token_fields(each: Token) -> dict[str, object]:
+def _token_fields(entry: Token) -> dict[str, object]:
     return {
-        "name": each.name,
-        "tenant": each.tenant,
-        "user": each.user,
-        "groups": list(each.groups),
-        "agent": each.agent,
-        "scopes": list(each.scopes),
-        "created": iso_seconds(each.created * SECOND),
-        "expires": None if each.expires is None else iso_seconds(each.expires * SECOND),
-        "expired": each.expired(time.time()),
+        "name": entry.name,
+        "tenant": entry.tenant,
+        "user": entry.user,
+        "groups": list(entry.groups),
+        "agent": entry.agent,
+        "scopes": list(entry.scopes),
+        "created": iso_seconds(entry.created * SECOND),
+        "expires": None if entry.expires is None else iso_seconds(entry.expires * SECOND),
+        "expired": entry.expired(time.time()),
     }

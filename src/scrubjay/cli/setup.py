@@ -1,4 +1,4 @@
-"""setup: find agents, repositories and notes, show what it would do, do it after one yes, prove it, take it back."""
+"""setup: find agents, repositories and notes, show the plan, carry it out after one yes, check it, undo it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from scrubjay.agents.setup import (
+    DONE,
     LEFT_OUT,
-    THERE,
     TODO,
     AgentStep,
     FolderStep,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 MAX_LISTED: Final = 10
-"""Entries that need nothing of the person and are listed."""
+"""Most listed entries that need no action."""
 
 
 @command("setup")
@@ -59,17 +59,17 @@ def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
     record = SetupRecord.load(home)
     if undo:
         return _undo(call, settings, home, record, dry_run=dry_run, yes=yes)
-    plan = make_plan(home, _current_folder(), [each.root for each in _sources(call, settings)])
+    plan = make_plan(home, _current_folder(), [source.root for source in _sources(call, settings)])
     if not call.json:
         _print_plan(plan, settings)
-    todo = plan.of(TODO)
+    todo = plan.in_state(TODO)
     if dry_run or not todo:
         call.print_json({"done": False, "steps": plan.steps})
         return 0
     if not yes:
-        todo = _ask(call, todo)
-    failed = _do(call, todo, settings, home, record)
-    checks = _prove(call, settings, home)
+        todo = _ask_which(call, todo)
+    failed = _run_steps(call, todo, settings, home, record)
+    checks = _run_doctor(call, settings, home)
     sound = not failed and not any(check.state == PROBLEM for check in checks)
     if not call.print_json(
         {"done": True, "steps": plan.steps, "failed": failed, "sound": sound, "checks": checks}
@@ -86,7 +86,7 @@ def _current_folder() -> Path:
 
 
 def _sources(call: Call, settings: Settings) -> Sequence[SourceStatus]:
-    """The registered sources; looking does not create a store."""
+    """The registered sources; a missing store is not created."""
     if not _has_store(settings):
         return ()
     with call.open(cold=True) as memory:
@@ -99,14 +99,14 @@ def _has_store(settings: Settings) -> bool:
 
 
 def _print_plan(plan: SetupPlan, settings: Settings) -> None:
-    todo = plan.of(TODO)
+    todo = plan.in_state(TODO)
     if todo:
         write(paint("To be set up", BOLD))
         write_table([(str(number), *_columns(step)) for number, step in enumerate(todo, 1)], "  ")
     _print_reasons([step for step in todo if isinstance(step, FolderStep)], todo, settings)
-    _print_rest("Already set up", [(step.name, "") for step in plan.of(THERE)])
-    _print_rest("Left out", [(step.name, step.why) for step in plan.of(LEFT_OUT)])
-    if plan.cut:
+    _print_list("Already set up", [(step.name, "") for step in plan.in_state(DONE)])
+    _print_list("Left out", [(step.name, step.why) for step in plan.in_state(LEFT_OUT)])
+    if plan.truncated:
         write("\nThe look below your home folder ended early; scrubjay sync DIR adds what it did not see.")
     if not any(isinstance(step, FolderStep) for step in plan.steps):
         write("\nNo repository or folder of notes was found; scrubjay sync DIR adds one.")
@@ -119,7 +119,7 @@ def _print_plan(plan: SetupPlan, settings: Settings) -> None:
 def _columns(step: Step) -> tuple[str, str, str]:
     if isinstance(step, FolderStep):
         return step.kind, step.name, "not counted" if step.notes is None else format_count(step.notes, "note")
-    parts = f"without {', '.join(step.missing)} so far" if step.began and step.missing else ""
+    parts = f"without {', '.join(step.missing)} so far" if step.partly_installed and step.missing else ""
     return "agent", step.title, parts or f"{format_count(len(step.files), 'file')} of its configuration"
 
 
@@ -131,7 +131,7 @@ def _print_reasons(folders: Sequence[Step], todo: Sequence[Step], settings: Sett
     for step in todo:
         if isinstance(step, AgentStep):
             write(f"\n{step.title}: can search and add memories. What is captured:")
-            for text in step.captured:
+            for text in step.notes:
                 write(f"  {text}")
             write(f"  Changes {', '.join(step.files)}; scrubjay install {step.name} --dry-run shows how.")
     if todo:
@@ -142,16 +142,16 @@ def _print_reasons(folders: Sequence[Step], todo: Sequence[Step], settings: Sett
         write("Undo        scrubjay setup --undo")
 
 
-def _print_rest(title: str, rows: Sequence[tuple[str, str]]) -> None:
+def _print_list(title: str, rows: Sequence[tuple[str, str]]) -> None:
     if rows:
         write(f"\n{paint(title, BOLD)}")
-        for name, why in rows[:MAX_LISTED]:
-            write(f"  {single_line(name)}{f': {single_line(why)}' if why else ''}")
+        for name, reason in rows[:MAX_LISTED]:
+            write(f"  {single_line(name)}{f': {single_line(reason)}' if reason else ''}")
         if len(rows) > MAX_LISTED:
             write(f"  and {len(rows) - MAX_LISTED:,} more, which --json lists")
 
 
-def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
+def _ask_which(call: Call, todo: Sequence[Step]) -> list[Step]:
     require_terminal("changed", "add --yes, or --dry-run to see what would be done", json=call.json)
 
     def chosen(text: str) -> list[Step]:
@@ -167,11 +167,11 @@ def _ask(call: Call, todo: Sequence[Step]) -> list[Step]:
 
     write()
     question = "Set up all of it? Enter = yes, n = no, or the numbers to leave out"
-    wanted: list[Step] = click.prompt(question, default="", show_default=False, value_proc=chosen, err=True)
-    return wanted
+    steps: list[Step] = click.prompt(question, default="", show_default=False, value_proc=chosen, err=True)
+    return steps
 
 
-def _do(
+def _run_steps(
     call: Call, todo: Sequence[Step], settings: Settings, home: Home, record: SetupRecord
 ) -> dict[str, str]:
     """Do every step, and return what failed by name."""
@@ -180,33 +180,33 @@ def _do(
     failed: dict[str, str] = {}
     folders = [step for step in todo if isinstance(step, FolderStep)]
     with call.open(new=True) as memory:
-        waiting = 0
+        pending = 0
         for step in folders:
             if not call.json:
                 write(f"\n{single_line(step.name)}")
-            new, before = record.add(step), {each.root for each in memory.sources()}
+            is_new, known = record.add(step), {source.root for source in memory.sources()}
             try:
                 with show_progress(quiet=call.json) as (report, _):
-                    done = memory.sync(step.name, progress=report)
+                    synced = memory.sync(step.name, progress=report)
                 # A sync may register more than one source of a folder.
-                record.add_sources(each.root for each in memory.sources() if each.root not in before)
+                record.add_sources(source.root for source in memory.sources() if source.root not in known)
             except (ScrubjayError, OSError) as error:
-                if new:
+                if is_new:
                     record.remove(step)
                 _print_failure(call, failed, step.name, error)
                 continue
-            waiting = done.waiting
+            pending = synced.waiting
             if not call.json:
-                print_summary(done)
+                print_summary(synced)
         follow = start_embedding(settings, environment(), memory)
     if folders and not call.json:
-        pending_embedding(waiting, 0.0, follow=follow)
+        pending_embedding(pending, 0.0, follow=follow)
     for agent in (step for step in todo if isinstance(step, AgentStep)):
-        new = record.add(agent)
+        is_new = record.add(agent)
         try:
             installation.apply_plan(install_plan(agent, home), home)
         except (ScrubjayError, OSError) as error:
-            if new:
+            if is_new:
                 record.remove(agent)
             _print_failure(call, failed, agent.name, error)
             continue
@@ -223,8 +223,8 @@ def _print_failure(call: Call, failed: dict[str, str], name: str, error: Excepti
             write_error(f"  hint: {single_line(error.hint)}")
 
 
-def _prove(call: Call, settings: Settings, home: Home) -> list[Check]:
-    """Run the doctor; print the proof of each agent, and what is not as it should be."""
+def _run_doctor(call: Call, settings: Settings, home: Home) -> list[Check]:
+    """Run the doctor; print the checks of each agent, and every warning and problem."""
     from scrubjay.agents.base import AGENTS
     from scrubjay.doctor.checks import Installation
     from scrubjay.doctor.run import run_checks
@@ -256,10 +256,10 @@ def _undo(
 ) -> int:
     from scrubjay.agents.base import find_agent
 
-    roots = {each.root: each for each in _sources(call, settings) if each.root in record.sources}
-    done: dict[str, Any] = {"done": False, "agents": record.agents, "sources": list(roots)}
+    roots = {source.root: source for source in _sources(call, settings) if source.root in record.sources}
+    result: dict[str, Any] = {"done": False, "agents": record.agents, "sources": list(roots)}
     if not (record.agents or roots or record.completed):
-        if not call.print_json(done):
+        if not call.print_json(result):
             write("Nothing to undo: setup has changed nothing that is still there.")
         return 0
     if not call.json:
@@ -273,7 +273,7 @@ def _undo(
                 f"  not {find_agent(name).title}, which was set up in part before: scrubjay uninstall {name}"
             )
     if dry_run:
-        call.print_json(done)
+        call.print_json(result)
         return 0
     if not yes:
         require_terminal("changed", "add --yes, or --dry-run to see what would be done", json=call.json)
@@ -286,9 +286,9 @@ def _undo(
     record.keep(
         [root for root in roots if root in failed], [name for name in record.agents if name in failed]
     )
-    if not call.print_json({**done, "done": True, "failed": failed, "kept": kept}):
-        stays = f"{format_count(kept, 'memory')} from sessions, additions and before the setup"
-        write(f"\nDone. {stays} stay in {single_line(settings.store)}.")
+    if not call.print_json({**result, "done": True, "failed": failed, "kept": kept}):
+        remaining = f"{format_count(kept, 'memory')} from sessions, additions and before the setup"
+        write(f"\nDone. {remaining} stay in {single_line(settings.store)}.")
         write("`scrubjay sources` lists their folders, and `scrubjay sources remove` removes one.")
     return 1 if failed else 0
 

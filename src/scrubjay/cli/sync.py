@@ -55,7 +55,7 @@ STAGES = {
     "words": ("Sorting words", "memory"),
     "vectors": ("Copying vectors", "vector"),
 }
-"""Stage to what it is called while it runs, and what it counts."""
+"""Stage to its label while it runs, and the noun that it counts."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class EmbeddingPace:
     first: tuple[float, int] | None = None
     last: tuple[float, int] = (0.0, 0)
 
-    def saw(self, done: int, at: float) -> None:
+    def record(self, done: int, at: float) -> None:
         if self.first is None:
             self.first = (at, done)
         self.last = (at, done)
@@ -73,7 +73,7 @@ class EmbeddingPace:
     def rate(self) -> float:
         """Passages a second; 0 if nothing was embedded.
 
-        >>> pace = EmbeddingPace(); pace.saw(0, 1.0); pace.saw(30, 3.0); pace.rate
+        >>> pace = EmbeddingPace(); pace.record(0, 1.0); pace.record(30, 3.0); pace.rate
         15.0
         """
         if self.first is None or self.last[0] <= self.first[0]:
@@ -83,7 +83,7 @@ class EmbeddingPace:
 
 @dataclass(slots=True)
 class _PlainLines:
-    """Plain lines on standard error: one at the end of each stage, and one now and then before it."""
+    """Plain lines on standard error: one at the end of each stage, and one every `LINE_SECONDS` before it."""
 
     last_line: dict[str, float] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
@@ -91,14 +91,14 @@ class _PlainLines:
     def __call__(self, report: Progress) -> None:
         now = time.monotonic()
         due = now - self.last_line.setdefault(report.stage, now) >= LINE_SECONDS
-        ends = report.done >= report.total and report.stage not in self.ended
-        if not (due or ends):
+        is_end = report.done >= report.total and report.stage not in self.ended
+        if not (due or is_end):
             return
         self.last_line[report.stage] = now
-        if ends:
+        if is_end:
             self.ended.add(report.stage)
         doing, noun = _stage_name(report.stage)
-        left = "" if ends or report.left is None else f", about {format_duration(report.left)} left"
+        left = "" if is_end or report.left is None else f", about {format_duration(report.left)} left"
         write_error(
             f"{doing}: {report.done:,} of {format_count(report.total, noun)}, {format_duration(report.seconds)}{left}"
         )
@@ -106,25 +106,25 @@ class _PlainLines:
 
 @contextmanager
 def show_progress(*, quiet: bool = False) -> Iterator[tuple[Callable[[Progress], None], EmbeddingPace]]:
-    """Yield the progress callback of a long call, and the pace it sees; ``quiet`` shows nothing."""
+    """Yield the progress callback of a long call, and the pace it records; ``quiet`` shows nothing."""
     pace = EmbeddingPace()
 
-    def noting(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
+    def recording(show: Callable[[Progress], None]) -> Callable[[Progress], None]:
         def report(progress: Progress) -> None:
             pace.report = progress
             if progress.stage == "embed":
-                pace.saw(progress.done, time.monotonic())
+                pace.record(progress.done, time.monotonic())
             show(progress)
 
         return report
 
     if quiet:
-        yield noting(lambda _: None), pace
+        yield recording(lambda _: None), pace
     elif sys.stderr.isatty():
         with _progress_bar() as show:
-            yield noting(show), pace
+            yield recording(show), pace
     else:
-        yield noting(_PlainLines()), pace
+        yield recording(_PlainLines()), pace
 
 
 @contextmanager
@@ -137,15 +137,15 @@ def _progress_bar() -> Iterator[Callable[[Progress], None]]:
         doing, noun = _stage_name(report.stage)
         if report.stage not in bars:
             size = shutil.get_terminal_size()  # tqdm ignores a terminal without a size
-            sized = report.all_bytes > 0
+            by_bytes = report.all_bytes > 0
             layout = "{desc} {bar} {n_fmt}/{total_fmt} {rate_fmt} {remaining}" + (
-                "{postfix}" if sized else ""
+                "{postfix}" if by_bytes else ""
             )
             bars[report.stage] = tqdm(
-                total=report.all_bytes if sized else report.total,
+                total=report.all_bytes if by_bytes else report.total,
                 desc=doing,
-                unit="B" if sized else f" {noun}s",
-                unit_scale=sized,
+                unit="B" if by_bytes else f" {noun}s",
+                unit_scale=by_bytes,
                 smoothing=0,  # the mean rate since the stage began
                 leave=False,
                 bar_format=layout,
@@ -154,10 +154,10 @@ def _progress_bar() -> Iterator[Callable[[Progress], None]]:
                 nrows=size.lines,
             )
         bar = bars[report.stage]
-        sized = report.all_bytes > 0
-        bar.total = report.all_bytes if sized else report.total
-        bar.update((report.bytes if sized else report.done) - bar.n)
-        if sized:
+        by_bytes = report.all_bytes > 0
+        bar.total = report.all_bytes if by_bytes else report.total
+        bar.update((report.bytes if by_bytes else report.done) - bar.n)
+        if by_bytes:
             bar.set_postfix_str(f"{report.done:,} of {format_count(report.total, noun)}", refresh=False)
         bar.refresh()
 
@@ -248,16 +248,16 @@ def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: An
                     write_error(NOTHING_TO_SYNC)
                 done = _enrich(memory, done, seconds, report)
         except KeyboardInterrupt:
-            full = Path(path or "").expanduser().absolute()
-            if path is None or any(full.is_relative_to(source.root) for source in memory.sources()):
+            folder = Path(path or "").expanduser().absolute()
+            if path is None or any(folder.is_relative_to(source.root) for source in memory.sources()):
                 note = _interrupted_note(pace.report, searchable=searchable)
             else:
-                note = f"Nothing was read yet; run `scrubjay sync {single_line(str(full))}` again."
+                note = f"Nothing was read yet; run `scrubjay sync {single_line(str(folder))}` again."
             write_error(f"\nStopped. {note}")
             raise
         follow = start_embedding(settings, environment(call.store, call.user), memory)
         failed = {problem.path for problem in done.problems}
-        missing = failed and any(not each.present and each.root in failed for each in memory.sources())
+        missing = failed and any(not source.present and source.root in failed for source in memory.sources())
     if not call.json:
         pending_embedding(done.waiting, pace.rate, follow=follow)
     if missing:
@@ -270,16 +270,16 @@ def _enrich(
     """Enrich and embed after the summary; return the report with the number that is still pending."""
     from scrubjay.services.sync import embed_few
 
-    found = memory.enrich(progress=report)
-    if found.linked or found.learned:
-        facts = f"{format_count(found.learned, 'fact')} extracted, " if found.learned else ""
-        write(f"{format_count(found.linked, 'concept')} linked, {facts}{format_duration(found.seconds)}")
-    if found.waiting and not found.problems:
+    result = memory.enrich(progress=report)
+    if result.linked or result.learned:
+        facts = f"{format_count(result.learned, 'fact')} extracted, " if result.learned else ""
+        write(f"{format_count(result.linked, 'concept')} linked, {facts}{format_duration(result.seconds)}")
+    if result.waiting and not result.problems:
         write("Another process links the rest.")
-    if found.notices:
-        write(f"{format_count(len(found.notices), 'changed learned file')} stored")
-    _print_problems((*found.notices, *found.problems))
-    if not (seconds or done.waiting or found.learned):
+    if result.notices:
+        write(f"{format_count(len(result.notices), 'changed learned file')} stored")
+    _print_problems((*result.notices, *result.problems))
+    if not (seconds or done.waiting or result.learned):
         return done
     embedded = memory.embed(seconds=seconds, progress=report) if seconds else embed_few(memory.workspace)
     if embedded.embedded:
@@ -294,12 +294,12 @@ def _interrupted_note(last: Progress | None, *, searchable: bool) -> str:
         return "All files are stored and searchable; run `scrubjay embed` to finish embedding."
     if searchable:
         return "All files are stored and searchable; the next sync links the rest, or it follows in the background."
-    far = (
+    progress = (
         f"{last.done:,} of {format_count(last.total, 'changed file')}"
         if last and last.stage == "write"
         else "What was read is"
     )
-    return f"{far} stored and searchable; run `scrubjay sync` to continue."
+    return f"{progress} stored and searchable; run `scrubjay sync` to continue."
 
 
 def print_summary(done: SyncReport) -> None:
@@ -318,36 +318,36 @@ def print_summary(done: SyncReport) -> None:
         write(
             f"{format_count(done.forgotten, 'forgotten passage')} skipped; the files still contain the text"
         )
-    for kind, times in done.scrubbed.items():
+    for kind, count in done.scrubbed.items():
         write(
-            f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced (`scrubjay redactions` lists them)."
+            f"{format_count(count, 'secret')} of kind {single_line(kind)} replaced (`scrubjay redactions` lists them)."
         )
     _print_problems((*done.notices, *done.problems))
 
 
 def _print_problems(problems: Sequence[FileError]) -> None:
-    for trouble in problems:
-        message = trouble.message
-        named = message if message.startswith(trouble.path) else f"{trouble.path}: {message}"
-        write_error(single_line(named))
-        if trouble.hint:
-            write_error(f"  hint: {single_line(trouble.hint)}")
+    for problem in problems:
+        message = problem.message
+        line = message if message.startswith(problem.path) else f"{problem.path}: {message}"
+        write_error(single_line(line))
+        if problem.hint:
+            write_error(f"  hint: {single_line(problem.hint)}")
 
 
-def _commit_counts(counted: SyncReport | SourceStatus) -> str:
-    left_out = f", {counted.left_out:,} left out (merges, bots, version bumps)" if counted.left_out else ""
-    return format_count(counted.commits, "commit") + left_out
+def _commit_counts(report: SyncReport | SourceStatus) -> str:
+    left_out = f", {report.left_out:,} left out (merges, bots, version bumps)" if report.left_out else ""
+    return format_count(report.commits, "commit") + left_out
 
 
-def pending_embedding(waiting: int, rate: float, *, follow: bool = False) -> None:
-    """Print how many passages are pending, and what to do; ``follow`` says that a background process embeds them."""
-    if waiting and follow:
+def pending_embedding(pending: int, rate: float, *, follow: bool = False) -> None:
+    """Print how many passages are pending, and the next step; ``follow``: a background process embeds them."""
+    if pending and follow:
         write(
-            f"{format_count(waiting, 'passage')} pending embedding, in the background (see `scrubjay status`)."
+            f"{format_count(pending, 'passage')} pending embedding, in the background (see `scrubjay status`)."
         )
-    elif waiting:
-        about = f" (about {format_duration(waiting / rate)})" if rate > 0 else ""
-        write(f"{format_count(waiting, 'passage')} pending embedding; run `scrubjay embed`{about}.")
+    elif pending:
+        estimate = f" (about {format_duration(pending / rate)})" if rate > 0 else ""
+        write(f"{format_count(pending, 'passage')} pending embedding; run `scrubjay embed`{estimate}.")
 
 
 MAX_NAMED = 5
@@ -366,7 +366,7 @@ def watch(call: Call) -> None:
 
     env = environment(call.store, call.user)
     log = call.settings.log.open(data_folder(env))
-    call.folder_must_exist()
+    call.require_store_folder()
     with (
         call.open(new=True) as memory,
         stop_on_signal() as stop,
@@ -414,11 +414,11 @@ def sources() -> None:
 def list_sources(call: Call) -> None:
     """List the registered sources."""
     with call.open(cold=True) as memory:
-        found = memory.sources()
-    if call.print_json({"sources": found}):
+        registered = memory.sources()
+    if call.print_json({"sources": registered}):
         return
-    write_table(source_rows(found))
-    if not found:
+    write_table(source_rows(registered))
+    if not registered:
         write("No source is registered.\nhint: scrubjay sync DIR")
 
 
@@ -434,42 +434,41 @@ def remove_source(call: Call, source: str, yes: bool) -> None:
     with call.open(cold=True) as memory:
         if not yes:
             _confirm_removal(memory, source)
-        gone = memory.remove_source(source)
-    if not call.print_json(gone):
-        brought = format_count(gone.passages, "passage")
-        if gone.commits:
-            history = format_count(gone.commits, "commit")
-            brought = history if gone.root.endswith("/.git") else f"{brought} and {history}"
-        if gone.derived:
-            brought += f" and {format_count(gone.derived, 'memory')} derived from it alone"
-        write(f"{single_line(gone.root)} removed, with {brought}. Its files were not changed.")
+        removed = memory.remove_source(source)
+    if not call.print_json(removed):
+        contents = format_count(removed.passages, "passage")
+        if removed.commits:
+            history = format_count(removed.commits, "commit")
+            contents = history if removed.root.endswith("/.git") else f"{contents} and {history}"
+        if removed.derived:
+            contents += f" and {format_count(removed.derived, 'memory')} derived from it alone"
+        write(f"{single_line(removed.root)} removed, with {contents}. Its files were not changed.")
 
 
 def _confirm_removal(memory: Memory, name: str) -> None:
-    full, known = os.path.abspath(os.path.expanduser(name)), memory.sources()
-    roots = {one.root for one in known if one.root == full or one.id.startswith(name)}
+    path, known = os.path.abspath(os.path.expanduser(name)), memory.sources()
+    roots = {source.root for source in known if source.root == path or source.id.startswith(name)}
     if len(roots) == 1:  # else the removal says that there is none
         (root,) = roots
         places = (root, os.path.join(root, ".git"))
-        memories = format_count(sum(one.passages for one in known if one.root in places), "memory")
+        memories = format_count(sum(source.passages for source in known if source.root in places), "memory")
         confirm(f"Remove {single_line(root)} with {memories} and all that is derived from them", "removed")
 
 
-def source_rows(found: Sequence[SourceStatus]) -> list[Sequence[str]]:
+def source_rows(statuses: Sequence[SourceStatus]) -> list[Sequence[str]]:
     return [
         (
-            each.id,
-            each.root + ("" if each.present else " (missing)"),
-            _commit_counts(each) if each.root.endswith("/.git") else format_count(each.documents, "file"),
-            format_count(each.passages, "passage")
-            + (f", {each.forgotten:,} forgotten" if each.forgotten else ""),
-            f"project {each.project}" if each.project else "no project",
-            _TRUST_LABELS[each.trust].format(" in part" if each.untrusted < each.documents else "")
-            + (", shared by front matter" if each.share else ""),
-            _synced_label(each),
-            each.description,
+            s.id,
+            s.root + ("" if s.present else " (missing)"),
+            _commit_counts(s) if s.root.endswith("/.git") else format_count(s.documents, "file"),
+            format_count(s.passages, "passage") + (f", {s.forgotten:,} forgotten" if s.forgotten else ""),
+            f"project {s.project}" if s.project else "no project",
+            _TRUST_LABELS[s.trust].format(" in part" if s.untrusted < s.documents else "")
+            + (", shared by front matter" if s.share else ""),
+            _synced_label(s),
+            s.description,
         )
-        for each in found
+        for s in statuses
     ]
 
 
@@ -505,11 +504,11 @@ def demo(call: Call) -> None:
         store = call.store or str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "demo.db")
         memory = stack.enter_context(Call(store, call.user).open(new=True))
         done = memory.sync(DEMO_NOTES, description="scrubjay's demo notes", trust="trusted", embed_seconds=60)
-        found = [_ask_questions(memory, question) for question in DEMO_QUESTIONS]
+        asked = [_ask_question(memory, question) for question in DEMO_QUESTIONS]
     if call.json:
         answers = [
             {"query": question, **serializers.answer_fields(answer, explain=last)}
-            for question, answer, last in found
+            for question, answer, last in asked
         ]
         call.print_json({"summary": done, "answers": answers})
         return
@@ -517,7 +516,7 @@ def demo(call: Call) -> None:
         f"{format_count(done.files, 'note')} of a small team: {format_count(done.passages, 'passage')} "
         f"ingested and embedded in {format_duration(done.seconds)}."
     )
-    for question, answer, explain in found:
+    for question, answer, explain in asked:
         flag = " --explain" if explain else ""
         write(f"\n{paint(f'$ scrubjay search{flag} {question!r}', BOLD)}")
         for number, result in enumerate(answer.results, 1):
@@ -529,7 +528,7 @@ def demo(call: Call) -> None:
         )
 
 
-def _ask_questions(memory: Memory, question: str) -> tuple[str, Any, bool]:
+def _ask_question(memory: Memory, question: str) -> tuple[str, Any, bool]:
     explain = question == DEMO_QUESTIONS[-1]
     return question, memory.search(question, limit=1 if explain else 2, explain=explain), explain
 
@@ -546,10 +545,10 @@ def models() -> None:
 def list_models(call: Call) -> None:
     """List the models and how many memories each covers."""
     with call.open() as memory:
-        found = memory.models()
-    if call.print_json({"models": found}):
+        registered = memory.models()
+    if call.print_json({"models": registered}):
         return
-    write_table(model_rows(found))
+    write_table(model_rows(registered))
 
 
 @models.command("add")
@@ -594,18 +593,18 @@ def drop_model(call: Call, name: str) -> None:
         write(f"{single_line(done.name)} and its vectors removed.")
 
 
-def model_rows(found: Sequence[ModelStatus]) -> list[Sequence[str]]:
+def model_rows(statuses: Sequence[ModelStatus]) -> list[Sequence[str]]:
     return [
         (
-            each.name,
-            each.state,
-            f"{each.dimensions} dimensions",
-            f"{each.covered:,} embedded",
-            f"{each.waiting:,} pending",
-            each.provider,
-            each.hint or each.problem,
+            model.name,
+            model.state,
+            f"{model.dimensions} dimensions",
+            f"{model.covered:,} embedded",
+            f"{model.waiting:,} pending",
+            model.provider,
+            model.hint or model.problem,
         )
-        for each in found
+        for model in statuses
     ]
 
 

@@ -110,7 +110,7 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
 
 
 MAX_NAMED: Final = 3
-"""Files that are named of those whose memories were skipped."""
+"""Most files named whose memories were skipped."""
 
 
 def _print_imported(done: ImportReport, *, forget: bool) -> None:
@@ -127,8 +127,8 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
             f"{format_count(done.edges, 'edge')}, {format_count(done.concepts, 'concept')}, "
             f"{format_count(done.events, 'event')} (format {done.format}, {format_duration(done.seconds)})"
         )
-    for one in done.samples if dry_run else ():
-        write(f"  {one.tier}  {single_line(one.date)}  {single_line(one.title)}: {single_line(one.text)}")
+    for new in done.samples if dry_run else ():
+        write(f"  {new.tier}  {single_line(new.date)}  {single_line(new.title)}: {single_line(new.text)}")
     if done.forgotten:
         write(
             f"{format_count(done.forgotten, 'memory')} skipped: forgotten here (--include-forgotten imports it)."
@@ -138,27 +138,27 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
         write(f"{format_count(len(done.forgotten_too), 'memory')} {verb} here, too.")
     for place in done.still:
         write(f"The text remains in {single_line(place)}.")
-    if there := done.forgotten_there:
-        others = "" if forget or len(there) <= MAX_SHOWN else "; or all: repeat the import with --forget"
-        write(f"{format_count(len(there), 'memory')} forgotten in the other store, still here.")
-        for kept in done.kept[:MAX_SHOWN]:
-            where = f" in {single_line(kept.place)}" if kept.place else ""
-            write(f"  {kept.short}{where}: {kept.reason}")
+    if ids := done.forgotten_there:
+        or_all = "" if forget or len(ids) <= MAX_SHOWN else "; or all: repeat the import with --forget"
+        write(f"{format_count(len(ids), 'memory')} forgotten in the other store, still here.")
+        for memory in done.kept[:MAX_SHOWN]:
+            where = f" in {single_line(memory.place)}" if memory.place else ""
+            write(f"  {memory.short}{where}: {memory.reason}")
         if done.kept[MAX_SHOWN:]:
             write(f"  … and {len(done.kept) - MAX_SHOWN:,} more (--json lists all)")
-        write(f"hint: scrubjay forget {' '.join(there[:MAX_SHOWN])}{others}")
+        write(f"hint: scrubjay forget {' '.join(ids[:MAX_SHOWN])}{or_all}")
     if done.passed_files:
-        named = ", ".join(map(single_line, done.passed_files[:MAX_NAMED]))
-        left = len(done.passed_files) - MAX_NAMED
-        more = f" and {left:,} more (--json lists all)" if left > 0 else ""
+        names = ", ".join(map(single_line, done.passed_files[:MAX_NAMED]))
+        surplus = len(done.passed_files) - MAX_NAMED
+        more = f" and {surplus:,} more (--json lists all)" if surplus > 0 else ""
         write(
             f"{format_count(done.passed, 'memory')} skipped, because the file here is missing or has another version: "
-            f"{named}{more}\nhint: copy the version you want here, then scrubjay sync"
+            f"{names}{more}\nhint: copy the version you want here, then scrubjay sync"
         )
     elif done.passed:
         write(f"{format_count(done.passed, 'memory')} skipped: empty, or only text that scrubjay injected.")
-    for kind, times in (done.scrubbed or {}).items():
-        write(f"{format_count(times, 'secret')} of kind {single_line(kind)} replaced.")
+    for kind, count in (done.scrubbed or {}).items():
+        write(f"{format_count(count, 'secret')} of kind {single_line(kind)} replaced.")
     for place in done.sources:
         write(f"{'Would be' if dry_run else 'Now'} a source, read by every sync: {single_line(place)}")
     for fault in done.broken[:MAX_SHOWN]:
@@ -204,11 +204,11 @@ def copy(call: Call, source: str, target: str, tenant: str | None, all_tenants: 
         done = memory.copy(target, tenant=tenant, all_tenants=all_tenants, progress=report)
     if call.print_json(done):
         return
-    for one in done:
-        counts = one.counts
+    for copied in done:
+        counts = copied.counts
         write(
-            f"Tenant {single_line(one.tenant)}: {format_count(counts['memories'], 'memory')}, "
+            f"Tenant {single_line(copied.tenant)}: {format_count(counts['memories'], 'memory')}, "
             f"{format_count(counts['documents'], 'document')}, {format_count(counts['edges'], 'edge')} and "
-            f"{format_count(counts['events'], 'event')} verified in {single_line(one.store)}, "
-            f"{format_duration(one.seconds)}"
+            f"{format_count(counts['events'], 'event')} verified in {single_line(copied.store)}, "
+            f"{format_duration(copied.seconds)}"
         )

@@ -47,8 +47,8 @@ def read_agent_commands(agent: Agent, home: Home) -> AgentCommands:
     for change in agent.install(home, Options()):
         hooks |= _plugin_file_commands(agent.name, change.path, change.old)
         for name, value in _walk(_parse_config(change.path, change.old)):
-            if isinstance(value, str) and (found := pattern.match(value)):
-                hooks[found[1]] = value
+            if isinstance(value, str) and (match := pattern.match(value)):
+                hooks[match[1]] = value
             elif name == SERVER_NAME and isinstance(value, dict) and not server:
                 server, env = _server_command(value)
                 hooks |= _plugin_config_commands(agent.name, value)
@@ -83,19 +83,19 @@ def _server_command(entry: Mapping[str, Any]) -> tuple[tuple[str, ...], dict[str
     command = entry.get("command")
     words = [*command] if isinstance(command, list) else [command]
     words += _as_list(entry.get("args"))
-    known = tuple(word for word in words if isinstance(word, str))
-    if len(known) < 2 or len(known) < len(words):
+    texts = tuple(word for word in words if isinstance(word, str))
+    if len(texts) < 2 or len(texts) < len(words):
         return (), {}
     env = entry.get("env") or entry.get("environment") or {}
-    return known, {str(key): str(value) for key, value in dict(env).items()}
+    return texts, {str(key): str(value) for key, value in dict(env).items()}
 
 
 def _plugin_file_commands(agent: str, path: Path, data: bytes | None) -> dict[str, str]:
-    found = COMMAND_LINE.search((data or b"").decode("utf-8", "replace")) if path.suffix == ".js" else None
-    if found is None:
+    match = COMMAND_LINE.search((data or b"").decode("utf-8", "replace")) if path.suffix == ".js" else None
+    if match is None:
         return {}
     try:
-        words = json.loads(found[1])
+        words = json.loads(match[1])
     except ValueError:
         return {}
     return _hook_commands(agent, words)
@@ -123,12 +123,12 @@ def check_programs(installation: Installation) -> Iterator[Check]:
     for path in programs_on_path(installation.home.env):
         found.setdefault(path.resolve(), path)
     if len(found) > 1:
-        programs = ", ".join(
+        listed = ", ".join(
             f"{path} ({program_version([str(path)], installation)})" for path in found.values()
         )
         yield check_warning(
             "program",
-            f"several installed: {programs}",
+            f"several installed: {listed}",
             "keep one, then scrubjay install AGENT for each agent",
         )
     elif not found:
@@ -140,22 +140,22 @@ def check_programs(installation: Installation) -> Iterator[Check]:
 def programs_on_path(env: Mapping[str, str]) -> list[Path]:
     """Return every scrubjay on the PATH, the one that a shell runs first."""
     folders = [folder for folder in env.get("PATH", "").split(os.pathsep) if folder]
-    there = (shutil.which(SERVER_NAME, path=folder) for folder in folders)
-    return [Path(path) for path in there if path]
+    paths = (shutil.which(SERVER_NAME, path=folder) for folder in folders)
+    return [Path(path) for path in paths if path]
 
 
 def check_agent_programs(agent: Agent, commands: AgentCommands, installation: Installation) -> Check:
     """Check that the programs in an agent's configuration exist and have this version."""
-    about = f"{agent.name} program"
+    name = f"{agent.name} program"
     fix = f"scrubjay install {agent.name}"
     for words in sorted(set(_program_words(commands))):
         path = Path(words[0])
         if not (os.access(path, os.X_OK) if path.is_absolute() else shutil.which(words[0])):
-            return check_problem(about, f"it starts {words[0]}, which does not exist", fix)
-        other = program_version(words, installation)
-        if other != __version__:
-            return check_problem(about, f"it starts {words[0]}, version {other}; this is {__version__}", fix)
-    return check_ok(about, f"it starts {next(_program_words(commands))[0]}, this version")
+            return check_problem(name, f"it starts {words[0]}, which does not exist", fix)
+        version = program_version(words, installation)
+        if version != __version__:
+            return check_problem(name, f"it starts {words[0]}, version {version}; this is {__version__}", fix)
+    return check_ok(name, f"it starts {next(_program_words(commands))[0]}, this version")
 
 
 def check_trust(agent: Agent, installation: Installation) -> Iterator[Check]:
@@ -163,15 +163,15 @@ def check_trust(agent: Agent, installation: Installation) -> Iterator[Check]:
     hooks = codex.listed_hooks(installation.home) if agent.name == codex.AGENT.name else []
     if not hooks:
         return
-    about = f"{agent.name} trust"
+    name = f"{agent.name} trust"
     states = {state: [hook.event for hook in hooks if hook.state == state] for state in UNTRUSTED}
-    waiting = [f"{UNTRUSTED[state]}: {', '.join(events)}" for state, events in states.items() if events]
-    if not waiting:
-        yield check_ok(about, f"Codex is allowed to run all {len(hooks)} hooks")
+    untrusted = [f"{UNTRUSTED[state]}: {', '.join(events)}" for state, events in states.items() if events]
+    if not untrusted:
+        yield check_ok(name, f"Codex is allowed to run all {len(hooks)} hooks")
         return
     runs = len(hooks) - sum(map(len, states.values()))
-    found = f"Codex runs {runs or 'none'} of its {len(hooks)} hooks; {'; '.join(waiting)}"
-    yield check_warning(about, found, "open /hooks in Codex and trust the hooks of scrubjay")
+    summary = f"Codex runs {runs or 'none'} of its {len(hooks)} hooks; {'; '.join(untrusted)}"
+    yield check_warning(name, summary, "open /hooks in Codex and trust the hooks of scrubjay")
 
 
 UNTRUSTED: Final = {
@@ -179,7 +179,7 @@ UNTRUSTED: Final = {
     "changed": "changed since they were trusted",
     "off": "switched off",
 }
-"""State of a hook that Codex does not run, and what it is called."""
+"""State of a hook that Codex does not run, and its name for a person."""
 
 
 def _program_words(commands: AgentCommands) -> Iterator[tuple[str, ...]]:
@@ -195,7 +195,7 @@ def program_version(words: Iterable[str], installation: Installation) -> str:
     """Return the version that a program reports, or why it reports none."""
     command = [*words, "--version"]
     try:
-        done = subprocess.run(
+        run = subprocess.run(
             command,
             capture_output=True,
             text=True,
@@ -208,5 +208,5 @@ def program_version(words: Iterable[str], installation: Installation) -> str:
         return f"silent for {installation.seconds:g} seconds"
     except OSError as error:
         return f"unable to start ({error.strerror})"
-    name, _, version = done.stdout.strip().partition(" ")
-    return version if done.returncode == 0 and name == SERVER_NAME and version else "not a working scrubjay"
+    name, _, version = run.stdout.strip().partition(" ")
+    return version if run.returncode == 0 and name == SERVER_NAME and version else "not a working scrubjay"

@@ -1,7 +1,7 @@
 """Prove an agent end to end: a marker memory is captured, recalled and forgotten through its own commands.
 
 The sample transcript of each agent is as small as the reader of its format accepts (`ingest/transcripts`). It lies in a
-folder of its own, which a variable names to the agent's hook.
+folder of its own, which an environment variable passes to the agent's hook.
 
 The marker goes into the person's own store, since another store would prove nothing, in a session and project of its
 own. It is removed whatever fails.
@@ -76,13 +76,13 @@ class Marker:
         return f"The doctor of scrubjay saw {self.word} fly over the harbour."
 
     @property
-    def starting(self) -> str:
-        """The session that is begun."""
+    def start_session(self) -> str:
+        """The session that the start step begins."""
         return f"{self.session}-starts"
 
     @property
-    def asking(self) -> str:
-        """The session that asks: what was said in the marker's own is in the model's mind already."""
+    def ask_session(self) -> str:
+        """The session that asks: the marker's own session has it in its context already."""
         return f"{self.session}-asks"
 
     @property
@@ -118,15 +118,15 @@ class SampleSession:
 
 def _hook_input(hooks: Sequence[Hook], event: str, marker: Marker, file: Path) -> dict[str, Any]:
     """Hook input of Claude Code, Codex and Gemini CLI."""
-    prompting = event == "prompt"
+    is_prompt = event == "prompt"
     (name,) = (hook.theirs for hook in hooks if hook.ours == event)
     event_fields = {
-        "session_id": marker.asking if prompting else marker.session,
-        "transcript_path": "" if prompting else str(file),
+        "session_id": marker.ask_session if is_prompt else marker.session,
+        "transcript_path": "" if is_prompt else str(file),
         "cwd": str(marker.project),
         "hook_event_name": name,
     }
-    return event_fields | ({"prompt": marker.question} if prompting else {})
+    return event_fields | ({"prompt": marker.question} if is_prompt else {})
 
 
 def _claude_code_transcript(marker: Marker) -> list[dict[str, Any]]:
@@ -185,7 +185,7 @@ def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
     when = {"created": round(datetime.fromisoformat(marker.at).timestamp() * 1000)}
     info = {"id": f"msg_{marker.word}", "sessionID": marker.session, "role": "user", "time": when}
     part = {"id": f"prt_{marker.word}", "messageID": info["id"], "type": "text", "text": marker.text}
-    # OpenCode's own sessions are called ses_…, and by that its files are known.
+    # OpenCode's own sessions are called ses_…, which identifies its files.
     session = {
         "id": marker.session, "slug": f"ses_{marker.word}", "directory": str(marker.project), "title": RESERVED_NAME,
         "time": when,
@@ -195,14 +195,14 @@ def _opencode_transcript(marker: Marker) -> list[dict[str, Any]]:
 
 def _plugin_input(event: str, marker: Marker, file: Path | None) -> dict[str, Any]:
     if event == "prompt":
-        return {"session": marker.asking, "folder": str(marker.project), "prompt": marker.question}
+        return {"session": marker.ask_session, "folder": str(marker.project), "prompt": marker.question}
     event_fields = {"session": marker.session, "folder": str(marker.project)}
     return event_fields | ({"transcript": str(file)} if file else {})
 
 
 def _start_input(marker: Marker) -> dict[str, Any]:
     """The beginning of a session, with the fields of every agent: each reads its own."""
-    session, folder = marker.starting, str(marker.project)
+    session, folder = marker.start_session, str(marker.project)
     return {
         "session_id": session, "conversation_id": session, "session": session, "source": "startup",
         "cwd": folder, "workspace_roots": [folder], "folder": folder, "hook_event_name": "SessionStart",
@@ -235,7 +235,7 @@ SAMPLES: Final[Mapping[str, SampleSession]] = {
         path=lambda marker: f"opencode/{marker.session}.json",
         lines=_opencode_transcript,
         variables=lambda folder: {"XDG_DATA_HOME": str(folder)},
-        # Its plugin names no file: where the words are, only a look at the folder tells.
+        # Its plugin names no file: the folder is scanned.
         hook_input=lambda event, marker, file: _plugin_input(event, marker, None),
     ),
     "openclaw": SampleSession(
@@ -245,7 +245,7 @@ SAMPLES: Final[Mapping[str, SampleSession]] = {
         hook_input=_plugin_input,
     ),
 }
-"""The agents whose own hooks can be shown a conversation. Of another one only what its tools find is proven."""
+"""The agents whose own hooks can be given a conversation. Of any other only its tools are proven."""
 
 
 SESSION_PATTERN: Final = re.compile(rf"{RESERVED_NAME}-([0-9a-f]{{12}})")
@@ -260,20 +260,20 @@ def marker_folder(installation: Installation) -> Path:
 def exclusive_markers(installation: Installation) -> Iterator[bool]:
     """Yield whether no other doctor is using markers; holds the lock."""
     make_private(str(marker_folder(installation)))
-    with locked(marker_folder(installation) / "one", "", "doctor") as mine:
-        yield mine
+    with locked(marker_folder(installation) / "one", "", "doctor") as is_exclusive:
+        yield is_exclusive
 
 
 def create_marker(installation: Installation) -> Marker:
     """Create a marker and its folder."""
-    found = _marker(installation, secrets.token_hex(6))
-    while redact_text(found.text).text != found.text:  # what is taken for a secret would not be found again
-        found = _marker(installation, secrets.token_hex(6))
-    found.folder.mkdir(mode=0o700)
-    return found
+    marker = _make_marker(installation, secrets.token_hex(6))
+    while redact_text(marker.text).text != marker.text:  # if taken for a secret, it would not be found again
+        marker = _make_marker(installation, secrets.token_hex(6))
+    marker.folder.mkdir(mode=0o700)
+    return marker
 
 
-def _marker(installation: Installation, digits: str) -> Marker:
+def _make_marker(installation: Installation, digits: str) -> Marker:
     session = f"{RESERVED_NAME}-{digits}"
     folder = marker_folder(installation)
     return Marker(f"kestrel{digits}", session, folder / session, folder, _timestamp())
@@ -287,16 +287,16 @@ def leftover_markers(installation: Installation) -> list[Marker]:
     if not marker_folder(installation).is_dir():
         return []
     names = [SESSION_PATTERN.fullmatch(path.name) for path in sorted(marker_folder(installation).iterdir())]
-    return [_marker(installation, name[1]) for name in names if name]
+    return [_make_marker(installation, name[1]) for name in names if name]
 
 
 def remove_marker(memory: Memory, marker: Marker) -> None:
     """Remove a marker and everything derived from it."""
     for source in marker_sources(memory, marker):
         memory.remove_source(source.id)
-    # A source of the person's may hold the data folder, and then what was put there.
-    if found := marker_memories(memory, marker):
-        memory.forget(found)
+    # A source of the person's may contain the data folder, and so the marker.
+    if ids := marker_memories(memory, marker):
+        memory.forget(ids)
     # Last: as long as it is there, the next doctor knows that something may be left.
     shutil.rmtree(marker.folder)
 
@@ -314,26 +314,26 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
     """Report markers of an earlier, interrupted doctor, and remove them if asked to."""
     if not leftover_markers(installation):
         return
-    with exclusive_markers(installation) as mine:
-        if not mine:
+    with exclusive_markers(installation) as is_exclusive:
+        if not is_exclusive:
             return
-        found = leftover_markers(installation)
-        if not installation.mend:
-            summary = f"{len(found)} left by an interrupted doctor"
+        markers = leftover_markers(installation)
+        if not installation.repair:
+            summary = f"{len(markers)} left by an interrupted doctor"
             yield check_warning("markers", summary, "scrubjay doctor --fix")
             return
         try:
             with installation.memory() as memory:
-                for marker in found:
+                for marker in markers:
                     remove_marker(memory, marker)
         except (ScrubjayError, OSError) as error:
             yield check_problem("markers", f"leftovers of an interrupted doctor cannot be removed: {error}")
             return
-        yield check_ok("markers", f"{len(found)} of an interrupted doctor removed", mended=True)
+        yield check_ok("markers", f"{len(markers)} of an interrupted doctor removed", mended=True)
 
 
 MCP_PROTOCOL = "2025-06-18"
-"""Of MCP, which every server of these years speaks."""
+"""Version of MCP that every server supports."""
 
 
 class CommandError(Exception):
@@ -372,10 +372,10 @@ def run_hook(
         except BaseException:
             _kill_group(process)
             raise
-    took = (time.monotonic() - started) * 1000
+    ms = (time.monotonic() - started) * 1000
     if process.returncode:
         raise CommandError(f"it ended with exit code {process.returncode}")
-    return HookOutput(out.decode("utf-8", "replace"), took)
+    return HookOutput(out.decode("utf-8", "replace"), ms)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -402,16 +402,16 @@ def call_mcp_tool(
         )  # fmt: skip
     except OSError as error:
         raise CommandError(f"{words[0]} cannot be started ({error.strerror})") from error
-    end = threading.Timer(seconds, server.kill)
-    end.start()
+    timer = threading.Timer(seconds, server.kill)
+    timer.start()
     try:
         with server:
-            hello = {
+            params = {
                 "protocolVersion": MCP_PROTOCOL,
                 "capabilities": {},
                 "clientInfo": {"name": "scrubjay doctor", "version": __version__},
             }
-            _request(server, 1, "initialize", hello)
+            _request(server, 1, "initialize", params)
             _send(server, {"method": "notifications/initialized"})
             answer = _request(server, 2, "tools/call", {"name": name, "arguments": dict(arguments)})
             assert server.stdin is not None
@@ -419,10 +419,10 @@ def call_mcp_tool(
     except OSError as error:
         raise CommandError(f"the server ended (exit code {server.returncode})") from error
     finally:
-        end.cancel()
-    found, content = answer.get("structuredContent"), answer.get("content")
+        timer.cancel()
+    structured, content = answer.get("structuredContent"), answer.get("content")
     if answer.get("isError") or not isinstance(content, list):
-        failure = found.get("error", {}) if isinstance(found, dict) else {}
+        failure = structured.get("error", {}) if isinstance(structured, dict) else {}
         raise CommandError(f"{name} failed: {failure.get('message', 'unreadable answer')}")
     return "\n".join(str(block.get("text", "")) for block in content if isinstance(block, dict))
 
@@ -453,34 +453,34 @@ def _request(
 
 
 CAPTURE_EVENTS: Final = ("stop", "session-end", "pre-compact")
-"""Events at which a conversation is taken in, the one that comes most often first."""
+"""Events at which a conversation is ingested, the most frequent first."""
 BACKGROUND_TIMEOUT: Final = 30.0
-"""Seconds for a process that is started behind the agent's back: it loads a model, and others may be writing."""
+"""Seconds for a background process: it loads a model, and others may be writing."""
 POLL_SECONDS: Final = 0.25
 MAX_TRIES: Final = 3
 NO_RESIDENT: Final = "SCRUBJAY_RESIDENT_AUTO"
 PATIENT_ENVIRONMENT: Final = {"SCRUBJAY_HOOKS_BUDGET_MS": "8000"}
-"""For a last try, that tells a hook that is late from one that finds nothing."""
+"""For a last try, to tell a late hook from one that finds nothing."""
 
 
 def prove_agent(agent: Agent, commands: AgentCommands, installation: Installation) -> list[Check]:
     """Return one check for each step of the proof; steps after a failed one are left out."""
-    about = f"{agent.name} proof"
+    name = f"{agent.name} proof"
     try:
-        with exclusive_markers(installation) as mine:
-            if not mine:
-                return [check_warning(about, "another doctor is running", f"scrubjay doctor {agent.name}")]
+        with exclusive_markers(installation) as is_exclusive:
+            if not is_exclusive:
+                return [check_warning(name, "another doctor is running", f"scrubjay doctor {agent.name}")]
             with installation.memory() as memory:
                 marker = create_marker(installation)
                 try:
                     return list(_Proof(agent, commands, installation, memory, marker).steps())
                 finally:
                     remove_marker(memory, marker)
-                    InjectionLog(str(installation.home.data)).remove(agent.name, marker.asking)
+                    InjectionLog(str(installation.home.data)).remove(agent.name, marker.ask_session)
     except ScrubjayError as error:
-        return [check_problem(about, str(error), error.hint)]
+        return [check_problem(name, str(error), error.hint)]
     except OSError as error:
-        return [check_problem(about, f"{marker_folder(installation)} is unusable ({error.strerror})")]
+        return [check_problem(name, f"{marker_folder(installation)} is unusable ({error.strerror})")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -528,7 +528,7 @@ class _Proof:
     def _capture(self) -> Check:
         sample, marker, event = self.sample, self.marker, self.capture_event
         if sample is None or not event:
-            return self._put()
+            return self._store_directly()
         file = sample.write(marker)
         env = self.env | dict(sample.variables(marker.folder))
         if "XDG_DATA_HOME" in sample.variables(marker.folder):  # scrubjay's own folder is below it too
@@ -537,21 +537,21 @@ class _Proof:
         try:
             self.run(self.hook(event), sample.hook_input(event, marker, file), env)
         except CommandError as error:
-            return self._failed("capture", f"its {event} hook: {error}")
-        while not (found := self._taken(file)) and time.monotonic() - started < BACKGROUND_TIMEOUT:
+            return self._problem("capture", f"its {event} hook: {error}")
+        while not (is_stored := self._is_stored(file)) and time.monotonic() - started < BACKGROUND_TIMEOUT:
             time.sleep(POLL_SECONDS)
-        took = time.monotonic() - started
-        if not found:
-            late = f"nothing was captured within {BACKGROUND_TIMEOUT:.0f} seconds of its {event} hook"
-            return self._failed("capture", late)
-        return self._ok("capture", f"its {event} hook captured a marker within {took:.1f} s")
+        seconds = time.monotonic() - started
+        if not is_stored:
+            reason = f"nothing was captured within {BACKGROUND_TIMEOUT:.0f} seconds of its {event} hook"
+            return self._problem("capture", reason)
+        return self._ok("capture", f"its {event} hook captured a marker within {seconds:.1f} s")
 
-    def _taken(self, file: Path) -> bool:
+    def _is_stored(self, file: Path) -> bool:
         """Whether the marker is stored. Files are not refreshed: that would ingest it without the agent."""
         fetched = self.memory.get(path=file, limit=2_000)
         return any(self.marker.word in record.content for record in fetched.records)
 
-    def _put(self) -> Check:
+    def _store_directly(self) -> Check:
         """Ingest the marker without the agent, so that its tools can be proven all the same."""
         file = self.marker.folder / "talk.jsonl"
         line = {
@@ -561,13 +561,13 @@ class _Proof:
         # The generic format, which no agent's hook reads.
         file.write_text(f"{json.dumps(line)}\n", encoding="utf-8")
         self.memory.sync(self.marker.folder)
-        if not self._taken(file):
-            return self._failed("capture", "a conversation ingested by the doctor itself was not stored")
-        why = "its hooks cannot be given a conversation from outside"
+        if not self._is_stored(file):
+            return self._problem("capture", "a conversation ingested by the doctor itself was not stored")
+        reason = "its hooks cannot be given a conversation from outside"
         if not self.capture_event:
-            there = any(name in self.commands.hooks for name in CAPTURE_EVENTS)
-            why = "[hooks] events excludes it" if there else "it has no capturing hook"
-        return self._ok("capture", f"not proven: {why}; the doctor stored the marker itself")
+            has_hook = any(name in self.commands.hooks for name in CAPTURE_EVENTS)
+            reason = "[hooks] events excludes it" if has_hook else "it has no capturing hook"
+        return self._ok("capture", f"not proven: {reason}; the doctor stored the marker itself")
 
     def _start(self) -> Check | None:
         """Begin a session with no resident, once, as an agent does."""
@@ -577,17 +577,17 @@ class _Proof:
         # Other settings have another resident, and this one is not running.
         env = self.env
         env[NO_RESIDENT] = "False" if env.get(NO_RESIDENT) == "false" else "false"
-        data, began = self.installation.home.data, _timestamp()
+        data, started = self.installation.home.data, _timestamp()
         jobs = JobQueue(str(data), settings_fingerprint(env))
         try:
-            with jobs.exclusive():  # so that no process is started for what the hook leaves to be done
+            with jobs.exclusive():  # so that no process is started for the hook's jobs
                 output = self.run(command, _start_input(self.marker), env)
         except CommandError as error:
-            return self._failed("start", f"its session-start hook: {error}")
+            return self._problem("start", f"its session-start hook: {error}")
         finally:
             shutil.rmtree(jobs.folder, ignore_errors=True)
-            InjectionLog(str(data)).remove(self.agent.name, self.marker.starting)
-        entries = checks.last_log_entries(data, "debug", 20, began)
+            InjectionLog(str(data)).remove(self.agent.name, self.marker.start_session)
+        entries = checks.last_log_entries(data, "debug", 20, started)
         for entry in entries:
             if entry.get("event") == checks.LATE_HOOK:
                 return self._warning(
@@ -603,27 +603,27 @@ class _Proof:
             return self._ok(
                 "start", f"its session-start hook ended cold in {output.ms:.0f} ms and had nothing to say"
             )
-        return self._failed("start", "its session-start hook neither answered nor wrote a line into the log")
+        return self._problem("start", "its session-start hook neither answered nor wrote a line into the log")
 
     def _recall(self) -> Check | None:
         command = self.hook("prompt")
         if not command or self.sample is None:
             return None
         event = self.sample.hook_input("prompt", self.marker, self.marker.folder)
-        for late in (*[False] * MAX_TRIES, True):
+        for is_patient in (*[False] * MAX_TRIES, True):
             try:
-                output = self.run(command, event, self.env | PATIENT_ENVIRONMENT if late else self.env)
+                output = self.run(command, event, self.env | PATIENT_ENVIRONMENT if is_patient else self.env)
             except CommandError as error:
-                return self._failed("recall", f"its prompt hook: {error}")
+                return self._problem("recall", f"its prompt hook: {error}")
             if self.marker.word in output.text:
-                return self._recalled(output, late=late)
-        return self._failed("recall", "its prompt hook did not return the marker")
+                return self._check_recall(output, is_late=is_patient)
+        return self._problem("recall", "its prompt hook did not return the marker")
 
-    def _recalled(self, output: HookOutput, *, late: bool) -> Check:
+    def _check_recall(self, output: HookOutput, *, is_late: bool) -> Check:
         ids = [memory[:SHOWN_ID] for memory in marker_memories(self.memory, self.marker)]
         if not any(source in output.text for source in [*ids, self.marker.session]):
-            return self._failed("recall", "its prompt hook returned the marker without its source")
-        if late:
+            return self._problem("recall", "its prompt hook returned the marker without its source")
+        if is_late:
             warning = f"its prompt hook returned it, but too late for an agent: it needed {output.ms:.0f} ms"
             fix = "scrubjay resident start, or a larger [hooks] budget_ms"
             return self._warning("recall", warning, fix)
@@ -635,38 +635,38 @@ class _Proof:
         started = time.monotonic()
         env, arguments = self.env | dict(self.commands.env), {"query": self.marker.question}
         try:
-            found = call_mcp_tool(self.commands.server, "memory_search", arguments, env, BACKGROUND_TIMEOUT)
+            text = call_mcp_tool(self.commands.server, "memory_search", arguments, env, BACKGROUND_TIMEOUT)
         except CommandError as error:
-            return self._failed("search", f"its MCP server: {error}")
-        if self.marker.word not in found:
-            return self._failed("search", "memory_search did not find the marker")
-        took = time.monotonic() - started
-        return self._ok("search", f"memory_search found it with its source in {took:.1f} s")
+            return self._problem("search", f"its MCP server: {error}")
+        if self.marker.word not in text:
+            return self._problem("search", "memory_search did not find the marker")
+        seconds = time.monotonic() - started
+        return self._ok("search", f"memory_search found it with its source in {seconds:.1f} s")
 
     def _forget(self) -> Check:
         memory, marker = self.memory, self.marker
-        found = marker_memories(memory, marker)
-        if not found:
-            return self._failed("forget", "the marker was not found")
-        memory.forget(found)
+        ids = marker_memories(memory, marker)
+        if not ids:
+            return self._problem("forget", "the marker was not found")
+        memory.forget(ids)
         if marker_memories(memory, marker):
-            return self._failed("forget", "the marker is still found")
+            return self._problem("forget", "the marker is still found")
         for path in sorted(marker.folder.rglob("*.json*")):
             path.with_name(f"again-{path.name}").write_bytes(path.read_bytes())
-        skipped = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
-        if not any(skipped) or marker_memories(memory, marker):
-            return self._failed("forget", "the marker came back when its conversation was ingested again")
-        if self._lies_in_store():
+        forgotten = [memory.sync(source.root).forgotten for source in marker_sources(memory, marker)]
+        if not any(forgotten) or marker_memories(memory, marker):
+            return self._problem("forget", "the marker came back when its conversation was ingested again")
+        if self._is_in_file():
             return self._warning(
                 "forget",
                 "it is gone and does not come back; its bytes are erased at the next write (a reader is open)",
             )
-        bytes_too = (
+        erased = (
             ", and no byte of it remains in the store's file" if self.installation.file is not None else ""
         )
-        return self._ok("forget", f"it is gone and does not come back{bytes_too}")
+        return self._ok("forget", f"it is gone and does not come back{erased}")
 
-    def _lies_in_store(self) -> bool:
+    def _is_in_file(self) -> bool:
         from scrubjay.storage.sqlite.maintenance import file_contains
 
         file, word = self.installation.file, self.marker.word.encode()
@@ -674,9 +674,9 @@ class _Proof:
             file_contains(path, word) for path in (file, file.with_name(f"{file.name}-wal"))
         )
 
-    def _failed(self, step: str, why: str) -> Check:
+    def _problem(self, step: str, reason: str) -> Check:
         entries = checks.last_log_entries(self.installation.home.data, "warning", 1, self.marker.at)
         if entries:
-            why += f"; the log says: {entries[0].get('event')} {entries[0].get('error', '')}".rstrip()
+            reason += f"; the log says: {entries[0].get('event')} {entries[0].get('error', '')}".rstrip()
         fix = f"scrubjay install {self.agent.name}, then check the log"
-        return check_problem(f"{self.agent.name} {step}", why, fix)
+        return check_problem(f"{self.agent.name} {step}", reason, fix)

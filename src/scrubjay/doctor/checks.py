@@ -56,13 +56,13 @@ class Installation:
     """An installation to check.
 
     Attributes:
-        mend: Whether safe repairs are made.
+        repair: Whether safe repairs are made.
         seconds: Time limit of each slow check: a store's file, the models, an agent's command.
     """
 
     settings: Settings
     home: Home
-    mend: bool = False
+    repair: bool = False
     seconds: float = 10.0
 
     @property
@@ -98,39 +98,39 @@ def check_files(installation: Installation) -> Iterator[Check]:
 
 def own_files(installation: Installation) -> list[Path]:
     """Return the existing files of the store and of the data folder."""
-    found = []
+    files = []
     if installation.file is not None and installation.file.parent.is_dir():
         name = installation.file.name
-        found += [
+        files += [
             path
             for path in installation.file.parent.iterdir()
             if path.name == name or path.name.startswith((f"{name}-", f"{name}.lock"))
         ]
     if installation.home.data.is_dir():
-        found += [
+        files += [
             installation.home.data,
             *installation.home.data.glob("log*"),
             *installation.home.data.glob("agents/*"),
         ]
-    return sorted(set(found))
+    return sorted(set(files))
 
 
 def _check_permissions(installation: Installation) -> Check:
-    open_to = [path for path in own_files(installation) if _file_mode(path) & 0o077]
-    if not open_to:
+    exposed = [path for path in own_files(installation) if _file_mode(path) & 0o077]
+    if not exposed:
         return check_ok("files", "only you can read the store and its files")
-    if not installation.mend:
-        together = {path.parent for path in open_to} == {open_to[0].parent}
-        names = ", ".join(path.name if together else str(path) for path in open_to[:3])
-        place = f" in {open_to[0].parent}" if together else ""
-        more = ", …" if len(open_to) > 3 else ""
+    if not installation.repair:
+        in_one_folder = {path.parent for path in exposed} == {exposed[0].parent}
+        names = ", ".join(path.name if in_one_folder else str(path) for path in exposed[:3])
+        place = f" in {exposed[0].parent}" if in_one_folder else ""
+        more = ", …" if len(exposed) > 3 else ""
         return check_warning("files", f"others can read {names}{more}{place}", "scrubjay doctor --fix")
-    failed = [path for path in open_to if not _restrict_mode(path)]
+    failed = [path for path in exposed if not _restrict_mode(path)]
     if failed:
         return check_problem(
             "files", f"the permissions of {failed[0]} cannot be changed", f"sudo chown $USER {failed[0]}"
         )
-    return check_ok("files", f"made {len(open_to)} files private that others could read", mended=True)
+    return check_ok("files", f"made {len(exposed)} files private that others could read", mended=True)
 
 
 def _file_mode(path: Path) -> int:
@@ -153,14 +153,14 @@ def _check_disk_space(installation: Installation) -> Check:
     while not folder.is_dir():
         folder = folder.parent
     free = shutil.disk_usage(folder).free
-    found = f"{free / 1e9:.1f} GB free in {folder}"
+    summary = f"{free / 1e9:.1f} GB free in {folder}"
     if free < MIN_FREE_BYTES:
-        return check_problem("disk", found, "free some space: nothing can be stored when the disk is full")
+        return check_problem("disk", summary, "free some space: nothing can be stored when the disk is full")
     if free < LOW_FREE_BYTES:
-        return check_warning("disk", found, "free some space")
+        return check_warning("disk", summary, "free some space")
     if not os.access(folder, os.W_OK):
         return _check_unwritable(folder)
-    return check_ok("disk", found)
+    return check_ok("disk", summary)
 
 
 def _check_unwritable(folder: Path) -> Check:
@@ -172,9 +172,9 @@ def _check_unwritable(folder: Path) -> Check:
 MAX_PENDING: Final = 500
 """Memories without a backfilled model's vectors: a day's worth. Until then words and the base model answer."""
 MAX_LISTED_MEMORIES: Final = 5
-"""Memories that are named of those that were altered."""
+"""Altered memories that are named."""
 CLOCK_TOLERANCE: Final = 120.0
-"""Seconds that a clock may be set back before what was written then is ordered wrongly enough to be told."""
+"""Seconds that a clock may be set back before a warning: memories written then are ordered wrongly."""
 
 
 def check_store(installation: Installation) -> Iterator[Check]:
@@ -185,49 +185,49 @@ def check_store(installation: Installation) -> Iterator[Check]:
         return
     try:
         with installation.memory() as memory:
-            found = memory.status()
-            unfenced = memory.workspace.store.row_security_warning()
+            status = memory.status()
+            security_warning = memory.workspace.store.row_security_warning()
     except ScrubjayError as error:
         yield check_problem("memories", str(error), error.hint)
         return
-    summary = f"{found.memories:,} in {found.store}, of {installation.settings.user}"
+    summary = f"{status.memories:,} in {status.store}, of {installation.settings.user}"
     yield (
         check_ok("memories", summary)
-        if found.memories
+        if status.memories
         else check_warning(
             "memories",
-            f"none of {installation.settings.user} yet in {found.store}",
+            f"none of {installation.settings.user} yet in {status.store}",
             "scrubjay sync DIR, or install an agent: scrubjay install --list",
         )
     )
     yield _check_texts(installation)
-    yield from _check_server(found, unfenced)
-    yield _check_backlog(found, installation)
-    yield from _check_multilingual(found, installation)
-    yield from check_contents(found)
-    yield _check_clock(installation, found)
+    yield from _check_server(status, security_warning)
+    yield _check_backlog(status, installation)
+    yield from _check_multilingual(status, installation)
+    yield from check_contents(status)
+    yield _check_clock(installation, status)
 
 
 MAX_UNENRICHED: Final = timedelta(days=1)
-"""Time after which documents that wait for enrichment are a warning: nobody works them off."""
+"""Time after which documents pending enrichment are a warning: nothing processes them."""
 
 
-def check_contents(found: StoreStatus) -> Iterator[Check]:
-    """Check what a store's status says of its memories and sources."""
-    if unasked := sum(run.memories for run in found.archived if run.unasked):
+def check_contents(status: StoreStatus) -> Iterator[Check]:
+    """Check the memories and sources of a store's status."""
+    if archived := sum(run.memories for run in status.archived if run.unasked):
         yield check_warning(
             "archive",
-            f"{unasked:,} memories were archived by an earlier version without being asked",
+            f"{archived:,} memories were archived by an earlier version without being asked",
             "scrubjay restore --archived-by-consolidation",
         )
-    since = found.unenriched_since
+    since = status.unenriched_since
     if since is not None and datetime.now(UTC) - datetime.fromisoformat(since) > MAX_UNENRICHED:
         yield check_warning(
             "enrichment",
-            f"{found.unenriched:,} documents have waited since {since[:10]} to be linked; searches find them",
+            f"{status.unenriched:,} documents have waited since {since[:10]} to be linked; searches find them",
             "scrubjay sync",
         )
-    yield from _check_sources(found)
+    yield from _check_sources(status)
 
 
 def _check_integrity(installation: Installation) -> Check:
@@ -239,25 +239,25 @@ def _check_integrity(installation: Installation) -> Check:
     from scrubjay.storage.sqlite.maintenance import check_integrity
 
     try:
-        found = check_integrity(path, installation.seconds, installation.key)
+        report = check_integrity(path, installation.seconds, installation.key)
     except ScrubjayError as error:
         return check_problem("store", str(error), error.hint)
-    if found.faults:
+    if report.faults:
         fix = (
             f"stop what uses it; mkdir damaged && mv {path}* damaged/; cp BACKUP {path}; scrubjay sync "
             '(docs/operations.md, "The store is damaged")'
         )
-        return check_problem("store", f"{path} is damaged: {found.faults[0]}", fix)
-    summary = f"schema {found.schema}, {found.pages:,} pages"
-    if not found.finished:
+        return check_problem("store", f"{path} is damaged: {report.faults[0]}", fix)
+    summary = f"schema {report.schema}, {report.pages:,} pages"
+    if not report.finished:
         return check_ok("store", f"{summary}; no fault found in {installation.seconds:g} seconds")
     return check_ok("store", f"{summary}, no fault")
 
 
-def _check_server(found: StoreStatus, unfenced: str) -> Iterator[Check]:
+def _check_server(status: StoreStatus, security_warning: str) -> Iterator[Check]:
     """Row-level security and the large-tenant index, which only a PostgreSQL store has."""
-    for text in found.warnings:
-        if text == unfenced:
+    for text in status.warnings:
+        if text == security_warning:
             yield check_warning(
                 "fence", text, 'run it as a user that is neither: docs/deployment.md, "Two users"'
             )
@@ -271,81 +271,82 @@ def _check_texts(installation: Installation) -> Check:
     """Compare each text with its stored hash, a few hundred at a time."""
     from scrubjay.storage.urls import open_store
 
-    end = time.monotonic() + installation.seconds
-    bad: list[tuple[AlteredMemory, str]] = []
-    looked, late = 0, ""
+    deadline = time.monotonic() + installation.seconds
+    altered: list[tuple[AlteredMemory, str]] = []
+    checked, note = 0, ""
     try:
         with closing(open_store(installation.settings.store)) as store:
-            for count, altered in _altered_texts(store, installation.settings.tenant):
-                if late:
+            for count, batch in _altered_texts(store, installation.settings.tenant):
+                if note:
                     break
-                looked += count
-                bad += altered
-                if time.monotonic() > end:  # whether that was the last of them, the next one tells
-                    late = f" in {installation.seconds:g} seconds"
+                checked += count
+                altered += batch
+                if time.monotonic() > deadline:  # the next batch, if any, tells that some were not checked
+                    note = f" in {installation.seconds:g} seconds"
             else:
-                late = ""
+                note = ""
     except ScrubjayError as error:
         return check_problem("texts", str(error), error.hint)
-    if not bad:
-        return check_ok("texts", f"{looked:,} checked{late}, all as written")
-    named = [f"{one.id} ({os.path.join(place, one.path)})" if one.path else one.id for one, place in bad]
-    more = [f"and {len(bad) - MAX_LISTED_MEMORIES:,} more"] if len(bad) > MAX_LISTED_MEMORIES else []
+    if not altered:
+        return check_ok("texts", f"{checked:,} checked{note}, all as written")
+    named = [f"{m.id} ({os.path.join(place, m.path)})" if m.path else m.id for m, place in altered]
+    surplus = len(altered) - MAX_LISTED_MEMORIES
+    more = [f"and {surplus:,} more"] if surplus > 0 else []
     summary = ", ".join([*named[:MAX_LISTED_MEMORIES], *more])
     return check_problem(
-        "texts", f"{len(bad):,} of {looked:,} were altered on disk{late}: {summary}", _recovery_hint(bad)
-    )
+        "texts", f"{len(altered):,} of {checked:,} were altered on disk{note}: {summary}", _recovery_hint(altered)
+    )  # fmt: skip
 
 
-def _altered_texts(store: Store, own: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
+def _altered_texts(store: Store, own_tenant: str) -> Iterator[tuple[int, list[tuple[AlteredMemory, str]]]]:
     """Yield the number of memories compared, the altered ones, and the roots of their sources."""
     from scrubjay.services.inspection import known_tenants
 
-    for tenant in known_tenants(store, [own])[0]:
+    for tenant in known_tenants(store, [own_tenant])[0]:
         with store.tenant_reader(tenant) as reader:
             places = {source.id: source_location(source) for source in reader.sources()}
-            for count, found in reader.altered_memories():
-                yield count, [(one, places.get(one.source or "", "")) for one in found]
+            for count, altered in reader.altered_memories():
+                yield count, [(memory, places.get(memory.source or "", "")) for memory in altered]
 
 
-def _recovery_hint(bad: Sequence[tuple[AlteredMemory, str]]) -> str:
+def _recovery_hint(altered: Sequence[tuple[AlteredMemory, str]]) -> str:
     """Return the steps that restore texts: from the backup, else from existing files."""
-    found = {(one.source, place) for one, place in bad if one.source and place and Path(place).exists()}
+    synced = {(m.source, place) for m, place in altered if m.source and place and Path(place).exists()}
     steps = [
-        f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(found)
+        f"scrubjay sources remove {source}, then scrubjay sync {place}" for source, place in sorted(synced)
     ]
     backup = 'restore the last backup (docs/portability.md, "Backup and restore"); without one:'
-    if any(not one.source for one, _ in bad):
+    if any(not m.source for m, _ in altered):
         steps.append("scrubjay forget the ids without a file, and add them again")
     return f"{backup} {'; '.join(steps)}" if steps else backup.removesuffix("; without one:")
 
 
-def _check_backlog(found: StoreStatus, installation: Installation) -> Check:
-    waiting = {model.name: model.waiting for model in found.models if model.waiting}
+def _check_backlog(status: StoreStatus, installation: Installation) -> Check:
+    pending = {model.name: model.waiting for model in status.models if model.waiting}
     state = EmbeddingJob(str(installation.home.data), installation.settings.store).state()
-    if not waiting:
+    if not pending:
         return check_ok("vectors", "complete for every model")
-    summary = ", ".join(f"{count:,} pending for {name}" for name, count in waiting.items())
+    summary = ", ".join(f"{count:,} pending for {name}" for name, count in pending.items())
     summary += f"; {embedding_summary(state, installation.settings)}"
-    many = max(waiting.values()) > MAX_PENDING
-    if (many and state is None) or (state is not None and not state["running"]):
+    has_many = max(pending.values()) > MAX_PENDING
+    if (has_many and state is None) or (state is not None and not state["running"]):
         return check_warning(
             "vectors", f"{summary}; searches use words and the base model meanwhile", "scrubjay embed"
         )
     return check_ok("vectors", summary)
 
 
-def _check_multilingual(found: StoreStatus, installation: Installation) -> Iterator[Check]:
+def _check_multilingual(status: StoreStatus, installation: Installation) -> Iterator[Check]:
     from scrubjay.embeddings.base import INSTALLED_BY
     from scrubjay.search.fusion import MULTILINGUAL
 
     install = INSTALLED_BY["multilingual"]
-    for note in found.notes:
+    for note in status.notes:
         if note.endswith(install):
             yield check_warning("languages", note.removesuffix(install).strip(), install)
     mark = settings_fingerprint(installation.home.env)
     path = socket_path(runtime_folder(installation.home.env), mark)
-    used = [model.name for model in found.models if model.state == "active" and model.name in MULTILINGUAL]
+    used = [model.name for model in status.models if model.state == "active" and model.name in MULTILINGUAL]
     if used and path is not None and client.daemon_state(path, mark) is None:
         yield check_warning(
             "languages",
@@ -354,17 +355,17 @@ def _check_multilingual(found: StoreStatus, installation: Installation) -> Itera
         )
 
 
-def _check_sources(found: StoreStatus) -> Iterator[Check]:
-    if not found.sources:
+def _check_sources(status: StoreStatus) -> Iterator[Check]:
+    if not status.sources:
         yield check_ok("sources", "none registered")
         return
-    bad = [(source, why) for source in found.sources if (why := _source_problem(source))]
-    for source, why in bad:
+    problems = [(source, why) for source in status.sources if (why := _source_problem(source))]
+    for source, why in problems:
         yield check_warning(
             "sources", f"{source.root} {why}", f"fix it, or scrubjay sources remove {source.id}"
         )
-    if not bad:
-        yield check_ok("sources", f"{len(found.sources):,}, all readable")
+    if not problems:
+        yield check_ok("sources", f"{len(status.sources):,}, all readable")
 
 
 def _source_problem(source: SourceStatus) -> str:
@@ -375,18 +376,18 @@ def _source_problem(source: SourceStatus) -> str:
     return ""
 
 
-def _check_clock(installation: Installation, found: StoreStatus) -> Check:
+def _check_clock(installation: Installation, status: StoreStatus) -> Check:
     """Warn of a clock that was set back: new memories would be older than existing ones."""
     now = now_micros()
-    latest = max((source.synced for source in found.sources if source.synced), default="")
+    latest = max((source.synced for source in status.sources if source.synced), default="")
     ahead = latest > iso_seconds(now + round(CLOCK_TOLERANCE * 1e6))
     if installation.file is not None and installation.file.exists():
         ahead = ahead or installation.file.stat().st_mtime > time.time() + CLOCK_TOLERANCE
     if ahead:
-        when = iso_seconds(now)
+        time_now = iso_seconds(now)
         return check_warning(
             "clock",
-            f"it shows {when}, but the store was written after that",
+            f"it shows {time_now}, but the store was written after that",
             "set the clock: timedatectl status",
         )
     return check_ok("clock", "no write lies in the future")
@@ -401,9 +402,9 @@ def check_models(installation: Installation) -> Iterator[Check]:
     from scrubjay.services.models import DEFAULT_MODELS, open_bundled
 
     settings = installation.settings
-    yield _check_runs("model static", lambda: StaticEmbedder(settings.models.static_path))
+    yield _check_bundled_model("model static", lambda: StaticEmbedder(settings.models.static_path))
     for name in DEFAULT_MODELS:
-        yield _check_runs(f"model {name}", partial(open_bundled, settings, name, None))
+        yield _check_bundled_model(f"model {name}", partial(open_bundled, settings, name, None))
     for name, model in settings.models.extra.items():
         yield _check_extra_model(name, model)
     if settings.llm.model:
@@ -415,7 +416,7 @@ def check_models(installation: Installation) -> Iterator[Check]:
             yield check_ok("model of [llm]", "configured; not contacted")
 
 
-def _check_runs(about: str, make: Callable[[], AnyEmbedder]) -> Check:
+def _check_bundled_model(name: str, make: Callable[[], AnyEmbedder]) -> Check:
     """Hash a model's files, ignoring the cache, and embed a sentence."""
     from scrubjay.embeddings.base import TokenEmbedder
 
@@ -426,25 +427,23 @@ def _check_runs(about: str, make: Callable[[], AnyEmbedder]) -> Check:
         else:
             (rows,) = embedder.embed([SAMPLE_SENTENCE])
     except ScrubjayError as error:
-        return check_problem(about, str(error), error.hint)
+        return check_problem(name, str(error), error.hint)
     if rows.shape[-1] != embedder.model.dimensions:
-        return check_problem(
-            about, f"it returns {rows.shape[-1]} dimensions, not {embedder.model.dimensions}"
-        )
-    return check_ok(about, f"files verified, embeds ({embedder.model.revision})")
+        return check_problem(name, f"it returns {rows.shape[-1]} dimensions, not {embedder.model.dimensions}")
+    return check_ok(name, f"files verified, embeds ({embedder.model.revision})")
 
 
 def _check_extra_model(name: str, model: ExtraModelSettings) -> Check:
-    about = f"model {name}"
+    label = f"model {name}"
     if model.provider == "sentence-transformers" and find_spec("sentence_transformers") is None:
         return check_problem(
-            about, "sentence-transformers is not installed", "pip install scrubjay[sentence-transformers]"
+            label, "sentence-transformers is not installed", "pip install scrubjay[sentence-transformers]"
         )
     try:
         api_key(f"models.{name}", model)
     except ConfigError as error:
-        return check_problem(about, str(error), error.hint)
-    return check_ok(about, f"configured ({model.provider}); not contacted")
+        return check_problem(label, str(error), error.hint)
+    return check_ok(label, f"configured ({model.provider}); not contacted")
 
 
 def check_oauth(installation: Installation) -> Iterator[Check]:
@@ -463,10 +462,10 @@ def check_oauth(installation: Installation) -> Iterator[Check]:
 
 
 JOB_OVERDUE_SECONDS: Final = 600.0
-"""Seconds after which what a hook left to be done should be done: a first look at years of talks takes minutes."""
+"""Seconds within which a hook's jobs should be done: a first sync of years of conversations takes minutes."""
 
 DAEMON_TIMEOUT: Final = 20.0
-"""Seconds that a resident has to answer, since it loads its models first, or to be gone."""
+"""Seconds that a daemon has to answer, as it loads its models first, or to end."""
 
 
 def check_background(installation: Installation) -> Iterator[Check]:
@@ -497,38 +496,38 @@ def daemon_running(installation: Installation) -> Iterator[None]:
     ):
         yield
         return
-    starting = client.daemon_state(path, mark) is None
+    starts_daemon = client.daemon_state(path, mark) is None
     try:
-        if starting:
+        if starts_daemon:
             _start_daemon(path, mark, installation)
         yield
     finally:
-        if starting:
+        if starts_daemon:
             client.stop_daemon(path, mark)
-            _wait_for_daemon(path, mark, there=False)
+            _wait_for_daemon(path, mark, running=False)
 
 
 def _start_daemon(path: str, mark: str, installation: Installation) -> None:
     """Start a daemon and wait until it answers; failing is reported by the checks that follow."""
     with contextlib.suppress(OSError):
         client.spawn_detached(["resident", "serve"], installation.home.env)
-        _wait_for_daemon(path, mark, there=True)
+        _wait_for_daemon(path, mark, running=True)
 
 
-def _wait_for_daemon(path: str, mark: str, *, there: bool) -> None:
-    end = time.monotonic() + DAEMON_TIMEOUT
-    while (client.daemon_state(path, mark) is not None) != there and time.monotonic() < end:
+def _wait_for_daemon(path: str, mark: str, *, running: bool) -> None:
+    deadline = time.monotonic() + DAEMON_TIMEOUT
+    while (client.daemon_state(path, mark) is not None) != running and time.monotonic() < deadline:
         time.sleep(0.1)
 
 
 def _check_pauses(installation: Installation) -> Check:
     if hooks_disabled(installation.home.env):
         return check_warning("pause", "SCRUBJAY_OFF is set: hooks do nothing", "unset SCRUBJAY_OFF")
-    running = Pauses(str(installation.home.data)).running()
-    if not running:
+    pauses = Pauses(str(installation.home.data)).running()
+    if not pauses:
         return check_ok("pause", "none")
     summary = ", ".join(
-        f"{'all agents' if who == ALL_AGENTS else who} {pause_end(until)}" for who, until in running.items()
+        f"{'all agents' if who == ALL_AGENTS else who} {pause_end(until)}" for who, until in pauses.items()
     )
     return check_warning("pause", f"hooks do nothing: {summary}", "scrubjay resume")
 
@@ -554,11 +553,11 @@ def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
     folder = Path(runtime_folder(installation.home.env))
     if not is_private_folder(str(folder / "any")):
         return
-    found = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.mend)]
-    if found and installation.mend:
-        yield check_ok("sockets", f"{len(found)} stale sockets removed", mended=True)
-    elif found:
-        yield check_warning("sockets", f"{len(found)} stale sockets in {folder}", "scrubjay doctor --fix")
+    stale = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.repair)]
+    if stale and installation.repair:
+        yield check_ok("sockets", f"{len(stale)} stale sockets removed", mended=True)
+    elif stale:
+        yield check_warning("sockets", f"{len(stale)} stale sockets in {folder}", "scrubjay doctor --fix")
 
 
 def _is_unowned(path: Path, *, remove: bool) -> bool:
@@ -596,16 +595,16 @@ def last_log_entries(
 ) -> list[dict[str, Any]]:
     """Return the last ``limit`` log entries of at least ``level``, newest first; ``since`` is ISO time in UTC."""
     least = LEVELS.index(level)
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for name in (FILE_NAME, OLD_FILE_NAME):
         for entry in _read_backwards(folder / name):
             if entry["time"] < since:
-                return found
+                return entries
             if LEVELS.index(entry["level"]) >= least:
-                found.append(entry)
-                if len(found) == limit:
-                    return found
-    return found
+                entries.append(entry)
+                if len(entries) == limit:
+                    return entries
+    return entries
 
 
 def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
@@ -627,7 +626,7 @@ def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
 
 
 MAX_COUNTED_ERRORS: Final = 100
-"""Errors that are counted: more say no more."""
+"""Most errors that are counted."""
 MAX_COUNTED_ENTRIES: Final = 10_000
 """Lines of the log in which hooks are counted: more than its files hold."""
 LATE_HOOK: Final = "hook late"
@@ -642,13 +641,13 @@ def check_log(installation: Installation) -> Iterator[Check]:
     yield _check_late_hooks([entry for entry in entries if str(entry.get("event")).startswith("hook ")])
 
 
-def _check_errors(found: Sequence[Mapping[str, Any]]) -> Check:
-    if not found:
+def _check_errors(entries: Sequence[Mapping[str, Any]]) -> Check:
+    if not entries:
         return check_ok("log", "no error in the last day")
-    kinds = Counter(f"{entry.get('event')} {entry.get('error', '')}".strip() for entry in found)
+    kinds = Counter(f"{entry.get('event')} {entry.get('error', '')}".strip() for entry in entries)
     summary = ", ".join(f"{name} ({count})" for name, count in kinds.most_common(3))
     return check_warning(
-        "log", f"errors in the last day: {summary}; the last at {found[0]['time'][:16]}Z", "scrubjay status"
+        "log", f"errors in the last day: {summary}; the last at {entries[0]['time'][:16]}Z", "scrubjay status"
     )
 
 
@@ -657,7 +656,7 @@ def _check_late_hooks(hooks: Sequence[Mapping[str, Any]]) -> Check:
     late = [entry for entry in hooks if entry["event"] == LATE_HOOK]
     if not late:
         return check_ok("hooks", f"{len(hooks):,} in the last day, none late")
-    # Lines of earlier versions do not say of which event they are.
+    # Lines of earlier versions do not name their event.
     events = Counter(str(entry["at"]).rpartition(" ")[2] for entry in late if "at" in entry)
     summary = ", ".join(f"{event} ({count})" for event, count in events.most_common())
     return check_warning(

@@ -40,42 +40,42 @@ def run_checks(
         yield from check(installation)
     if not agents:
         return
-    any_agent = False
+    is_installed = False
     for agent in chosen:
-        for found in _check_agent(agent, installation, asked=bool(names)):
-            any_agent = True
-            yield found
-    if not any_agent:
+        for agent_check in _check_agent(agent, installation, asked=bool(names)):
+            is_installed = True
+            yield agent_check
+    if not is_installed:
         yield check_warning("agents", "installed for none", "scrubjay install --list")
 
 
 def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> Iterator[Check]:
-    about, fix = f"{agent.name} configuration", f"scrubjay install {agent.name}"
+    check_name, fix = f"{agent.name} configuration", f"scrubjay install {agent.name}"
     try:
-        parts = agent.installed(installation.home)
-        reached = read_agent_commands(agent, installation.home)
+        parts = agent.installed_parts(installation.home)
+        commands = read_agent_commands(agent, installation.home)
         ignored = agent.ignored_at(installation.home, Options())
     except InputError as error:
-        if asked or agent.found(installation.home):
-            yield check_problem(about, str(error), error.hint or "fix the file")
+        if asked or agent.is_present(installation.home):
+            yield check_problem(check_name, str(error), error.hint or "fix the file")
         return
     if not any(parts.values()):
         if asked:
-            yield check_problem(about, "scrubjay is not configured in it", fix)
+            yield check_problem(check_name, "scrubjay is not configured in it", fix)
         return
-    missing = [name for name, there in parts.items() if not there]
+    missing = [name for name, is_present in parts.items() if not is_present]
     if "hooks" in missing and ignored:
         fix = (
             f"remove the comment or comma at {ignored}, for which {agent.title} ignores the file; then {fix}"
         )
     if missing:
-        yield check_warning(about, f"without {', '.join(missing)}", fix)
+        yield check_warning(check_name, f"without {', '.join(missing)}", fix)
     else:
-        yield check_ok(about, f"in place: {', '.join(parts)}")
+        yield check_ok(check_name, f"in place: {', '.join(parts)}")
     yield from agent_commands.check_trust(agent, installation)
-    if not reached.server and not reached.hooks:
+    if not commands.server and not commands.hooks:
         return
-    start = agent_commands.check_agent_programs(agent, reached, installation)
+    start = agent_commands.check_agent_programs(agent, commands, installation)
     yield start
     if start.state != OK:
         return
@@ -85,5 +85,5 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
         )
         return
     with checks.daemon_running(installation):
-        found = prove_agent(agent, reached, installation)
-    yield from found
+        proof = prove_agent(agent, commands, installation)
+    yield from proof
