@@ -191,7 +191,7 @@ def test_what_was_written_is_put_back_when_a_later_file_cannot_be(name: str, hom
     with pytest.raises(InputError, match=r"cannot be written.*Nothing was changed"):
         installation.apply_plan(planned, home)
     assert tree(home.root) == before
-    assert not planned.at.exists()
+    assert not planned.record_path.exists()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -350,7 +350,7 @@ def test_an_installation_that_died_half_way_is_taken_back_whole(name: str, home:
     planned = installation.plan_install(find_agent(name), home, Options())
     # What `carry_out` does before it writes, and the first of its writes.
     assert planned.record
-    installation.save_record(planned.at, planned.record)
+    installation.save_record(planned.record_path, planned.record)
     installation.write_changes(planned.changes[:1])
     assert tree(home.root) != before
     uninstall(name, home)
