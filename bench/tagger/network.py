@@ -20,11 +20,11 @@ from bench.tagger.texts import Text, amid, encoded, pools, scrubbed, table_rows,
 from scrubjay.redaction.classifier import (
     BUCKETS,
     CONVOLUTION_STEPS,
-    FORM,
+    FORM_FEATURES,
     MAX_TOKENS,
+    POSITION_FEATURES,
     RULE_COLUMNS,
     SCREENING_REACH,
-    STANDING,
 )
 
 TABLE, WIDTH = 32, 96
@@ -118,11 +118,11 @@ def train(
 
 def begun(key: Any) -> Rows:
     keys = jax.random.split(key, 8)
-    marks = STANDING + RULE_COLUMNS
-    width = TABLE + FORM + marks
+    marks = POSITION_FEATURES + RULE_COLUMNS
+    width = TABLE + FORM_FEATURES + marks
     return {
         "table": jax.random.normal(keys[0], (BUCKETS + 1, TABLE)) * 0.1,
-        "word": jax.random.normal(keys[1], (TABLE + FORM, WIDTH)) * width**-0.5,
+        "word": jax.random.normal(keys[1], (TABLE + FORM_FEATURES, WIDTH)) * width**-0.5,
         "marks": jax.random.normal(keys[2], (marks, WIDTH)) * width**-0.5,
         "bias": jnp.zeros(WIDTH),
         "mix": jax.random.normal(keys[3], (len(CONVOLUTION_STEPS), 3 * WIDTH, WIDTH))
@@ -131,7 +131,7 @@ def begun(key: Any) -> Rows:
         "shift": jnp.zeros((len(CONVOLUTION_STEPS), WIDTH)),
         "out": jax.random.normal(keys[4], (WIDTH,)) * WIDTH**-0.5,
         "last": jnp.array(-2.0),
-        "worth": jnp.zeros((BUCKETS + 1 + FORM, 4)),
+        "worth": jnp.zeros((BUCKETS + 1 + FORM_FEATURES, 4)),
         "worth bias": jnp.array(-2.0),
     }
 
@@ -219,8 +219,8 @@ def stacked(part: Sequence[Text], size: int) -> Rows:
     shape = (len(part), size)
     out = {
         "buckets": np.full((*shape, MAX_TOKENS), BUCKETS, np.int32),
-        "form": np.zeros((*shape, FORM), np.float32),
-        "marks": np.zeros((*shape, STANDING + RULE_COLUMNS), np.float32),
+        "form": np.zeros((*shape, FORM_FEATURES), np.float32),
+        "marks": np.zeros((*shape, POSITION_FEATURES + RULE_COLUMNS), np.float32),
         **{name: np.zeros(shape, np.float32) for name in ("secret", "counts", "there")},
     }
     for at, text in enumerate(part):

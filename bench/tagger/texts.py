@@ -20,7 +20,7 @@ from bench.tagger.items import Item
 from scrubjay.redaction import classifier, redactor
 from scrubjay.redaction.classifier import (
     BUCKETS,
-    FORM,
+    FORM_FEATURES,
     MAX_TOKENS,
     Reading,
     RuleFindings,
@@ -82,7 +82,7 @@ def encoded(item: Item, chance: random.Random | None = None) -> Text:
     looks = [seen(token) for token in placed.tokens]
     return Text(
         np.array([own for own, _ in looks], np.int16).reshape(size, MAX_TOKENS),
-        np.array([made for _, made in looks], np.float16).reshape(size, FORM),
+        np.array([made for _, made in looks], np.float16).reshape(size, FORM_FEATURES),
         marks.astype(np.float16),
         secret,
         counts,

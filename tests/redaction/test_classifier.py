@@ -8,11 +8,11 @@ from bench.tagger.train import pack_weights
 from scrubjay.redaction.classifier import (
     BUCKETS,
     CONVOLUTION_REACH,
-    FORM,
+    FORM_FEATURES,
     MAX_CACHED_SCREENED,
     MAX_TOKENS,
+    POSITION_FEATURES,
     RULE_COLUMNS,
-    STANDING,
     TOKEN,
     Tagger,
     TokenFeatures,
@@ -36,7 +36,7 @@ def tokens(text: str) -> list[str]:
 
 
 def plain(count: int) -> np.ndarray:
-    return np.zeros((count, STANDING + RULE_COLUMNS), np.float32)
+    return np.zeros((count, POSITION_FEATURES + RULE_COLUMNS), np.float32)
 
 
 def test_a_text_is_tokenized_into_words_signs_and_line_ends() -> None:
@@ -68,12 +68,12 @@ def test_every_character_is_in_one_token_and_every_token_has_features(
         own = token_buckets(token)
         assert 0 < len(own) <= MAX_TOKENS
         assert all(0 <= bucket < BUCKETS for bucket in own)
-        assert len(token_form(token)) == FORM
+        assert len(token_form(token)) == FORM_FEATURES
         assert np.isfinite(token_form(token)).all()
     placed = TokenSpans.of(text)
     assert list(placed.tokens) == [match[0] for match in found]
     assert list(zip(placed.starts.tolist(), placed.ends.tolist(), strict=True)) == [m.span() for m in found]
-    assert token_positions(placed).shape == (len(found), STANDING)
+    assert token_positions(placed).shape == (len(found), POSITION_FEATURES)
 
 
 def test_tokens_of_a_part_have_offsets_in_the_whole() -> None:
@@ -198,6 +198,6 @@ def test_the_packaged_weights_fit_the_features() -> None:
     held = load_tagger()._weights
     nets = len(held["out"])
     assert held["table"].shape[:2] == (nets, BUCKETS)
-    assert held["word"].shape[1] == held["table"].shape[2] + FORM
-    assert held["marks"].shape[1] == STANDING + RULE_COLUMNS
-    assert held["worth"].shape == (BUCKETS + FORM, 4)
+    assert held["word"].shape[1] == held["table"].shape[2] + FORM_FEATURES
+    assert held["marks"].shape[1] == POSITION_FEATURES + RULE_COLUMNS
+    assert held["worth"].shape == (BUCKETS + FORM_FEATURES, 4)

@@ -72,7 +72,7 @@ def test_every_cell_is_at_its_offset(text: str) -> None:
 def test_the_look_at_the_next_row_loses_no_table(text: str) -> None:
     found = list(find_tables(text))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(scrubber, "_may_precede", lambda *_: True)
+        patch.setattr(scrubber, "_may_be_heading_of", lambda *_: True)
         assert list(find_tables(text)) == found
 
 

@@ -37,49 +37,49 @@ MAX_TOKENS: Final = 32
 """Most buckets of a token."""
 MAX_PARTS: Final = 28
 """Most buckets of its parts of three and four characters."""
-FORM: Final = 19
-STANDING: Final = 4
-LONG: Final = 24
+FORM_FEATURES: Final = 19
+POSITION_FEATURES: Final = 4
+MAX_WORD_LENGTH: Final = 24
 """Characters above which a token is no word."""
-BEFORE: Final = 64
+REPETITION_REACH: Final = 64
 """Tokens before one in which its repetition counts."""
 
 TOKEN: Final = re.compile(
     r"\n|[0-9A-Za-z_\u00aa-\u02af\u0300-\u036f\u0370-\u052f\u1e00-\u1fff]{1,128}|[\u3040-\u30ff\u3400-\u9fff]"
     r"|[\u0530-\u1cff\ua640-\ud7ff\uf900-\ufdff\ufe70-\ufeff]{1,128}|[^\s]"
 )
-PLAIN_WORD: Final = re.compile(rf"(?![0-9]+\Z)[0-9A-Za-z_]{{2,{LONG}}}")
-LEAST_TOGETHER: Final = 16
+PLAIN_WORD: Final = re.compile(rf"(?![0-9]+\Z)[0-9A-Za-z_]{{2,{MAX_WORD_LENGTH}}}")
+MIN_VECTORIZED: Final = 16
 """Plain words from which on features are computed by arrays."""
 _VOWELS: Final = frozenset("aeiouyäöüáéíóúàèìòùâêîôûåøæãõаеёиоуыэюяієї")
 _CONSONANTS: Final = re.compile(r"[bcdfghjklmnpqrstvwxz]+")
 _HEX: Final = re.compile(r"[0-9a-f]+|[0-9A-F]+")
-_AGAIN: Final = re.compile(r"(.)\1+")
+_REPEATED_CHARACTER: Final = re.compile(r"(.)\1+")
 _YEARS: Final = ("19", "20")
 
 
 def token_buckets(token: str) -> list[int]:
     """Return the hash buckets of a token's spelling, its parts, its shape and its length."""
-    low, size = token.lower(), len(token)
+    lower, size = token.lower(), len(token)
     if token.isdigit():
         names = [f"D{min(size, 20)}", f"N{token}" if size <= 4 else "D+"]
         names += ["YEAR"] if size == 4 and token.startswith(_YEARS) else []
     elif size == 1 and not token.isalpha():
         return [_bucket(f"P{token}")]
-    elif size <= LONG:
-        word = f"^{low}$"
-        names = [f"W{low}"]
-        names += [f"W{part}" for part in low.split("_") if part] if "_" in low else []
+    elif size <= MAX_WORD_LENGTH:
+        word = f"^{lower}$"
+        names = [f"W{lower}"]
+        names += [f"W{part}" for part in lower.split("_") if part] if "_" in lower else []
         if size > 1:
             parts = {word[at : at + width] for width in (3, 4) for at in range(len(word) - width + 1)}
             names += sorted(parts)[:MAX_PARTS]
     else:
-        names = ["LONG", f"^{low[:3]}", f"^{low[:4]}", f"L{min(size, 80) // 8}"]
+        names = ["LONG", f"^{lower[:3]}", f"^{lower[:4]}", f"L{min(size, 80) // 8}"]
     return [_bucket(name) for name in [*names[: MAX_TOKENS - 1], f"S{_shape(token)}"]]
 
 
 def token_form(token: str) -> list[float]:
-    """Return ``FORM`` numbers, about 0 to 2, that describe a token's characters."""
+    """Return ``FORM_FEATURES`` numbers, about 0 to 2, that describe a token's characters."""
     low, size = token.lower(), len(token)
     lower = sum(map(str.islower, token))
     upper = sum(map(str.isupper, token))
@@ -150,10 +150,10 @@ def _token_characters() -> NDArray[np.bool_]:
     """Tell which characters belong to tokens; the last one, past all white space, represents all others."""
     import numpy as np
 
-    found = np.ones(0x3002, np.bool_)
-    for space in re.finditer(r"\s", "".join(map(chr, range(len(found))))):
-        found[space.start()] = TOKEN.match(space[0]) is not None
-    return found
+    is_token = np.ones(0x3002, np.bool_)
+    for space in re.finditer(r"\s", "".join(map(chr, range(len(is_token))))):
+        is_token[space.start()] = TOKEN.match(space[0]) is not None
+    return is_token
 
 
 class Windows(NamedTuple):
@@ -180,25 +180,28 @@ def token_positions(spans: TokenSpans, windows: Windows | None = None) -> NDArra
     import numpy as np
 
     tokens, starts, ends = spans
-    out = np.zeros((len(tokens), STANDING), np.float32)
+    positions = np.zeros((len(tokens), POSITION_FEATURES), np.float32)
     if not len(tokens):
-        return out
+        return positions
     firsts, own = windows or Windows.of([len(tokens)])
     gaps = starts - np.concatenate([starts[:1], ends[:-1]])
     gaps[firsts] = 0
-    out[:, 0], out[:, 1] = gaps > 0, gaps > 1
-    begin = starts[firsts][own]
-    lines = np.where(np.fromiter(map("\n".__eq__, tokens), np.bool_, len(tokens)), ends, begin) - begin
-    apart = own * (int((ends - begin).max()) + 1)  # so that no line reaches into the next window
-    lines = np.maximum.accumulate(lines + apart) - apart + begin
-    out[:, 2] = np.minimum(starts - np.minimum(lines, starts), 160) / 80
-    known: dict[str, int] = {}
-    names = np.fromiter((known.setdefault(token, len(known)) for token in tokens), np.intp, len(tokens))
-    order = np.argsort(own * len(known) + names, kind="stable")
+    positions[:, 0], positions[:, 1] = gaps > 0, gaps > 1
+    origin = starts[firsts][own]
+    is_line_end = np.fromiter(map("\n".__eq__, tokens), np.bool_, len(tokens))
+    lines = np.where(is_line_end, ends, origin) - origin
+    # So that no line reaches into the next window.
+    shift = own * (int((ends - origin).max()) + 1)
+    lines = np.maximum.accumulate(lines + shift) - shift + origin
+    positions[:, 2] = np.minimum(starts - np.minimum(lines, starts), 160) / 80
+    numbers: dict[str, int] = {}
+    ids = np.fromiter((numbers.setdefault(token, len(numbers)) for token in tokens), np.intp, len(tokens))
+    order = np.argsort(own * len(numbers) + ids, kind="stable")
     earlier, later = order[:-1], order[1:]
-    again = (names[earlier] == names[later]) & (own[earlier] == own[later]) & (later - earlier <= BEFORE)
-    out[later, 3] = again & (ends[later] - starts[later] > 3)
-    return out
+    is_near = (own[earlier] == own[later]) & (later - earlier <= REPETITION_REACH)
+    repeated = is_near & (ids[earlier] == ids[later])
+    positions[later, 3] = repeated & (ends[later] - starts[later] > 3)
+    return positions
 
 
 class _ShapeSigns(dict[int, str]):
@@ -212,7 +215,7 @@ class _ShapeSigns(dict[int, str]):
             ("9", letter.isdigit()),
             ("k", letter.isalpha()),
         )
-        self[code] = sign = next((kind for kind, fits in kinds if fits), letter)
+        self[code] = sign = next((kind for kind, matches in kinds if matches), letter)
         return sign
 
 
@@ -220,7 +223,7 @@ _SHAPE_SIGNS: Final = _ShapeSigns()
 
 
 def _shape(token: str) -> str:
-    return _AGAIN.sub(r"\1", token[:40].translate(_SHAPE_SIGNS))[:10]
+    return _REPEATED_CHARACTER.sub(r"\1", token[:40].translate(_SHAPE_SIGNS))[:10]
 
 
 def _bucket(name: str) -> int:
@@ -270,20 +273,20 @@ class TokenRows:
 
     def of(self, tokens: Sequence[str]) -> tuple[Floats, NDArray[np.intp]]:
         with self._lock:
-            known = len(self._indexes)
+            known_count = len(self._indexes)
             try:
-                indexes = self._looked_up(tokens)
-                if known and known < len(self._indexes) > self._limit:
-                    self._indexes, known = _Indexes(), 0
-                    indexes = self._looked_up(tokens)
-                if len(self._indexes) > known:
-                    self._add(list(islice(self._indexes, known, None)))
+                indexes = self._look_up(tokens)
+                if known_count and known_count < len(self._indexes) > self._limit:
+                    self._indexes, known_count = _Indexes(), 0
+                    indexes = self._look_up(tokens)
+                if len(self._indexes) > known_count:
+                    self._add(list(islice(self._indexes, known_count, None)))
             except BaseException:
                 self._indexes = _Indexes()  # some have no row
                 raise
             return self._rows, indexes
 
-    def _looked_up(self, tokens: Sequence[str]) -> NDArray[np.intp]:
+    def _look_up(self, tokens: Sequence[str]) -> NDArray[np.intp]:
         import numpy as np
 
         return np.fromiter(map(self._indexes.__getitem__, tokens), np.intp, len(tokens))
@@ -324,13 +327,13 @@ class Tagger:
         firsts, own_window = windows or Windows.of([len(tokens)])
         ends = np.append(firsts[1:], len(tokens))
         rows, indexes = self._screening.of(tokens)
-        near, own, after, before = rows[indexes].T
+        near_weights, own_weights, after, before = rows[indexes].T
         before[firsts] = after[ends - 1] = 0
-        summed = np.concatenate([[0.0], np.cumsum(near, dtype=np.float64)])
+        cumulative = np.concatenate([[0.0], np.cumsum(near_weights, dtype=np.float64)])
         places = np.arange(len(tokens))
-        scores = summed[np.minimum(places + SCREENING_REACH + 1, ends[own_window])]
-        scores -= summed[np.maximum(places - SCREENING_REACH, firsts[own_window])]
-        scores += own
+        scores = cumulative[np.minimum(places + SCREENING_REACH + 1, ends[own_window])]
+        scores -= cumulative[np.maximum(places - SCREENING_REACH, firsts[own_window])]
+        scores += own_weights
         scores[1:] += after[:-1]
         scores[:-1] += before[1:]
         promising: NDArray[np.bool_] = scores > self._weights["least"]
@@ -352,11 +355,11 @@ class Tagger:
         windows = windows or Windows.of([len(tokens)])
         first = self._first.of(tokens)
         odds = [[own] for own in self._odds(0, first, marks, cores, windows)]
-        rest = [at for at, own in enumerate(odds) if own[0].max() > REJECT_LOG_ODDS]
-        for net in range(1, len(self._weights["out"]) if rest else 0):
-            own = self._odds(net, first, marks, [cores[at] for at in rest], windows)
-            for at, more in zip(rest, own, strict=True):
-                odds[at].append(more)
+        undecided = [at for at, own in enumerate(odds) if own[0].max() > REJECT_LOG_ODDS]
+        for net in range(1, len(self._weights["out"]) if undecided else 0):
+            own = self._odds(net, first, marks, [cores[at] for at in undecided], windows)
+            for at, further in zip(undecided, own, strict=True):
+                odds[at].append(further)
         return [np.mean(own, axis=0, dtype=np.float32) for own in odds]
 
     def _odds(
@@ -370,24 +373,25 @@ class Tagger:
         """Each convolution is computed only as far as it can still affect a core."""
         import numpy as np
 
-        weights, far, edge, (rows, indexes) = self._weights, CONVOLUTION_REACH, max(CONVOLUTION_STEPS), first
+        weights, (rows, indexes) = self._weights, first
+        reach, padding = CONVOLUTION_REACH, max(CONVOLUTION_STEPS)
         size, width = len(indexes), rows.shape[-1]
-        apart = _distances(size, cores)
+        distances = _distances(size, cores)
         # Rows of zeros around each window, so that no convolution reaches into the next.
-        places = np.arange(size) + edge * (windows.own + 1)
-        hidden = np.zeros((size + edge * (len(windows.firsts) + 1), width), np.float32)
-        needed = np.flatnonzero(apart <= far)
+        places = np.arange(size) + padding * (windows.own + 1)
+        hidden = np.zeros((size + padding * (len(windows.firsts) + 1), width), np.float32)
+        needed = np.flatnonzero(distances <= reach)
         hidden[places[needed]] = np.maximum(
             rows[indexes[needed], net] + matrix_product(marks[needed], weights["marks"][net]), 0
         )
         for step, mix, shift in zip(
             CONVOLUTION_STEPS, weights["mix"][net], weights["shift"][net], strict=True
         ):
-            far -= step
-            needed = places[apart <= far]
+            reach -= step
+            needed = places[distances <= reach]
             mixed = matrix_product(hidden[needed], mix[width : 2 * width]) + shift
-            for moved, part in ((-step, mix[:width]), (step, mix[2 * width :])):
-                mixed += matrix_product(hidden[needed + moved], part)
+            for offset, part in ((-step, mix[:width]), (step, mix[2 * width :])):
+                mixed += matrix_product(hidden[needed + offset], part)
             hidden[needed] += np.maximum(mixed, 0, out=mixed)
         core = places[np.concatenate([np.arange(core.start, core.stop) for core in cores])]
         odds = matrix_product(hidden[core], weights["out"][net][:, None])[:, 0] + weights["last"][net]
@@ -423,9 +427,9 @@ def _distances(size: int, cores: Sequence[slice]) -> NDArray[np.intp]:
     inside = np.zeros(size, np.bool_)
     for core in cores:
         inside[core] = True
-    behind = places - np.maximum.accumulate(np.where(inside, places, -size))
-    before = np.minimum.accumulate(np.where(inside, places, 2 * size)[::-1])[::-1] - places
-    return np.minimum(behind, before)
+    after_core = places - np.maximum.accumulate(np.where(inside, places, -size))
+    before_core = np.minimum.accumulate(np.where(inside, places, 2 * size)[::-1])[::-1] - places
+    return np.minimum(after_core, before_core)
 
 
 class TokenFeatures(NamedTuple):
@@ -448,25 +452,25 @@ class TokenFeatures(NamedTuple):
         import numpy as np
 
         plain = [at for at, token in enumerate(tokens) if PLAIN_WORD.fullmatch(token)]
-        plain = plain if len(plain) >= LEAST_TOGETHER else []
+        plain = plain if len(plain) >= MIN_VECTORIZED else []
         others = sorted({*range(len(tokens))}.difference(plain))
         own = [_features(tokens[at]) for at in others]
         sizes = [len(buckets) for buckets, _ in own]
         owners = [np.repeat(np.array(others, np.intp), sizes)]
-        found = [np.fromiter(chain.from_iterable(buckets for buckets, _ in own), np.intp, sum(sizes))]
-        forms = np.empty((len(tokens), FORM), np.float32)
+        lists = [np.fromiter(chain.from_iterable(buckets for buckets, _ in own), np.intp, sum(sizes))]
+        forms = np.empty((len(tokens), FORM_FEATURES), np.float32)
         if own:
             forms[others] = [form for _, form in own]
         if plain:
             words = [tokens[at] for at in plain]
             numbers, buckets = word_buckets(words)
             owners.append(np.array(plain, np.intp)[numbers])
-            found.append(buckets)
+            lists.append(buckets)
             forms[plain] = word_forms(words)
         all_owners = np.concatenate(owners)
         counts = np.bincount(all_owners, minlength=len(tokens))
         return cls(
-            np.concatenate(found)[np.argsort(all_owners, kind="stable")],
+            np.concatenate(lists)[np.argsort(all_owners, kind="stable")],
             np.cumsum(counts) - counts,
             np.sqrt(counts, dtype=np.float32)[:, None],
             forms,
@@ -484,34 +488,34 @@ def word_buckets(words: Sequence[str]) -> tuple[NDArray[np.intp], NDArray[np.int
     letters = np.frombuffer(b"^" + b"$^".join(lows) + b"$\0\0\0", np.uint8).astype(np.uint64)
     sizes = np.fromiter(map(len, lows), np.intp, len(lows)) + 2
     owner = np.repeat(np.arange(len(lows), dtype=np.uint64), sizes)
-    left = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(owner))
+    characters_left = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(owner))
     key = owner << 32 | letters[:-3] << 24 | letters[1:-2] << 16 | letters[2:-1] << 8
-    keys = np.concatenate([key[left >= 3], (key | letters[3:])[left >= 4]])
+    keys = np.concatenate([key[characters_left >= 3], (key | letters[3:])[characters_left >= 4]])
     keys.sort()
     keys = keys[np.append(True, keys[1:] != keys[:-1])]
-    whole = zlib.crc32(b"W")
-    wholes = [
+    word_crc = zlib.crc32(b"W")
+    whole_words = [
         [
-            zlib.crc32(part, whole) % BUCKETS
-            for part in (low, *(filter(None, low.split(b"_")) if b"_" in low else ()))
+            zlib.crc32(part, word_crc) % BUCKETS
+            for part in (lower, *(filter(None, lower.split(b"_")) if b"_" in lower else ()))
         ]
-        for low in lows
+        for lower in lows
     ]
-    room = np.minimum(MAX_PARTS, MAX_TOKENS - 1 - np.fromiter(map(len, wholes), np.intp, len(wholes)))
+    word_counts = np.fromiter(map(len, whole_words), np.intp, len(whole_words))
+    room = np.minimum(MAX_PARTS, MAX_TOKENS - 1 - word_counts)
     owners = (keys >> 32).astype(np.intp)
     first = np.searchsorted(owners, np.arange(len(lows)))
-    few = np.arange(len(owners)) - first[owners] < room[owners]
-    keys, owners = keys[few], owners[few]
+    is_kept = np.arange(len(owners)) - first[owners] < room[owners]
+    keys, owners = keys[is_kept], owners[is_kept]
     table, start = _crc_table(), np.uint32(0xFFFFFFFF)
     crc = np.full(len(keys), start)
     for shift in (24, 16, 8, 0):
         letter = (keys >> shift & 0xFF).astype(np.uint32)
         crc = np.where(letter, table[(crc ^ letter) & 0xFF] ^ crc >> 8, crc)
-    numbers = np.concatenate(
-        [np.repeat(np.arange(len(lows)), list(map(len, wholes))), owners, np.arange(len(lows))]
-    )
+    every = np.arange(len(lows))
+    numbers = np.concatenate([np.repeat(every, word_counts), owners, every])
     shapes = [_shape_bucket(_shape(word)) for word in words]
-    buckets = np.concatenate([[*chain.from_iterable(wholes)], (crc ^ start) % BUCKETS, shapes]).astype(
+    buckets = np.concatenate([[*chain.from_iterable(whole_words)], (crc ^ start) % BUCKETS, shapes]).astype(
         np.intp
     )
     order = np.argsort(numbers, kind="stable")
@@ -523,7 +527,7 @@ def word_forms(words: Sequence[str]) -> NDArray[np.float64]:
     import numpy as np
 
     size = np.fromiter(map(len, words), np.intp, len(words))
-    places = np.arange(LONG) < size[:, None]
+    places = np.arange(MAX_WORD_LENGTH) < size[:, None]
     letters = np.zeros(places.shape, np.uint8)
     letters[places] = np.frombuffer("".join(words).encode("ascii"), np.uint8)
     kind = _character_kinds()[letters]
@@ -536,15 +540,15 @@ def word_forms(words: Sequence[str]) -> NDArray[np.float64]:
         run = (run + 1) * is_consonant
         np.maximum(consonants, run, out=consonants)
     hexadecimal = kind & _HEX_DIGIT > 0
-    in_hex = ((hexadecimal & ~is_upper).sum(1) == size) | ((hexadecimal & ~is_lower).sum(1) == size)
+    is_hex_word = ((hexadecimal & ~is_upper).sum(1) == size) | ((hexadecimal & ~is_lower).sum(1) == size)
     ordered = np.sort(letters, 1)
     distinct = (ordered[:, 1:] != ordered[:, :-1]).sum(1) + (ordered[:, 0] > 0)
-    forms = np.zeros((len(words), FORM))
-    forms[:, 0] = np.array([math.log1p(one) / 3 for one in range(LONG + 1)])[size]
+    forms = np.zeros((len(words), FORM_FEATURES))
+    forms[:, 0] = np.array([math.log1p(length) / 3 for length in range(MAX_WORD_LENGTH + 1)])[size]
     forms[:, 1], forms[:, 2], forms[:, 3] = lower / size, upper / size, digits / size
     forms[:, 4], forms[:, 5] = np.minimum(turns, 8) / 4, np.minimum(humps, 6) / 3
     forms[:, 6] = (kind & _VOWEL > 0).sum(1) / np.maximum(1, lower + upper)
-    forms[:, 7], forms[:, 8] = np.minimum(consonants, 8) / 4, (size >= 6) & in_hex
+    forms[:, 7], forms[:, 8] = np.minimum(consonants, 8) / 4, (size >= 6) & is_hex_word
     forms[:, 9], forms[:, 12] = (lower + upper > 0) & (digits > 0), 1
     forms[:, 13], forms[:, 14] = is_upper[:, 0] & (lower == size - 1), upper == size
     forms[:, 15], forms[:, 17], forms[:, 18] = size >= 16, (letters == ord("_")).any(1), distinct / size
@@ -598,22 +602,22 @@ def _features(token: str) -> tuple[list[int], list[float]]:
     return token_buckets(token), token_form(token)
 
 
-def matrix_product(rows: Floats, by: Floats) -> Floats:
+def matrix_product(rows: Floats, matrix: Floats) -> Floats:
     """Multiply in parts that are small enough for one thread of OpenBLAS.
 
     More threads gain nothing here, and beside other processes each product would wait for all of them.
     """
     import numpy as np
 
-    most = max(1, MAX_PRODUCT // by.size)
-    if len(rows) <= most:
-        product: Floats = rows @ by
+    size = max(1, MAX_PRODUCT // matrix.size)
+    if len(rows) <= size:
+        product: Floats = rows @ matrix
         return product
-    parts = -(-len(rows) // most)
-    filled = np.zeros((parts * most, rows.shape[1]), np.float32)
-    filled[: len(rows)] = rows
-    products: Floats = (filled.reshape(parts, most, -1) @ by).reshape(parts * most, -1)[: len(rows)]
-    return products
+    parts = -(-len(rows) // size)
+    padded = np.zeros((parts * size, rows.shape[1]), np.float32)
+    padded[: len(rows)] = rows
+    products: Floats = padded.reshape(parts, size, -1) @ matrix
+    return products.reshape(parts * size, -1)[: len(rows)]
 
 
 @cache
@@ -648,16 +652,16 @@ MIN_SECRET: Final = 3
 MAX_FINDING: Final = 20_000
 """Characters of the longest span that rules find, a private key."""
 _T = TypeVar("_T", bound=tuple[int, *tuple[object, ...]])
-_AROUND: Final = frozenset(" \n\t.,:;\"'`()[]{}<>|*_~=„“”‚‘’«»‹›「」『』。、，：；（）")
-_PLAIN: Final = re.compile(
+_TRIM_CHARACTERS: Final = frozenset(" \n\t.,:;\"'`()[]{}<>|*_~=„“”‚‘’«»‹›「」『』。、，：；（）")
+_HARMLESS_VALUE: Final = re.compile(
     r"[1-9][0-9]+000|[0-9]{1,2}[-./ ][A-Z][a-z]{2,8}[-./ ][0-9]{4}|[0-9]{4}-[0-9]{2}-[0-9]{2}"
 )
 """A round number (one of a thousand random numbers ends so), or a date."""
-_DATED: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"']?\Z", re.MULTILINE)
+_DATE_LABEL: Final = re.compile(r"^(?:date|created|updated|modified)[ \t]*:[ \t]*[\"']?\Z", re.MULTILINE)
 """Before a note's own date."""
 _CODE_PHRASE: Final = re.compile(r"\bcode[ -]?(?:phrase|name)s?\b[^.!?\n]{0,24}\Z", re.IGNORECASE)
 """People test a memory with such a phrase, which opens nothing."""
-_ID: Final = re.compile(
+_MEMORY_ID: Final = re.compile(
     rf"\b(?:{'|'.join((*TIER_PREFIXES.values(), ENTITY_PREFIX, CATEGORY_PREFIX))})"
     rf"[0-9a-f]{{{ID_DIGITS}}}(?![0-9A-Za-z])"
 )
@@ -731,7 +735,7 @@ def find_by_classifier(readings: Iterable[Reading]) -> Iterator[tuple[int, Secre
     words: dict[int, SecretWords] = {}
     for pieces in _batches(_Piece.all(readings)):
         windows = list(_windows(pieces, findings))
-        for window, odds in zip(windows, _tagged(windows), strict=True):
+        for window, odds in zip(windows, _window_log_odds(windows), strict=True):
             if odds.max() <= SURE_LOG_ODDS:
                 continue
             number, text, at = window.piece.number, window.piece.reading.text, window.piece.start
@@ -761,23 +765,23 @@ def _windows(pieces: Sequence[_Piece], findings: dict[int, RuleFindings]) -> Ite
 
     sizes = [len(piece.tokens) for piece in pieces]
     tokens = list(chain.from_iterable(piece.tokens for piece in pieces))
-    every = np.split(load_tagger().promising(tokens, Windows.of(sizes)), np.cumsum(sizes)[:-1])
-    for piece, promising in zip(pieces, every, strict=True):
-        near = _between(piece.reading.ruled, piece.first, piece.first + len(piece.part))
-        if not (near or promising.any()):
+    promising_by_piece = np.split(load_tagger().promising(tokens, Windows.of(sizes)), np.cumsum(sizes)[:-1])
+    for piece, promising in zip(pieces, promising_by_piece, strict=True):
+        rule_spans = _within(piece.reading.ruled, piece.first, piece.first + len(piece.part))
+        if not (rule_spans or promising.any()):
             continue
         spans = TokenSpans.placed(piece.tokens, piece.part, piece.first)
-        for span in near:
+        for span in rule_spans:
             promising[spans.touched(span.start, span.end)] = True
         if piece.number not in findings:
             findings[piece.number] = RuleFindings.of(piece.reading)
         rules = findings[piece.number].marks(spans)
-        core = _widened(promising, CORE_TOKENS)
-        for first, last in _runs(_widened(core, CONVOLUTION_REACH // 2)):
+        core = _widen_mask(promising, CORE_TOKENS)
+        for first, last in _runs(_widen_mask(core, CONVOLUTION_REACH // 2)):
             indexes = np.flatnonzero(core[first:last])
             start, stop = first + int(indexes[0]), first + int(indexes[-1]) + 1
-            begin, end = int(spans.starts[start]), int(spans.ends[stop - 1])
-            if may_hold_secret(piece.reading.text, begin, end, findings[piece.number].names):
+            text_start, end = int(spans.starts[start]), int(spans.ends[stop - 1])
+            if may_hold_secret(piece.reading.text, text_start, end, findings[piece.number].names):
                 yield _Window(piece, spans, start, stop, core[start:stop], rules)
 
 
@@ -794,35 +798,35 @@ class RuleFindings(NamedTuple):
 
     @classmethod
     def of(cls, reading: Reading) -> RuleFindings:
-        out = [(span.start, span.end, 0 if span.certain else 1) for span in reading.ruled]
+        findings = [(span.start, span.end, 0 if span.certain else 1) for span in reading.ruled]
         cues = list(find_cues(reading.text, reading.low, reading.marks))
-        out += [(at, end, 2 if password else 3) for at, end, password in cues]
-        return cls(sorted(out), find_names(reading.text, cues, reading.marks))
+        findings += [(at, end, 2 if password else 3) for at, end, password in cues]
+        return cls(sorted(findings), find_names(reading.text, cues, reading.marks))
 
     def marks(self, spans: TokenSpans) -> Floats:
         """Return ``RULE_COLUMNS`` numbers for each token."""
         import numpy as np
 
-        out = np.zeros((len(spans.tokens), RULE_COLUMNS), np.float32)
-        if len(out) and (near := _between(self.all, int(spans.starts[0]), int(spans.ends[-1]))):
+        table = np.zeros((len(spans.tokens), RULE_COLUMNS), np.float32)
+        if len(table) and (near := _within(self.all, int(spans.starts[0]), int(spans.ends[-1]))):
             starts, ends, columns = zip(*near, strict=True)
             firsts = np.searchsorted(spans.ends, starts, "right").tolist()
             lasts = np.searchsorted(spans.starts, ends, "left").tolist()
             for first, last, column in zip(firsts, lasts, columns, strict=True):
-                out[first:last, column] = 1
-        return out
+                table[first:last, column] = 1
+        return table
 
 
-def _tagged(found: Sequence[_Window]) -> Iterator[Floats]:
+def _window_log_odds(batch: Sequence[_Window]) -> Iterator[Floats]:
     """Yield the log odds of the tokens from ``start`` to ``stop``; outside of the core they are minus infinity."""
     import numpy as np
 
-    if not found:
+    if not batch:
         return
-    begins = [max(0, window.start - CONVOLUTION_REACH) for window in found]
+    begins = [max(0, window.start - CONVOLUTION_REACH) for window in batch]
     parts = [
         window.spans.part(begin, window.stop + CONVOLUTION_REACH)
-        for begin, window in zip(begins, found, strict=True)
+        for begin, window in zip(begins, batch, strict=True)
     ]
     windows = Windows.of([len(part.tokens) for part in parts])
     spans = TokenSpans(
@@ -832,14 +836,15 @@ def _tagged(found: Sequence[_Window]) -> Iterator[Floats]:
     )
     rules = [
         window.rules[begin : window.stop + CONVOLUTION_REACH]
-        for begin, window in zip(begins, found, strict=True)
+        for begin, window in zip(begins, batch, strict=True)
     ]
     cores = [
         slice(first + window.start - begin, first + window.stop - begin)
-        for first, begin, window in zip(windows.firsts.tolist(), begins, found, strict=True)
+        for first, begin, window in zip(windows.firsts.tolist(), begins, batch, strict=True)
     ]
     marks = np.concatenate([token_positions(spans, windows), np.concatenate(rules)], axis=1)
-    for window, odds in zip(found, load_tagger().tag(spans.tokens, marks, cores, windows), strict=True):
+    tagged = load_tagger().tag(spans.tokens, marks, cores, windows)
+    for window, odds in zip(batch, tagged, strict=True):
         odds[~window.core] = -np.inf
         yield odds
 
@@ -852,30 +857,30 @@ def _runs(mask: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 
 def join_tokens(
-    text: str, spans: TokenSpans, odds: Sequence[float], sure: float
+    text: str, spans: TokenSpans, odds: Sequence[float], min_log_odds: float
 ) -> Iterator[tuple[int, int, float]]:
     """Yield the secrets among tokens with their best token's log odds.
 
     A secret is a run of likely tokens, at most a space apart, one of which is sure.
     """
     start, end, best = 0, -2, -math.inf
-    behind = len(text) + 9
-    starts, ends = [*spans.starts.tolist(), behind], [*spans.ends.tolist(), behind]
-    for first, last, odd in zip(starts, ends, [*odds, math.inf], strict=True):
-        if odd <= sure - JOINED_LOG_ODDS:
+    beyond_text = len(text) + 9
+    starts, ends = [*spans.starts.tolist(), beyond_text], [*spans.ends.tolist(), beyond_text]
+    for first, last, log_odds in zip(starts, ends, [*odds, math.inf], strict=True):
+        if log_odds <= min_log_odds - JOINED_LOG_ODDS:
             continue
         if first - end > 1 or (first > end and text[end] != " "):
-            if best > sure:
-                yield from ((*place, best) for place in _trimmed(text, start, end))
+            if best > min_log_odds:
+                yield from ((*place, best) for place in _trim_secret(text, start, end))
             start, best = first, -math.inf
-        end, best = last, max(best, odd)
+        end, best = last, max(best, log_odds)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    start, end = trim_span(text, start, end, _AROUND)
-    near = max(0, start - _LEAD_LENGTH)
-    harmless = _DATED.search(text, near, start) or _CODE_PHRASE.search(text, near, start)
-    harmless = harmless or _ID.search(text, start, end) or _PLAIN.fullmatch(text, start, end)
+def _trim_secret(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    start, end = trim_span(text, start, end, _TRIM_CHARACTERS)
+    lead_start = max(0, start - _LEAD_LENGTH)
+    harmless = _DATE_LABEL.search(text, lead_start, start) or _CODE_PHRASE.search(text, lead_start, start)
+    harmless = harmless or _MEMORY_ID.search(text, start, end) or _HARMLESS_VALUE.fullmatch(text, start, end)
     if end - start >= MIN_SECRET and not harmless:
         yield start, end
 
@@ -900,13 +905,13 @@ def kind_of_value(value: str) -> str:
     return "token" if len(value) >= _TOKEN_LENGTH and " " not in value else "password"
 
 
-def _widened(mask: NDArray[np.bool_], far: int) -> NDArray[np.bool_]:
+def _widen_mask(mask: NDArray[np.bool_], reach: int) -> NDArray[np.bool_]:
     import numpy as np
 
-    summed = np.concatenate([np.zeros(far + 1, np.int64), np.cumsum(mask), np.full(far, mask.sum())])
-    return summed[2 * far + 1 :] > summed[: len(mask)]
+    cumulative = np.concatenate([np.zeros(reach + 1, np.int64), np.cumsum(mask), np.full(reach, mask.sum())])
+    return cumulative[2 * reach + 1 :] > cumulative[: len(mask)]
 
 
-def _between(found: Sequence[_T], first: int, last: int) -> Sequence[_T]:
-    start = bisect_left(found, first - MAX_FINDING, key=itemgetter(0))
-    return found[start : bisect_left(found, last, key=itemgetter(0))]
+def _within(findings: Sequence[_T], first: int, last: int) -> Sequence[_T]:
+    start = bisect_left(findings, first - MAX_FINDING, key=itemgetter(0))
+    return findings[start : bisect_left(findings, last, key=itemgetter(0))]

@@ -39,8 +39,8 @@ MIN_LOG_ODDS: Final = -3.0
 """Log odds of the tagger below which a value is no secret, whatever was asked."""
 MAX_PASSWORD_TURN: Final = 160
 """Characters of a turn that is only a password."""
-_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？؟\n]|;(?=\s*\Z)|:(?=\s*\Z)")
-_ASKS: Final = re.compile(r"[?？؟:]\s*\Z|;\s*\Z|か[。\s]*\Z")
+_SENTENCE_END: Final = re.compile(r"[.!?](?=\s|\Z)|[。！？؟\n]|;(?=\s*\Z)|:(?=\s*\Z)")
+_QUESTION_END: Final = re.compile(r"[?？؟:]\s*\Z|;\s*\Z|か[。\s]*\Z")
 _QUESTION: Final = re.compile(
     r"\W*(?:(?:hey|hi|ok|and|und|et|y|e|so|sorry|please|bitte)\W+)?"
     r"(?:what'?s?|which|wie|was|welche\w{0,2}|quel(?:le)?|c'est quoi|cu[áa]l|qu[ée]|qual|wat|welke?|jak\w{1,3}"
@@ -57,26 +57,26 @@ _REQUEST: Final = re.compile(
     r"|пришли|скинь|дай|надішли)\b",
     re.IGNORECASE,
 )
-_CODE: Final = re.compile(
+_CODE_NAME: Final = re.compile(
     r".*(?:code|kod|combination|unlock|keypad|código|コード|код|κωδικ|clave|senha|رمز|קוד).*", re.IGNORECASE
 )
-_KEYS: Final = re.compile(
+_KEY_NAME: Final = re.compile(
     r"\W*(?:keys?|tokens?|secrets?|schlüssel|clé|ключ|токен|kl[ií]č|klucz|密钥|令牌)\W*\Z", re.IGNORECASE
 )
 _NETWORK: Final = re.compile(r"(?:wi-?fi|wlan|wpa2?|network|router)[ -]\Z", re.IGNORECASE)
-_ABOUT_IT: Final = re.compile(
+_ASKS_ABOUT_SECRET: Final = re.compile(
     r"\b(?:who|whose|where|when|why|how|wer|wo|wann|warum|qui|où|quand|pourquoi|quién|dónde|cuándo|chi|dove|quando"
     r"|кто|где|когда|почему)\b",
     re.IGNORECASE,
 )
 """Asks who has the secret or where it is, and not for the secret."""
-_NO_ASKER: Final = re.compile(
+_AMBIGUOUS_NAME: Final = re.compile(
     r"(?:wi-?fi|wlan|log-?ins?|admin|zugang\w*|creds?|credentials?|community|cookie|bearer|seed|unlocks?|session\w*"
     r"|(?:session|auth)_?\w+)\Z",
     re.IGNORECASE,
 )
 """Words that ask for a name or an address as often as for a secret."""
-_LEADING: Final = re.compile(
+_ANSWER_LEAD: Final = re.compile(
     r"(?:(?:it'?s|its|it|is|was|should|be|now|try|use|this|one|yes|yep|yeah|sure|ok|okay|here|new|the|password"
     r"|pin|code|think|i|star"
     r"|ja|klar|ist|es|war|jetzt|glaub\w?|das|neu|der|die|hier|c'est|le|la|oui|voil[àa]|s[íi]|el|è|é|ecco|sim"
@@ -86,39 +86,39 @@ _LEADING: Final = re.compile(
     r"\b[\s,:;.!→=>-]*)*",
     re.IGNORECASE,
 )
-_OR: Final = re.compile(r"[\s,/]*(?:or|oder|ou|o|of|and|und|et|y|/)\s+\Z", re.IGNORECASE)
-_NUMBER: Final = re.compile(
+_CONJUNCTION: Final = re.compile(r"[\s,/]*(?:or|oder|ou|o|of|and|und|et|y|/)\s+\Z", re.IGNORECASE)
+_PIN_NUMBER: Final = re.compile(
     r"(?<![\w.,:/#+-])(?<![0-9] )(?:[0-9]{4,16}|[0-9]{2,4} [0-9]{2,4}|[0-9]{2,6}(?:-[0-9]{2,6}){1,7})[A-Z#*]?"
     r"(?![\w:/%]|[.,][0-9]|-\w| [0-9]|\s?(?:[kKMG]?B|ms|k?m|px|€|\$|%)(?!\w))"
 )
 """Digits, in one or two groups or joined by dashes; no telephone number, amount or size."""
-_WORD: Final = re.compile(r"\S+")
-_MARK: Final = re.compile(r"\[(?:secret:|private\])")
+_NON_SPACE: Final = re.compile(r"\S+")
+_REDACTION_MARK: Final = re.compile(r"\[(?:secret:|private\])")
 
-_SECRET: Final = (
+_SECRET_NAME: Final = (
     r"(?:pass(?:word|code|phrase)|pwd?|pin|pa(?:ss|s)wort|kennwort|mot de passe|contrase[ñn]a|clave|password"
     r"|senha|palavra-passe|wachtwoord|has[łl]o|heslo|jelszó\w{0,4}|salasana\w{0,3}|lösenord\w{0,3}|adgangskode\w{0,2}"
     r"|passord\w{0,2}|parol[aăe]|şifre\w{0,3}|lozinka|geslo|κωδικός(?: πρόσβασης)?|пароль)"
 )
-_CALLED: Final = re.compile(
+_CALLS_SECRET: Final = re.compile(
     r"(?:\A|[\s,;.!(—–-])(?:that(?:'s| was| is)|it(?:'s| was)|this is|das (?:war|ist)|c'(?:est|était)|(?:era|es"
     r"|eso era)|(?:questa )?era"
     r"|dat (?:was|is)|to by[łl]o|to bylo|to je|ez (?:a|volt a)|se oli|det var|то был|это (?:был|мой)|αυτός ήταν)"
     r"\s+(?:just |only |actually )?(?:(?:my|our|the|a|mein|dein|unser|das|mon|notre|le|mi|la|mia|minha|a minha"
     r"|mijn|het|moje|mój|moj[ae]|mun"
-    r"|mitt|min|мой|ο)\s+)(?:(?!about|for|of)[\w-]+\s+){0,2}?" + _SECRET + r"(?![\w-])",
+    r"|mitt|min|мой|ο)\s+)(?:(?!about|for|of)[\w-]+\s+){0,2}?" + _SECRET_NAME + r"(?![\w-])",
     re.IGNORECASE,
 )
-_TYPED: Final = re.compile(
+_TYPED_SECRET: Final = re.compile(
     r"\b(?:typed|pasted|sent|posted|entered)\s+(?:in\s+)?(?:my|our|the)\s+(?:[\w-]+\s+)?"
-    + _SECRET
+    + _SECRET_NAME
     + r"(?:\s+(?:here|there|into|in)\b|[.!]|\Z)",
     re.IGNORECASE,
 )
 
 
 class AskedSecret(NamedTuple):
-    """What an earlier turn asks for.
+    """A secret that an earlier turn asks for.
 
     Attributes:
         numbers: Whether it may consist of digits, as a PIN or the code of a lock.
@@ -134,12 +134,12 @@ def turn_tails(before: Sequence[str]) -> list[str]:
 
 
 def asked_secret(before: Sequence[str]) -> AskedSecret | None:
-    """Return what the last turns ask for and did not get yet; None if they ask for no secret."""
+    """Return the secret that the last turns ask for and did not get yet, or None."""
     for turn in reversed(before):
-        if _MARK.search(turn):
+        if _REDACTION_MARK.search(turn):
             return None
-        if found := _asked_in(turn):
-            return found
+        if asked := _secret_asked_in(turn):
+            return asked
         if asks_question(turn) or len(turn.split()) > SHORT_TURN_WORDS:
             return None
     return None
@@ -150,22 +150,22 @@ def asks_question(turn: str) -> bool:
 
 
 def names_secret(turn: str) -> bool:
-    return bool(_words(turn))
+    return bool(_secret_words(turn))
 
 
 @lru_cache(maxsize=8)  # each turn is read with the two after it
-def _words(turn: str) -> Sequence[tuple[int, int]]:
+def _secret_words(turn: str) -> Sequence[tuple[int, int]]:
     low = turn.encode("latin-1", "replace").lower()
     marks = find_marks(turn, low)
     return SecretWords.of(turn, find_names(turn, find_cues(turn, low, marks), marks)).words
 
 
-def _asked_in(turn: str) -> AskedSecret | None:
-    for at, end in reversed(_words(turn)):
-        first = max((match.end() for match in _END.finditer(turn, 0, at)), default=0)
-        last = _END.search(turn, end)
+def _secret_asked_in(turn: str) -> AskedSecret | None:
+    for at, end in reversed(_secret_words(turn)):
+        first = max((match.end() for match in _SENTENCE_END.finditer(turn, 0, at)), default=0)
+        last = _SENTENCE_END.search(turn, end)
         sentence = turn[first : last.end() if last else len(turn)]
-        if _asks_for_secret(sentence, at - first, end - first) and (kind := _asked_kind(turn, at, end)):
+        if _asks_for_secret(sentence, at - first, end - first) and (kind := _kind_of_asked(turn, at, end)):
             return kind
     return None
 
@@ -173,24 +173,25 @@ def _asked_in(turn: str) -> AskedSecret | None:
 def _asks_for_secret(sentence: str, at: int, end: int) -> bool:
     name = sentence[at:end]
     lead = re.sub(r"(?:mots? de |palavra-)\Z", "", sentence[:at], flags=re.IGNORECASE)
-    if _NO_ASKER.match(name) or COMPOUND.match(sentence, end) or _ABOUT_IT.search(lead):
+    if _AMBIGUOUS_NAME.match(name) or COMPOUND.match(sentence, end) or _ASKS_ABOUT_SECRET.search(lead):
         return False
-    terse = len(_WORD.findall(sentence)) <= 4
-    return bool(terse or _REQUEST.search(lead) or _QUESTION.match(sentence) or _ASKS.search(sentence))
+    terse = len(_NON_SPACE.findall(sentence)) <= 4
+    asks = _QUESTION.match(sentence) or _QUESTION_END.search(sentence)
+    return bool(terse or _REQUEST.search(lead) or asks)
 
 
-def _asked_kind(turn: str, at: int, end: int) -> AskedSecret | None:
+def _kind_of_asked(turn: str, at: int, end: int) -> AskedSecret | None:
     name = turn[at:end]
     if name.casefold() == "pass":
         return AskedSecret(numbers=False, chosen=True)
-    if _KEYS.match(name):
-        network = _NETWORK.search(turn, 0, at) is not None
-        return AskedSecret(numbers=network, chosen=network)
-    if _CODE.fullmatch(name):
-        locked = LOCK.search(turn) is not None
-        if not locked and re.fullmatch(r"\w*code\w*|combination", name, re.IGNORECASE):
+    if _KEY_NAME.match(name):
+        is_network = _NETWORK.search(turn, 0, at) is not None
+        return AskedSecret(numbers=is_network, chosen=is_network)
+    if _CODE_NAME.fullmatch(name):
+        opens_lock = LOCK.search(turn) is not None
+        if not opens_lock and re.fullmatch(r"\w*code\w*|combination", name, re.IGNORECASE):
             return None
-        return AskedSecret(numbers=locked, chosen=True)
+        return AskedSecret(numbers=opens_lock, chosen=True)
     return AskedSecret(numbers=True, chosen=True)
 
 
@@ -204,33 +205,34 @@ def find_answers(
         text: The beginning of the turn.
         odds: Its tokens, each with the tagger's log odds when the question is read with it.
     """
-    if _MARK.search(text):
+    if _REDACTION_MARK.search(text):
         return
-    until = 0
-    for at, end in _values(wanted, text):
-        best = max((odd for start, stop, odd in odds if start < end and at < stop), default=MIN_LOG_ODDS)
+    previous_end = 0
+    for at, end in _candidate_values(wanted, text):
+        best = max((own for start, stop, own in odds if start < end and at < stop), default=MIN_LOG_ODDS)
         if best < MIN_LOG_ODDS:
             continue
-        lead = text[until:at]
-        follows = _OR.match(lead) if until else _LEADING.fullmatch(lead.lstrip(EDGE_CHARACTERS))
-        stop = _END.search(text, end)
-        if follows is not None and not (stop and stop[0] in "?？؟"):
+        lead = text[previous_end:at]
+        first_lead = lead.lstrip(EDGE_CHARACTERS)
+        answer_lead = _CONJUNCTION.match(lead) if previous_end else _ANSWER_LEAD.fullmatch(first_lead)
+        stop = _SENTENCE_END.search(text, end)
+        if answer_lead is not None and not (stop and stop[0] in "?？؟"):
             yield at, end
-            until = end
+            previous_end = end
 
 
-def _values(wanted: AskedSecret, text: str) -> list[tuple[int, int]]:
-    spans = {match.span() for match in _NUMBER.finditer(text)} if wanted.numbers else set()
-    for match in _WORD.finditer(text):
+def _candidate_values(wanted: AskedSecret, text: str) -> list[tuple[int, int]]:
+    spans = {match.span() for match in _PIN_NUMBER.finditer(text)} if wanted.numbers else set()
+    for match in _NON_SPACE.finditer(text):
         start, end = trim_span(text, *match.span(), EDGE_CHARACTERS + "“”„«»「」，。、")
-        if _has_form(wanted, text[start:end]):
+        if _has_asked_form(wanted, text[start:end]):
             spans.add((start, end))
     return sorted(spans)
 
 
-def _has_form(wanted: AskedSecret, value: str) -> bool:
-    bare = value.encode("latin-1", "replace")
-    if len(value) < 5 or NEVER_SECRET.fullmatch(value) or is_placeholder(bare) or value.isdigit():
+def _has_asked_form(wanted: AskedSecret, value: str) -> bool:
+    latin1 = value.encode("latin-1", "replace")
+    if len(value) < 5 or NEVER_SECRET.fullmatch(value) or is_placeholder(latin1) or value.isdigit():
         return False
     if not wanted.chosen:
         return has_random_part(value) or (
@@ -238,7 +240,7 @@ def _has_form(wanted: AskedSecret, value: str) -> bool:
         )
     if HASH_FORM.fullmatch(value) and len(value) < 20:
         return False
-    if NAME_FORM.fullmatch(bare) and "/" in value:
+    if NAME_FORM.fullmatch(latin1) and "/" in value:
         return False
     return MIXED_FORM.search(value) is not None and re.search(r"[^\W\d_]", value) is not None
 
@@ -254,7 +256,8 @@ def calls_secret(text: str, earlier: str) -> bool:
     if len(earlier) > MAX_PASSWORD_TURN:
         return False
     value = earlier.strip()
-    if _WORD.fullmatch(value) is None or not _has_form(AskedSecret(numbers=False, chosen=True), value):
+    password = AskedSecret(numbers=False, chosen=True)
+    if _NON_SPACE.fullmatch(value) is None or not _has_asked_form(password, value):
         return False
-    found = _CALLED.search(text, 0, TAIL_CHARACTERS) or _TYPED.search(text, 0, TAIL_CHARACTERS)
-    return found is not None
+    match = _CALLS_SECRET.search(text, 0, TAIL_CHARACTERS) or _TYPED_SECRET.search(text, 0, TAIL_CHARACTERS)
+    return match is not None

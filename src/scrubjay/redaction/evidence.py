@@ -38,7 +38,7 @@ _CUES_BEYOND_ASCII: Final = (
     "lykilor", "slapta", "salasõna", "fjalëkalim", "mat khau",
 )  # fmt: skip
 _ALL_CUES: Final = _CUES | dict.fromkeys(_CUES_BEYOND_ASCII, True)
-_WORD: Final = re.compile(
+_CUE_WORD: Final = re.compile(
     r"(?:(?<![^\W\d_])|(?-i:(?<=[a-z])(?<!Last)(?<!Kee)(?=[A-Z])))"
     r"(?:passcodes?|(?:(?<=mot de )|(?<=mot_de_)|(?<=palavra-))passe|pass|psk|pwd?s?|mdp|creds?|credentials?|claves?"
     r"|parola\w{0,5}|senhas?|wi-?fi|wlan|log-?ins?|admin|h[ae]sl(?:o|a|u|e|em|y|ami|ech)"
@@ -58,7 +58,7 @@ _WORD: Final = re.compile(
     re.IGNORECASE,
 )
 # The ending of a word, in scripts with spaces.
-_REST: Final = re.compile("[^\\W\\d_\u0e00-\uffff]{0,8}")
+_WORD_ENDING: Final = re.compile("[^\\W\\d_\u0e00-\uffff]{0,8}")
 # In texts beyond ASCII; each is searched by itself.
 _LATIN1_WORDS: Final[dict[str, bool]] = {
     "parolă": True, "mot de passe": True, "clé ": False, "llave": False, "nyckel": False,
@@ -82,8 +82,6 @@ _UNICODE_WORDS: Final[dict[str, bool]] = _LATIN1_WORDS | {
     "ключ": False, "Ключ": False, "klucz": False, "Klucz": False, "klíč": False, "Klíč": False,
     "токен": False, "מפתח": False, "مفتاح": False, "κλειδί": False,
 }  # fmt: skip
-
-
 _WORDS_IN_LATIN1: Final = tuple(
     word for word in _UNICODE_WORDS if word.encode("latin-1", "replace").decode("latin-1") == word
 )
@@ -92,7 +90,7 @@ _NOUN_PARTS: Final = (
     "session_id", "authid", "auth_id", "sessid", "cookie", "bearer", "kod", "keypad", "combination", "tunnusluku",
     "community",
 )  # fmt: skip
-"""Each further noun (`_NOUN`) holds one of these or a cue."""
+"""Each further noun (`_SECRET_NOUN`) holds one of these or a cue."""
 _NOUN_PARTS_BEYOND_LATIN1: Final = (
     "暗証番号", "验证码", "識別番号", "コード", "인증", "코드", "رمز", "קוד",
     *map("".join, product("пП", "иИ", "нН")), *map("".join, product("кК", "оО", "дД")),
@@ -101,7 +99,7 @@ _NOUN_BEGINNINGS: Final = frozenset((*_NOUN_PARTS, "secret", *_NOUN_PARTS_BEYOND
 _NOUN_ENDS: Final = frozenset(("code", "pass", "pw"))
 """Cues that end a noun, so that a letter stands before them."""
 _WORD_CHARACTER: Final = re.compile(r"\w")
-_ODD_LETTERS: Final = "\u0130\u0131\u017f\u212a\u1c81\u1c82"
+_CASE_EQUIVALENT_LETTERS: Final = "\u0130\u0131\u017f\u212a\u1c81\u1c82"
 """Letters beyond Latin-1 that equal letters of nouns if case is ignored."""
 NOUN_LENGTH: Final = 28
 """More than the characters of a noun before or behind its part."""
@@ -132,12 +130,12 @@ def _automaton(parts: Iterable[str]) -> ahocorasick.Automaton:
 def find_marks(text: str, low: bytes) -> list[Mark]:
     """Return the parts of words that may name a secret, in order; ``low`` is the text as in `Reading`."""
     marks = [(last - before, part) for last, (before, part) in _latin1_parts().iter(low.decode("latin-1"))]
-    if _is_wide(text, low):
+    if _has_wide_characters(text, low):
         marks += [(last - before, part) for last, (before, part) in _other_parts().iter(text)]
     return sorted(marks)
 
 
-def _is_wide(text: str, low: bytes) -> bool:
+def _has_wide_characters(text: str, low: bytes) -> bool:
     """Tell whether the text has characters that Latin-1 does not have."""
     return not text.isascii() and low.count(b"?") > text.count("?")
 
@@ -146,18 +144,18 @@ def find_cues(text: str, low: bytes, marks: Iterable[Mark]) -> Iterator[tuple[in
     """Yield the spans of words that name a secret, and whether people choose that secret; arguments as in `Reading`."""
     cues, words = _CUES, dict[str, bool]()
     if not text.isascii():
-        cues, words = _ALL_CUES, _UNICODE_WORDS if _is_wide(text, low) else _LATIN1_WORDS
+        cues, words = _ALL_CUES, _UNICODE_WORDS if _has_wide_characters(text, low) else _LATIN1_WORDS
     ends: dict[str, int] = {}
     for at, part in marks:
-        if part in cues and (match := _WORD.match(text, at)) and not _in_mark(text, at):
+        if part in cues and (match := _CUE_WORD.match(text, at)) and not _is_in_mark(text, at):
             yield at, match.end(), cues[part]
         word = text[at : at + len(part)]
         if word in words and at >= ends.get(word, 0):
-            ends[word] = _REST.match(text, at + len(word)).end()  # type: ignore[union-attr]
+            ends[word] = _WORD_ENDING.match(text, at + len(word)).end()  # type: ignore[union-attr]
             yield at, ends[word], words[word]
 
 
-def _in_mark(text: str, at: int) -> bool:
+def _is_in_mark(text: str, at: int) -> bool:
     mark = text.rfind("[secret:", max(0, at - MAX_MARK), at + len("secret:"))
     return mark >= 0 and text.find("]", mark, at) < 0
 
@@ -183,7 +181,7 @@ MIN_RANDOM: Final = 16
 SEED_PHRASE_WORDS: Final = (12, 15, 18, 21, 24)
 """BIP 39."""
 
-_NOUN: Final = re.compile(
+_SECRET_NOUN: Final = re.compile(
     r"(?<![^\W_])(?:pins?|puk|pin[ -]?(?:code|kod|kode|nummer|number|number)\w{0,3}|\w{2,12}pin|otp|totp|2fa|unlocks?"
     r"|mnemonic|seed|(?:recovery|backup|secret|wallet)[ -](?:phrase|words?|codes?)|(?:session|auth)_?(?:id|cookie)"
     r"|sessid|\w{1,12}sessid|(?:set-)?cookie|bearer|\w{2,20}code|\w{2,20}kod(?:e|u|en)?|keypad|combination|tunnusluku"
@@ -191,7 +189,7 @@ _NOUN: Final = re.compile(
     r"|ПИН|пин-?код|код|(?<![a-z])PIN(?![a-z])|暗証番号|验证码|識別番号|認証コード|コード|인증|코드|رمز|الرمز|קוד",
     re.IGNORECASE,
 )
-_FLAG: Final = re.compile(
+_PASSWORD_FLAG: Final = re.compile(
     r"(?:[ \t](?:-[upwaPXAk]|--?(?:user|store|key)?pass\w*|-pw)[ \t=]?[\"']?(?:[\w.@%\\-]{0,40}[:%,/])?"
     r"|(?i:\bauth|identified by|requirepass)[ \t]+[\"']?"
     r"|[\w.+-]{1,64}@[\w.-]{1,80}[ \t]*(?:/|\||//|:|,|;)[ \t]*)\Z"
@@ -202,7 +200,7 @@ GOODS: Final = (
     r"|stain|fabric|stoff|lack)"
 )
 """Words for things that are ordered by a code."""
-_OTHER_CODES: Final = re.compile(
+_HARMLESS_CODES: Final = re.compile(
     r"(?:\b(?:zip|postal|post|cost cent(?:re|er)|area|country|currency|error|status|exit|return|promo|discount|coupon"
     r"|voucher|procedure|school|product|source|colou?r|dress|tax|airport|response|http|reason|commodity|order"
     r"|language|unicode|qr|bar|tracking)[ -]?(?:code|pin)s?"
@@ -228,7 +226,7 @@ COMPOUND: Final = re.compile(
 )
 """The rest of a term that only begins with such a word: key-derivation, password policy, "pin numpy to"."""
 _COMBINATION: Final = re.compile(r"\bcombination\b[^.!?\n]*\Z", re.IGNORECASE)
-_PARTS: Final = re.compile(r"[0-9]+(?:[ -][0-9]+)*")
+_DIGIT_GROUPS: Final = re.compile(r"[0-9]+(?:[ -][0-9]+)*")
 """A combination in figures: of a lock, or of a blend."""
 LOCK: Final = re.compile(
     r"door|gate|alarm|safe\b|lock|garage|keypad|entry|entrance|building|phone|tablet|card\b|one-time"
@@ -243,28 +241,28 @@ LOCK: Final = re.compile(
     re.IGNORECASE,
 )
 """Things that a combination or a code opens."""
-_CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
-_RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
+_TABLE_CELL: Final = re.compile(r"[^\s|][ \t]*[|:][ \t]*\Z")
+_TEST_RESULT: Final = re.compile(r"pass[ \t]*(?:\||$)", re.IGNORECASE | re.MULTILINE)
 """A cell, not the first of its row, with the result of a test."""
-_IS: Final = re.compile(
+_EQUATES: Final = re.compile(
     r"(?:^|[:=：→>–—-]|\b(?:is|are|was|be|to|now|it's|that's|mine's|ist|sind|war|lautet|auf|est|es|era|er|är|è|é|on"
     r"|jest|to|je|byl|este|van|zijn|adalah)\b|[是为為は이가])[\s\"'`„“”«»‘’「『(*_|]{0,6}\Z",
     re.IGNORECASE,
 )
 """Equates the word before with the value that follows."""
-_PAIR: Final = re.compile(r"[\w.@+-]{2,40}[ \t]*(?:/|→|👉|·)[ \t]*\Z")
+_NAME_BEFORE_PASSWORD: Final = re.compile(r"[\w.@+-]{2,40}[ \t]*(?:/|→|👉|·)[ \t]*\Z")
 _ANAPHOR: Final = re.compile(
     r"\b(?:it'?s|it is|that'?s|(?:new|old) one(?: is|:)?|changed (?:it )?to|(?:neu|neue[rs]?)(?: ist|:)?|es ist)"
     r"[ \t]+[\"'`]?\Z",
     re.IGNORECASE,
 )
-_AFTER: Final = re.compile(
+_NAMED_AFTER: Final = re.compile(
     r"[\s\"'`“”«»‘’*_)]{0,4}(?:(?:is|as|ist|als|est|es|è|é|comme|como|come|was|war)\b|\()[^\n.!?]{0,24}\Z",
     re.IGNORECASE,
 )
-_STOP: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
+_SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|\n\s*\n|[。！？]|\[secret:|\|\s*\n")
 _LINE_OR_MARK: Final = re.compile(r"\n|\[secret:")
-_WORDS: Final = re.compile(r"[^\W\d_]{3,}")
+_LONG_WORD: Final = re.compile(r"[^\W\d_]{3,}")
 NEVER_SECRET: Final = re.compile(
     r"[\w./-]{0,255}[\w-]\.(?:py|md|txt|js|ts|tsx|rs|go|c|h|cpp|java|rb|sh|ya?ml|json|toml|ini|cfg|conf|html?|css|png|jpe?g|pdf|csv|sql"
     r"|log|lock|zip|tar|gz|com|org|net|io|dev|local|internal|example)"
@@ -289,26 +287,26 @@ _YEAR: Final = re.compile(r"(?:19|20)[0-9]{2}")
 HASH_FORM: Final = re.compile(
     r"[0-9a-f]{7,64}|[0-9A-F]{7,64}|(?i:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})"
 )
-_PART: Final = re.compile(r"[^A-Za-z0-9+/]+")
-_ADDRESS: Final = re.compile(r"://(?>(?:[^\s\"'`<>?:]|:(?!//))*)\Z")
-_NAMED: Final = re.compile(
+_RANDOM_SEPARATOR: Final = re.compile(r"[^A-Za-z0-9+/]+")
+_INSIDE_URL: Final = re.compile(r"://(?>(?:[^\s\"'`<>?:]|:(?!//))*)\Z")
+_NAME_WITH_NUMBER: Final = re.compile(
     r"@?[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)(?>(?:[._@-]++(?:[A-Za-z]++(?>(?:[0-9]{1,4}+[a-z]{0,4}+)?)|[0-9]{1,4}+))*)"
 )
 """Names such as ChaCha20-Poly1305, nDCG@10, teamx0x."""
-_PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")
+_SEED_PHRASE: Final = re.compile(r"(?:[0-9]{0,2}[.)]?\s*[a-z]{3,8}[\s,]+){11,24}[a-z]{3,8}")
 EDGE_CHARACTERS: Final = " \t\n\r.,;:-*|\"'`()[]<>"
-_LEAD: Final = re.compile(
+_ITEM_LEAD: Final = re.compile(
     r"[\s>*•#|—–-]*(?:[0-9]{1,2}[.)][ \t]*|\[?[0-9][0-9:., /-]{3,20}\]?[ \t]*)?"
     r"(?:\[?[^\n:：\]]{1,30}\]?[^\n:：]{0,20}[:：][ \t]*)?[\"'`(]*"
 )
 """The beginning of an item or a turn: a bullet, a number or a time, a name and a colon."""
 MIXED_FORM: Final = re.compile(r"[0-9]|(?<=\w)[!#$%&*+@^~=?](?=\w)|\w[!$%&*^]\Z")
 """Digits, or symbols as in passwords."""
-_DRAWN: Final = re.compile(
+_GENERATED_SECRET: Final = re.compile(
     r"(?i:keys?|tokens?|secrets?|admin|log-?ins?|cred|cookie|set-cookie|bearer|session|auth|schlüssel|zugang)(?![^\W\d_])"
 )
-"""Words for generated secrets, or for what is no secret itself."""
-_ACCOUNT: Final = re.compile(r"log-?ins?\b", re.IGNORECASE)
+"""Words for generated secrets, or for things that are no secrets themselves."""
+_LOGIN_WORD: Final = re.compile(r"log-?ins?\b", re.IGNORECASE)
 
 
 def may_hold_secret(text: str, start: int, end: int, names: Sequence[tuple[int, int]]) -> bool:
@@ -317,9 +315,9 @@ def may_hold_secret(text: str, start: int, end: int, names: Sequence[tuple[int, 
     It needs a word for a secret, a flag or an account nearby, or a value that is mixed as passwords are. Without the
     former, parts of names, dates and hosts are left out, which it would accept if the tagger were very sure of them.
     """
-    near = bisect_left(names, (start - BLOCK_REACH,))
+    first_name = bisect_left(names, (start - BLOCK_REACH,))
     return (
-        (near < len(names) and names[near][0] <= end + LINE_REACH)
+        (first_name < len(names) and names[first_name][0] <= end + LINE_REACH)
         or any(map(_may_be_password, _BETWEEN_VALUES.split(text[start:end])))
         or _MAY_BE_FLAG.search(text, max(0, start - 160), end) is not None
     )
@@ -341,18 +339,18 @@ def find_names(
 
 
 def _find_nouns(text: str, marks: Iterable[Mark]) -> Iterator[tuple[int, int]]:
-    """Yield what `_NOUN` finds: only around a part of one, which is a tenth of the time."""
+    """Yield the matches of `_SECRET_NOUN`, searched only around parts of nouns: a tenth of the time."""
     first = last = 0
-    near: Iterator[tuple[int, int]] = (
+    ranges: Iterator[tuple[int, int]] = (
         (max(0, at - NOUN_LENGTH), at + NOUN_LENGTH)
         for at, part in marks
         if part in _NOUN_BEGINNINGS or (part in _NOUN_ENDS and at and _WORD_CHARACTER.match(text, at - 1))
     )
-    if not text.isascii() and any(letter in text for letter in _ODD_LETTERS):
-        near = iter([(0, len(text))])
-    for start, end in chain(near, [(len(text) + NOUN_LENGTH + 1, 0)]):
+    if not text.isascii() and any(letter in text for letter in _CASE_EQUIVALENT_LETTERS):
+        ranges = iter([(0, len(text))])
+    for start, end in chain(ranges, [(len(text) + NOUN_LENGTH + 1, 0)]):
         if start > last:
-            yield from (match.span() for match in _NOUN.finditer(text, first, last))
+            yield from (match.span() for match in _SECRET_NOUN.finditer(text, first, last))
             first = start
         last = end
 
@@ -382,123 +380,125 @@ class SecretWords(NamedTuple):
 
     @classmethod
     def of(cls, text: str, names: Sequence[tuple[int, int]]) -> SecretWords:
-        """Choose among what `find_names` returns."""
+        """Choose among the spans that `find_names` returns."""
         words = [
             (at, end)
             for at, end in names
             if not (
-                _OTHER_CODES.search(text, max(0, at - 24), end)
+                _HARMLESS_CODES.search(text, max(0, at - 24), end)
                 or COMPOUND.match(text, end)
-                or (_CELL.search(text, max(0, at - 24), at) and _RESULT.match(text, at))
+                or (_TABLE_CELL.search(text, max(0, at - 24), at) and _TEST_RESULT.match(text, at))
             )
         ]
-        return cls(words, [(at, end) for at, end in words if not _DRAWN.match(text, at)])
+        return cls(words, [(at, end) for at, end in words if not _GENERATED_SECRET.match(text, at)])
 
-    def allows(self, text: str, start: int, end: int, odds: float) -> bool:
+    def allows(self, text: str, start: int, end: int, log_odds: float) -> bool:
         """Tell whether a span that the tagger proposes may be replaced."""
         start, end = trim_span(text, start, end, EDGE_CHARACTERS)
         value = text[start:end]
-        bare = value.encode("latin-1", "replace")
-        if len(value) < MIN_PIN or NEVER_SECRET.fullmatch(value) or is_placeholder(bare):
+        latin1 = value.encode("latin-1", "replace")
+        if len(value) < MIN_PIN or NEVER_SECRET.fullmatch(value) or is_placeholder(latin1):
             return False
         if value.isdigit() and (
             COUNTED_UNIT.match(text, end) or _MONEY.search(text, max(0, start - 5), start)
         ):
             return False
-        combination = _PARTS.fullmatch(value) and _COMBINATION.search(
+        combination = _DIGIT_GROUPS.fullmatch(value) and _COMBINATION.search(
             text, max(0, start - SENTENCE_REACH), start
         )
         if combination and not LOCK.search(text, max(0, start - LINE_REACH), end + LINE_REACH):
             return False
-        named = NAME_FORM.fullmatch(bare) is not None
-        if named and "/" in value:
+        is_name = NAME_FORM.fullmatch(latin1) is not None
+        if is_name and "/" in value:
             return False
-        if self._is_stated(text, start, end, odds) or self._is_named_after(text, start, end):
+        if self._is_stated(text, start, end, log_odds) or self._is_named_after(text, start, end):
             return True
         if _YEAR.fullmatch(value):
             return False
-        phrase = _PHRASE.fullmatch(value) is not None and len(_WORDS.findall(value)) in SEED_PHRASE_WORDS
-        if phrase and _before(self.words, start, BLOCK_REACH):
+        is_seed_phrase = _SEED_PHRASE.fullmatch(value) and len(_LONG_WORD.findall(value)) in SEED_PHRASE_WORDS
+        if is_seed_phrase and _words_before(self.words, start, BLOCK_REACH):
             return True
-        if odds <= SURE_LOG_ODDS:
+        if log_odds <= SURE_LOG_ODDS:
             return False
-        if named or " " in value or not MIXED_FORM.search(value):
+        if is_name or " " in value or not MIXED_FORM.search(value):
             if (
-                odds > CERTAIN_LOG_ODDS
+                log_odds > CERTAIN_LOG_ODDS
                 and MIXED_FORM.search(value)
-                and _before(self.chosen, start, BLOCK_REACH)
+                and _words_before(self.chosen, start, BLOCK_REACH)
             ):
                 return True
-            return odds > NAME_LOG_ODDS and (
+            return log_odds > NAME_LOG_ODDS and (
                 _is_listed(self.chosen, text, start, end) or self._is_second_of_pair(text, start)
             )
         if HASH_FORM.fullmatch(value) and not value.isdigit():
-            return odds > NAME_LOG_ODDS and _is_listed(self.words, text, start, end)
+            return log_odds > NAME_LOG_ODDS and _is_listed(self.words, text, start, end)
         if has_random_part(value):
             return True
-        if _ADDRESS.search(text, max(0, start - BLOCK_REACH), start):
+        if _INSIDE_URL.search(text, max(0, start - BLOCK_REACH), start):
             return False
-        counted = value.isdigit() and "|" in text[text.rfind("\n", 0, start) + 1 : start]  # a table's number
-        if odds > MIXED_LOG_ODDS and not counted and not _NAMED.fullmatch(value):
+        is_table_number = value.isdigit() and "|" in text[text.rfind("\n", 0, start) + 1 : start]
+        if log_odds > MIXED_LOG_ODDS and not is_table_number and not _NAME_WITH_NUMBER.fullmatch(value):
             return True
-        words = self.chosen if _NAMED.fullmatch(value) else self.words
-        beside = _is_on_line(words, text, start, end, cells=not value.isdigit()) or _is_listed(
+        words = self.chosen if _NAME_WITH_NUMBER.fullmatch(value) else self.words
+        is_near_word = _is_on_line(words, text, start, end, cells=not value.isdigit()) or _is_listed(
             words, text, start, end
         )
-        return beside or self._is_second_of_pair(text, start)
+        return is_near_word or self._is_second_of_pair(text, start)
 
-    def _is_stated(self, text: str, start: int, end: int, odds: float) -> bool:
-        if _FLAG.search(text, max(0, start - 80), start) or text.startswith(" -p", start - 2):
+    def _is_stated(self, text: str, start: int, end: int, log_odds: float) -> bool:
+        if _PASSWORD_FLAG.search(text, max(0, start - 80), start) or text.startswith(" -p", start - 2):
             return True
-        for at, stop in reversed(_before(self.words, start, SENTENCE_REACH + 24)):
-            between = text[min(stop, start) : start]
-            if len(between) > SENTENCE_REACH or _STOP.search(between):
+        for at, word_end in reversed(_words_before(self.words, start, SENTENCE_REACH + 24)):
+            between = text[min(word_end, start) : start]
+            if len(between) > SENTENCE_REACH or _SENTENCE_END.search(between):
                 break
-            name = _DRAWN.match(text, at) and _NAMED.fullmatch(text, start, end)
-            if name and (_WORDS.search(between) or _ACCOUNT.match(text, at)):
+            may_be_name = _GENERATED_SECRET.match(text, at) and _NAME_WITH_NUMBER.fullmatch(text, start, end)
+            if may_be_name and (_LONG_WORD.search(between) or _LOGIN_WORD.match(text, at)):
                 continue  # "the token thread: …" names no token, "her login is ann7" an account
-            if _IS.search(between):
+            if _EQUATES.search(between):
                 return True
-            if odds > MIXED_LOG_ODDS and not _DRAWN.match(text, at):
+            if log_odds > MIXED_LOG_ODDS and not _GENERATED_SECRET.match(text, at):
                 return True
         return False
 
     def _is_second_of_pair(self, text: str, start: int) -> bool:
         """Tell whether it is the second of a name and its password, below a word for a secret."""
-        return _PAIR.search(text, max(0, start - SENTENCE_REACH), start) is not None and bool(
-            _before(self.words, start, BLOCK_REACH)
+        return _NAME_BEFORE_PASSWORD.search(text, max(0, start - SENTENCE_REACH), start) is not None and bool(
+            _words_before(self.words, start, BLOCK_REACH)
         )
 
     def _is_named_after(self, text: str, start: int, end: int) -> bool:
-        after = bisect_left(self.words, (end,))
-        return after < len(self.words) and _AFTER.fullmatch(text, end, self.words[after][0]) is not None
+        next_word = bisect_left(self.words, (end,))
+        if next_word == len(self.words):
+            return False
+        return _NAMED_AFTER.fullmatch(text, end, self.words[next_word][0]) is not None
 
 
 def _is_on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: int, *, cells: bool) -> bool:
-    before = _before(words, start, LINE_REACH)
+    before = _words_before(words, start, LINE_REACH)
     if before and not _LINE_OR_MARK.search(text, before[-1][0], start):
         return cells or "|" not in text[before[-1][0] : start]
-    after = bisect_left(words, (end,))
-    if after == len(words) or words[after][0] - end > LINE_REACH:
+    next_word = bisect_left(words, (end,))
+    if next_word == len(words) or words[next_word][0] - end > LINE_REACH:
         return False
-    return not any(text.find(border, end, words[after][0]) >= 0 for border in ("\n" if cells else "\n|"))
+    return not any(text.find(border, end, words[next_word][0]) >= 0 for border in ("\n" if cells else "\n|"))
 
 
 def _is_listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:
     """Tell whether it is all of a line, an item or a turn below one of the words, or the new value of one."""
-    if not _before(words, start, BLOCK_REACH):
+    if not _words_before(words, start, BLOCK_REACH):
         return False
-    near = max(0, start - LINE_REACH)
-    first = text.rfind("\n", near, start) + 1 or near
+    reach_start = max(0, start - LINE_REACH)
+    first = text.rfind("\n", reach_start, start) + 1 or reach_start
     last = text.find("\n", end, end + LINE_REACH)
     lead, rest = text[first:start], text[end : last if last >= 0 else end + LINE_REACH]
-    if not rest.strip(EDGE_CHARACTERS) and _LEAD.fullmatch(lead):
+    if not rest.strip(EDGE_CHARACTERS) and _ITEM_LEAD.fullmatch(lead):
         return True
     return _ANAPHOR.search(lead) is not None
 
 
-def _before(words: Sequence[tuple[int, int]], start: int, far: int) -> Sequence[tuple[int, int]]:
-    return words[bisect_left(words, (start - far,)) : bisect_left(words, (start,))]
+def _words_before(words: Sequence[tuple[int, int]], start: int, reach: int) -> Sequence[tuple[int, int]]:
+    return words[bisect_left(words, (start - reach,)) : bisect_left(words, (start,))]
 
 
 def has_random_part(value: str) -> bool:
@@ -507,5 +507,5 @@ def has_random_part(value: str) -> bool:
         len(part) >= MIN_RANDOM
         and not HASH_FORM.fullmatch(part)
         and looks_random(part.encode("latin-1", "replace"))
-        for part in _PART.split(value)
+        for part in _RANDOM_SEPARATOR.split(value)
     )

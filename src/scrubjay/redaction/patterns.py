@@ -19,7 +19,7 @@ from scrubjay.redaction.values import SecretSpan, find_positions, is_filler
 
 _END = rb"(?![\w-])"
 # Random: capitals, small letters and two digits among the next characters.
-_LOT = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
+_RANDOM = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
 _UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 # Kind and pattern; the first match wins. A text is searched only where a run of at least MIN_RUN letters, digits and
@@ -58,7 +58,7 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
     ("planetscale-token", rb"pscale_(?:pw|tkn|oauth)_[\w-]{32,64}" + _END),
     ("neon-key", rb"napi_[a-z0-9]{60,70}" + _END),
     ("neon-password", rb"npg_(?=[A-Za-z]{0,24}[0-9])[A-Za-z0-9]{12,24}" + _END),
-    ("tencent-secret-id", rb"AKID" + _LOT + rb"[A-Za-z0-9]{32}" + _END),
+    ("tencent-secret-id", rb"AKID" + _RANDOM + rb"[A-Za-z0-9]{32}" + _END),
     ("yandex-key", rb"AQVN(?=[A-Za-z_-]{0,40}[0-9])[\w-]{35,38}" + _END),
     ("yandex-token", rb"t1\.[A-Z0-9a-z_-]{40,300}\.[\w-]{86}" + _END),
     ("mws-token", rb"amzn\.mws\." + _UUID + _END),
@@ -200,12 +200,12 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
     ("builder-key", rb"bpk-[0-9a-f]{32}" + _END),
     ("canva-client-secret", rb"cnvca[\w-]{51}" + _END),
     ("cartesia-key", rb"sk_car_(?=[a-z_]{0,19}[A-Z0-9])\w{20}" + _END),
-    ("clickhouse-key", rb"4b1d" + _LOT + rb"[A-Za-z0-9]{38}" + _END),
+    ("clickhouse-key", rb"4b1d" + _RANDOM + rb"[A-Za-z0-9]{38}" + _END),
     ("cockroachdb-key", rb"CCDB1_[A-Za-z0-9]{22}_[A-Za-z0-9]{40}" + _END),
     ("crossmint-key", rb"sk_(?:staging|production)_[A-Za-z0-9]{24,48}" + _END),
     ("cursor-key", rb"key_[0-9a-f]{64}" + _END),
     ("defined-networking-token", rb"dnkey-[\w=-]{26}-[\w=-]{52}" + _END),
-    ("devin-key", rb"apk_(?:user_)?" + _LOT + rb"[A-Za-z0-9+/]{80,180}={0,2}" + _END),
+    ("devin-key", rb"apk_(?:user_)?" + _RANDOM + rb"[A-Za-z0-9+/]{80,180}={0,2}" + _END),
     ("devin-key", rb"cog_[a-z2-7]{52}" + _END),
     ("duffel-token", rb"duffel_(?:test|live)_[\w=-]{43}" + _END),
     ("elastic-cloud-key", rb"essu_[\w-]{60,200}={0,2}" + _END),
@@ -229,7 +229,7 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
         "service-key",
         rb"(?<!\\)(?!pk_|cs_|pub)(?:[a-z][a-z0-9]{1,12}_(?:live|prod|key|token)_"
         rb"|(?:[a-z][a-z0-9]{1,12}_)?(?:sk|pat|oat|secret|apikey)_)"
-        rb"(?:[0-9a-f]{32,64}|" + _LOT + rb"[A-Za-z0-9]{24,100})" + _END,
+        rb"(?:[0-9a-f]{32,64}|" + _RANDOM + rb"[A-Za-z0-9]{24,100})" + _END,
     ),
     # Not behind "-" or "_": its classes are too long to be tried at each.
     (
@@ -240,8 +240,6 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
     ("bitlocker-key", rb"[0-9]{6}(?:-[0-9]{6}){7}(?![\w-])"),
     ("credit-card", rb"[2-6][0-9]{15}(?![\w.-])"),
 )
-
-
 MAX_REPEATED_SECRETS: Final = 40
 """Secrets whose repetitions are searched: each search reads the whole text."""
 MAX_REPEATS: Final = 4
@@ -249,8 +247,10 @@ MAX_REPEATS: Final = 4
 MIN_REPEATED: Final = 8
 MAX_REPEATED: Final = 128
 
-_KINDS: Final = frozenset(("password", "secret", "token", "api-key", "answer", "url-token", "session-cookie"))
-_OWN: Final = re.compile(
+_REPEATED_KINDS: Final = frozenset(
+    ("password", "secret", "token", "api-key", "answer", "url-token", "session-cookie")
+)
+_DISTINCTIVE_VALUE: Final = re.compile(
     r"(?=.*[A-Za-z])(?=.*[0-9!#$%&*+@^~])(?![A-Za-z_][\w.]*\Z).*\Z|[^\W\d_]+(?:[ ][^\W\d_]+){2,}\Z"
 )
 
@@ -261,10 +261,10 @@ def find_repeats(text: str, spans: Iterable[SecretSpan]) -> Iterator[SecretSpan]
     for span in spans:
         value = text[span.start : span.end]
         if (
-            span.kind in _KINDS
+            span.kind in _REPEATED_KINDS
             and MIN_REPEATED <= len(value) <= MAX_REPEATED
             and len(known) < MAX_REPEATED_SECRETS
-            and _OWN.match(value)
+            and _DISTINCTIVE_VALUE.match(value)
         ):
             known.setdefault(value, span.kind)
     for value, kind in known.items():
@@ -280,18 +280,18 @@ _DIGIT_CLASS = bytes(
 )
 # The test number of payment services.
 _TEST_CARD = b"4242" * 4
-_CARDS = (b"0000 0000 0000 0000", b"0000 000000 00000")
+_CARD_FORMS = (b"0000 0000 0000 0000", b"0000 000000 00000")
 
 
 def find_cards(data: bytes) -> Iterator[SecretSpan]:
     """Yield payment cards in their printed groups; nine in ten other numbers fail the check digit."""
     classes = data.translate(_DIGIT_CLASS)
-    for form in _CARDS:
+    for form in _CARD_FORMS:
         for at in find_positions(classes, form):
             end = at + len(form)
-            apart = data[at - 1 : at].isdigit() or data[end : end + 1].isdigit()
+            is_part_of_number = data[at - 1 : at].isdigit() or data[end : end + 1].isdigit()
             digits = data[at:end].replace(b" ", b"").replace(b"-", b"")
-            if not apart and digits != _TEST_CARD and is_card_number(digits):
+            if not is_part_of_number and digits != _TEST_CARD and is_card_number(digits):
                 yield SecretSpan(at, end, "credit-card", True)
 
 
@@ -315,16 +315,16 @@ _RUN_CLASS = bytes(
 )
 # Every random token has a capital or a digit; slugs, names and lines of dashes mostly have none.
 _CAPITAL_OR_DIGIT = re.compile(rb"[A-Z0-9]")
-_SEAM = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
-_ANY = re.compile(rb"|".join(b"(?:" + source + b")" for _, source in SECRET_PATTERNS))
+_SEPARATOR_RUN = re.compile(rb"[._-]++(?=[A-Za-z0-9])")
+_ANY_PATTERN = re.compile(rb"|".join(b"(?:" + source + b")" for _, source in SECRET_PATTERNS))
 
 # A key's id and its secret are written together: "AKIA… / …".
 MAX_BETWEEN = 120
-_MIXED = rb"(?<![\w+/-])(?=\S{0,39}[0-9])(?=\S{0,39}[a-z])(?=\S{0,39}[A-Z])"
-_HALVES = {
-    "aws-access-key": re.compile(_MIXED + rb"([A-Za-z0-9+/]{40})(?![\w+/=-])"),
-    "alibaba-access-key": re.compile(_MIXED + rb"([A-Za-z0-9]{30})(?![\w+/=-])"),
-    "twilio-key": re.compile(_MIXED + rb"([A-Za-z0-9]{32})(?![\w+/=-])"),
+_MIXED_LOOKAHEAD = rb"(?<![\w+/-])(?=\S{0,39}[0-9])(?=\S{0,39}[a-z])(?=\S{0,39}[A-Z])"
+_SECRET_HALVES = {
+    "aws-access-key": re.compile(_MIXED_LOOKAHEAD + rb"([A-Za-z0-9+/]{40})(?![\w+/=-])"),
+    "alibaba-access-key": re.compile(_MIXED_LOOKAHEAD + rb"([A-Za-z0-9]{30})(?![\w+/=-])"),
+    "twilio-key": re.compile(_MIXED_LOOKAHEAD + rb"([A-Za-z0-9]{32})(?![\w+/=-])"),
 }
 
 # Beginning of a token before the run of characters with its form.
@@ -336,23 +336,23 @@ _PREFIXES = {
 }
 MAX_PREFIX = 40
 
-_KEY_OPENS = re.compile(
+_KEY_HEADER = re.compile(
     rb"-----BEGIN ((?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 )
-_KEY_TEXT = re.compile(rb"[A-Za-z0-9+/=]{16,}")
+_KEY_MATERIAL = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 # Names of keys that a page gives to every visitor.
-_OPEN_NAME = re.compile(
+_PUBLIC_NAME = re.compile(
     rb"(?:public|publishable|anon|search[_-]?|pusher_(?:app_)?(?=key)|application_?server)(?:(?!secret|priv"
     rb"|pass|service)[\w-]){0,40}[\"'`]?\]?[ \t]{0,4}[:=][ \t]{0,4}[\"'`]?\Z"
 )
-_OPEN_KINDS = ("google-api-key", "jwt")
+_POSSIBLY_PUBLIC_KINDS = ("google-api-key", "jwt")
 _FIREBASE = re.compile(rb"auth_?domain|firebase_?config|messaging_?sender|maps/api/js\?|<script src=")
-_CHECKED = re.compile(rb"(?:checksum|integrity|digest|websocket-key)[\w./-]{0,40}[\"']?[:=][ \t]*[\"']?\Z")
-_SEARCHED = re.compile(rb"docsearch|search[ _-]?only|instantsearch|litesearch")
+_CHECKSUM = re.compile(rb"(?:checksum|integrity|digest|websocket-key)[\w./-]{0,40}[\"']?[:=][ \t]*[\"']?\Z")
+_SEARCH_ONLY = re.compile(rb"docsearch|search[ _-]?only|instantsearch|litesearch")
 # A mail template; a sealed secret, which its cluster alone can open; the example of RFC 7617.
-_TEMPLATE = re.compile(rb"d-[0-9a-f]{32}(?![\w-])|Ag[A-D][A-Za-z0-9+/]{80}|QWxhZGRpbjpvcGVuIHNlc2FtZQ")
+_PUBLIC_VALUE = re.compile(rb"d-[0-9a-f]{32}(?![\w-])|Ag[A-D][A-Za-z0-9+/]{80}|QWxhZGRpbjpvcGVuIHNlc2FtZQ")
 # Public half of a key that signs pushes to browsers.
-_POINT = re.compile(rb"B[A-P][\w-]{85}(?![\w-])")
+_CURVE_POINT = re.compile(rb"B[A-P][\w-]{85}(?![\w-])")
 NEARBY_CHARACTERS = 300
 HEX_KEY_LENGTH, CURVE_POINT_LENGTH = 32, 87
 _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
@@ -360,9 +360,10 @@ _BLANK_LINE = re.compile(rb"\n[ \t>]*\r?\n")
 
 def find_by_rules(text: str, data: bytes, low: bytes) -> list[SecretSpan]:
     """Return the secrets that rules find, and their repetitions, in order."""
-    spans = chain(_shapes(data), find_by_context(data, low), _private_keys(data, low), find_cards(data))
-    found = sorted(span for span in spans if not is_public_key(data, low, span))
-    return sorted([*found, *find_repeats(text, found)])
+    by_form = chain(_find_patterns(data), _find_private_keys(data, low), find_cards(data))
+    spans = chain(by_form, find_by_context(data, low))
+    secrets = sorted(span for span in spans if not is_public_key(data, low, span))
+    return sorted([*secrets, *find_repeats(text, secrets)])
 
 
 def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
@@ -370,17 +371,17 @@ def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
 
     A secret key's own form counts more than its name: ``NEXT_PUBLIC_OPENAI_API_KEY`` is a mistake that people make.
     """
-    if span.certain and span.kind not in _OPEN_KINDS:
+    if span.certain and span.kind not in _POSSIBLY_PUBLIC_KINDS:
         return False
-    if _OPEN_NAME.search(low, max(0, span.start - 80), span.start) or _TEMPLATE.match(data, span.start):
+    if _PUBLIC_NAME.search(low, max(0, span.start - 80), span.start) or _PUBLIC_VALUE.match(data, span.start):
         return True
-    if _CHECKED.search(low, max(0, span.start - 60), span.start):
+    if _CHECKSUM.search(low, max(0, span.start - 60), span.start):
         return True
-    if span.end - span.start == HEX_KEY_LENGTH and _SEARCHED.search(
+    if span.end - span.start == HEX_KEY_LENGTH and _SEARCH_ONLY.search(
         low, max(0, span.start - NEARBY_CHARACTERS), span.end + NEARBY_CHARACTERS
     ):
         return True
-    if span.end - span.start == CURVE_POINT_LENGTH and _POINT.match(data, span.start):
+    if span.end - span.start == CURVE_POINT_LENGTH and _CURVE_POINT.match(data, span.start):
         return True
     return data.startswith(b"AIza", span.start) and (
         _FIREBASE.search(low, max(0, span.start - NEARBY_CHARACTERS), span.end + NEARBY_CHARACTERS)
@@ -388,7 +389,7 @@ def is_public_key(data: bytes, low: bytes, span: SecretSpan) -> bool:
     )
 
 
-def _shapes(data: bytes) -> Iterator[SecretSpan]:
+def _find_patterns(data: bytes) -> Iterator[SecretSpan]:
     classes = data.translate(_RUN_CLASS)
     start = classes.find(_RUN)
     last = 0
@@ -398,18 +399,19 @@ def _shapes(data: bytes) -> Iterator[SecretSpan]:
             end = len(data)
         if _CAPITAL_OR_DIGIT.search(data, start, end):
             covered = start
-            for at in _openings(data, start, end):
-                if at >= covered and (match := _ANY.match(data, at)) and (kind := _kind(data, at, match[0])):
+            for at in _pattern_starts(data, start, end):
+                match = _ANY_PATTERN.match(data, at) if at >= covered else None
+                if match and (kind := _kind_at(data, at, match[0])):
                     covered = match.end()
                     yield SecretSpan(max(last, _token_start(data, at, kind)), covered, kind, True)
                     last = covered
-                    yield from _other_half(data, covered, kind)
+                    yield from _find_other_half(data, covered, kind)
         start = classes.find(_RUN, end)
 
 
-def _other_half(data: bytes, at: int, kind: str) -> Iterator[SecretSpan]:
+def _find_other_half(data: bytes, at: int, kind: str) -> Iterator[SecretSpan]:
     """Yield the secret beside a key's id, which has no form of its own but its length."""
-    if kind in _HALVES and (match := _HALVES[kind].search(data, at, at + MAX_BETWEEN)):
+    if kind in _SECRET_HALVES and (match := _SECRET_HALVES[kind].search(data, at, at + MAX_BETWEEN)):
         yield SecretSpan(match.start(1), match.end(1), kind, False)
 
 
@@ -419,29 +421,29 @@ def _token_start(data: bytes, at: int, kind: str) -> int:
     return match.start() if match else at
 
 
-def _openings(data: bytes, start: int, end: int) -> list[int]:
+def _pattern_starts(data: bytes, start: int, end: int) -> list[int]:
     before = data[start - 1 : start]
     escaped = [start + 1] if before == b"\\" else [start + 2] if before == b"%" else []
-    return [start, *escaped, *[seam.end() for seam in _SEAM.finditer(data, start, end)]]
+    return [start, *escaped, *[seam.end() for seam in _SEPARATOR_RUN.finditer(data, start, end)]]
 
 
 @cache
-def _shape(source: bytes) -> re.Pattern[bytes]:
+def _compiled_pattern(source: bytes) -> re.Pattern[bytes]:
     return re.compile(source)  # when first asked for: most texts hold no secret, and all shapes take 10 ms
 
 
-def _kind(data: bytes, at: int, found: bytes) -> str | None:
-    kind = next(kind for kind, source in SECRET_PATTERNS if _shape(source).match(data, at))
+def _kind_at(data: bytes, at: int, found: bytes) -> str | None:
+    kind = next(kind for kind, source in SECRET_PATTERNS if _compiled_pattern(source).match(data, at))
     if is_filler(found) or (kind == "credit-card" and not is_card_number(found)):
         return None
     return kind
 
 
-def _private_keys(data: bytes, low: bytes) -> Iterator[SecretSpan]:
+def _find_private_keys(data: bytes, low: bytes) -> Iterator[SecretSpan]:
     closers: dict[bytes, int] = {}
     done = 0
     for at in find_positions(low, b"-----begin "):
-        match = _KEY_OPENS.match(data, at) if at >= done else None
+        match = _KEY_HEADER.match(data, at) if at >= done else None
         if match is None:
             continue
         closer = b"-----END " + match[1] + b"-----"
@@ -450,19 +452,19 @@ def _private_keys(data: bytes, low: bytes) -> Iterator[SecretSpan]:
             found = data.find(closer, match.end())
             closers[closer] = len(data) if found < 0 else found
         body = data[match.end() : closers[closer]] if closers[closer] < len(data) else b""
-        if body and _is_key(body):
+        if body and _is_key_material(body):
             done = closers[closer] + len(closer)
         else:
             blank = _BLANK_LINE.search(data, match.end())
             done = blank.start() if blank else len(data)
-            if not _is_key(data[match.end() : done]):
+            if not _is_key_material(data[match.end() : done]):
                 continue
         yield SecretSpan(at, done, "pgp-private-key" if b"PGP" in match[1] else "private-key", True)
 
 
-def _is_key(body: bytes) -> bool:
+def _is_key_material(body: bytes) -> bool:
     """Tell whether most of it is key material, and not text between two mentions of a header."""
-    solid = sum(len(part) for part in _KEY_TEXT.findall(body))
+    solid = sum(len(part) for part in _KEY_MATERIAL.findall(body))
     return solid > 0 and 2 * solid >= len(body) - sum(
         body.count(byte) for byte in (b" ", b"\n", b"\r", b"\\n")
     )

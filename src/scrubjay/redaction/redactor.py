@@ -27,7 +27,7 @@ MAX_ROUNDS = 16
 GROUP_CHARACTERS: Final = 200_000
 """Characters of texts that are read at once, which takes 35 times their size."""
 
-_PRIVATE = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
+_PRIVATE_TAG = re.compile(r"<(/?)private(?:\s[^<>]{0,200})?>", re.IGNORECASE)
 _MARK = re.compile(rb"\[(?:secret:[a-z0-9-]{1,40}|private)\]")
 _LETTER = re.compile(rb"[^\W_]|[\x80-\xff]")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
@@ -68,12 +68,12 @@ def redact_texts(
     for end, text in enumerate(texts, 1):
         size += len(text)
         if size >= GROUP_CHARACTERS or end == len(texts):
-            clean += _redact_together(texts[first:end], allow, before[first:end])
+            clean += _redact_group(texts[first:end], allow, before[first:end])
             first, size = end, 0
     return clean
 
 
-def _redact_together(
+def _redact_group(
     texts: Sequence[str], allow: Sequence[str], before: Sequence[Sequence[str]]
 ) -> list[RedactedText]:
     clean = list(texts)
@@ -81,11 +81,11 @@ def _redact_together(
     changed = list(range(len(clean)))
     for _ in range(MAX_ROUNDS):
         turns = [before[at] for at in changed] if before else []
-        found = _find_spans([clean[at] for at in changed], allow, turns)
-        replaced = [(at, spans) for at, spans in zip(changed, found, strict=True) if spans]
-        for at, spans in replaced:
-            clean[at] = _replace(clean[at], spans, counts[at])
-        changed = [at for at, _ in replaced]
+        spans_by_text = _find_spans([clean[at] for at in changed], allow, turns)
+        texts_with_secrets = [(at, spans) for at, spans in zip(changed, spans_by_text, strict=True) if spans]
+        for at, spans in texts_with_secrets:
+            clean[at] = _replace_spans(clean[at], spans, counts[at])
+        changed = [at for at, _ in texts_with_secrets]
         if not changed:
             break
     return [
@@ -99,22 +99,22 @@ def _find_spans(
 ) -> list[list[SecretSpan]]:
     """Return the private spans of each text, else its secrets: one inside a tag can have hidden the tag."""
     data = [text.encode("latin-1", "replace") for text in texts]
-    found = [
-        list(private_spans(text)) if b"<private" in own.lower() else []
-        for text, own in zip(texts, data, strict=True)
+    spans_by_text = [
+        list(private_spans(text)) if b"<private" in latin1.lower() else []
+        for text, latin1 in zip(texts, data, strict=True)
     ]
-    public = [at for at, spans in enumerate(found) if not spans]
-    own = [texts[at] for at in public]
+    public = [at for at, spans in enumerate(spans_by_text) if not spans]
+    public_texts = [texts[at] for at in public]
     turns = [before[at] for at in public] if before else []
-    for number, span in chain(_find_secrets(own), _find_answers(own, turns)):
-        found[public[number]].append(span)
+    for number, span in chain(_find_secrets(public_texts), _find_answers(public_texts, turns)):
+        spans_by_text[public[number]].append(span)
     for at in public:
-        found[at] = [
+        spans_by_text[at] = [
             span
-            for span in _merge(_outside_marks(data[at], iter(found[at])))
+            for span in _merge(_outside_marks(data[at], iter(spans_by_text[at])))
             if not is_allowed(texts[at][span.start : span.end], allow)
         ]
-    return found
+    return spans_by_text
 
 
 def is_allowed(value: str, allow: Sequence[str]) -> bool:
@@ -124,7 +124,7 @@ def is_allowed(value: str, allow: Sequence[str]) -> bool:
     )
 
 
-def _replace(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
+def _replace_spans(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
     parts: list[str] = []
     end = 0
     for span in spans:
@@ -176,7 +176,7 @@ def _outside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretS
 def private_spans(text: str) -> Iterator[SecretSpan]:
     """Yield private spans, nested ones as one; an unclosed one goes to the end. A tag between backticks is no tag."""
     depth, start = 0, 0
-    for tag in _PRIVATE.finditer(text):
+    for tag in _PRIVATE_TAG.finditer(text):
         if text[tag.start() - 1 : tag.start()] == "`" == text[tag.end() : tag.end() + 1]:
             continue
         if not tag[1]:
@@ -192,7 +192,7 @@ def private_spans(text: str) -> Iterator[SecretSpan]:
 
 def _find_secrets(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
     tables = [(number, table) for number, text in enumerate(texts) for table in find_tables(text)]
-    for at, span in _find_in([*texts, *(table.text for _, table in tables)]):
+    for at, span in _find_in_each([*texts, *(table.text for _, table in tables)]):
         if at < len(texts):
             yield at, span
             continue
@@ -202,7 +202,7 @@ def _find_secrets(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
 
 
 def _find_answers(texts: Sequence[str], before: Sequence[Sequence[str]]) -> Iterator[tuple[int, SecretSpan]]:
-    """Find secrets in turns by reading each with the ends of the turns before it; none are there for other texts."""
+    """Find secrets in turns by reading each with the ends of the turns before it; other texts have none before."""
     if not any(before):
         return
     from scrubjay.redaction.dialogue import (  # a sync of notes needs none of it
@@ -215,30 +215,30 @@ def _find_answers(texts: Sequence[str], before: Sequence[Sequence[str]]) -> Iter
         turn_tails,
     )
 
-    places: list[tuple[int, int, AskedSecret | None]] = []
+    positions: list[tuple[int, int, AskedSecret | None]] = []
     joined: list[str] = []
     for number, tails in enumerate(map(turn_tails, before)):
         if not tails or not (names_secret(tails[-1]) or names_secret(tails[0])):
             continue
-        wanted = asked_secret(tails)
-        if wanted is None and asks_question(tails[-1]):
+        asked = asked_secret(tails)
+        if asked is None and asks_question(tails[-1]):
             continue  # where it is, who has it
         lead = "\n".join([*tails, ""])
-        places.append((number, len(lead), wanted))
+        positions.append((number, len(lead), asked))
         joined.append(lead + texts[number][:HEAD_CHARACTERS])
-    for at, span in _find_in(joined):
-        number, start, _ = places[at]
+    for at, span in _find_in_each(joined):
+        number, start, _ = positions[at]
         if span.start >= start:
             yield number, span._replace(start=span.start - start, end=span.end - start)
-    for text, (number, start, wanted) in zip(joined, places, strict=True):
-        if wanted is not None:
-            odds = [(at - start, end - start, odd) for at, end, odd in token_log_odds(text, start)]
+    for text, (number, start, asked) in zip(joined, positions, strict=True):
+        if asked is not None:
+            odds = [(at - start, end - start, log_odds) for at, end, log_odds in token_log_odds(text, start)]
             head = text[start:]
-            for at, end in find_answers(wanted, head, odds):
+            for at, end in find_answers(asked, head, odds):
                 yield number, SecretSpan(at, end, kind_of_value(head[at:end]), False)
 
 
-def _find_in(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
+def _find_in_each(texts: Sequence[str]) -> Iterator[tuple[int, SecretSpan]]:
     readings = [Reading.of(text) for text in texts]
     for number, reading in enumerate(readings):
         yield from ((number, span) for span in reading.ruled)
@@ -256,25 +256,25 @@ MAX_ROWS: Final = 5_000
 MAX_SHIFT: Final = 2
 """Characters by which a cell may be offset from its heading."""
 
-_SIGNS: Final = "|;\t,"
-_LINES: Final = "|".join(
+_SEPARATORS: Final = "|;\t,"
+_ROW_FORMS: Final = "|".join(
     f"[^\n{sign}]{{0,48}}{sign}[^\n{sign}]{{0,48}}(?:{sign}[^\n{sign}]{{0,48}}){{0,28}}"
-    for sign in map(re.escape, _SIGNS)
+    for sign in map(re.escape, _SEPARATORS)
 )
-_HEADINGS: Final = re.compile(rf"^(?:{_LINES}|\S[^\n]{{0,48}}?[ ]{{2,}}\S[^\n]{{0,200}})$", re.MULTILINE)
-_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!]*")
-_PLAIN_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-9|;]*+(?<!\w{4}\.)")
+_HEADINGS: Final = re.compile(rf"^(?:{_ROW_FORMS}|\S[^\n]{{0,48}}?[ ]{{2,}}\S[^\n]{{0,200}})$", re.MULTILINE)
+_HEADING_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!]*")
+_PLAIN_HEADING_NAME: Final = re.compile(r"[\"'*`_]{0,2}(?:[#№] ?)?[^\W\d][^:={}<>?!@0-9|;]*+(?<!\w{4}\.)")
 """Heading between commas, tabs and spaces, which separate prose, code and lists more often than cells."""
 _GOODS_HEADING: Final = re.compile(rf"{GOODS}|prices?|preise?|prix|precios?", re.IGNORECASE)
-_RULE: Final = re.compile(r"[ \t|:=+-]+\Z")
+_RULE_LINE: Final = re.compile(r"[ \t|:=+-]+\Z")
 _CELLS: Final = {
     sign: re.compile(rf'[^\S{sign}]*"(?:[^"\n]|"")*"[^\S{sign}]*(?={re.escape(sign)}|\Z)|[^{sign}]*')
-    for sign in _SIGNS
+    for sign in _SEPARATORS
 }
 _SPACED_CELL: Final = re.compile(r"\S+(?: \S+)*")
 _SPACED_CELLS: Final = re.compile(r"\S(?:[^\S ]|\s{2,})\s*\S")
-_RULE_BEGINNINGS: Final = frozenset(" \t|:=+-")
-"""Of a line that `_RULE` matches."""
+_RULE_LINE_BEGINNINGS: Final = frozenset(" \t|:=+-")
+"""Of a line that `_RULE_LINE` matches."""
 
 
 class RowText(NamedTuple):
@@ -310,7 +310,7 @@ class _Headings(NamedTuple):
     @classmethod
     def of(cls, line: str) -> _Headings | None:
         sign = _separator(line)
-        name = _NAME if sign in ("|", ";") else _PLAIN_NAME
+        name = _HEADING_NAME if sign in ("|", ";") else _PLAIN_HEADING_NAME
         places = list(_cells(line, sign))
         names = [line[start:end] for start, end in places]
         if len(names) < 2 or not all(name.fullmatch(one) for one in names if one):
@@ -321,39 +321,40 @@ class _Headings(NamedTuple):
         """Return the cells of a row, each with its heading and span; None if it is no row of these columns."""
         cells = list(_cells(row, self.sign))
         if self.sign:
-            fits = len(cells) == len(self.names)
-            return [(name, *cell) for name, cell in zip(self.names, cells, strict=True)] if fits else None
+            if len(cells) != len(self.names):
+                return None
+            return [(name, *cell) for name, cell in zip(self.names, cells, strict=True)]
         columns = [self._column(*cell) for cell in cells]
         if len(cells) < 2 or len(set(columns)) < len(columns):
             return None
         return [(self.names[column], *cell) for column, cell in zip(columns, cells, strict=True)]
 
     def _column(self, start: int, end: int) -> int:
-        apart = [min(abs(start - first), abs(end - last)) for first, last in self.places]
-        nearest = min(range(len(apart)), key=apart.__getitem__)
-        if apart[nearest] <= MAX_SHIFT:
+        distances = [min(abs(start - first), abs(end - last)) for first, last in self.places]
+        nearest = min(range(len(distances)), key=distances.__getitem__)
+        if distances[nearest] <= MAX_SHIFT:
             return nearest
         return max(0, bisect_right([first for first, _ in self.places], start) - 1)
 
 
 def find_tables(text: str) -> Iterator[RowText]:
-    at = done = 0
+    at = table_end = 0
     for line, row in pairwise([*text.split("\n"), ""]):
         start, at = at, at + len(line) + 1
-        if start >= done and _may_precede(line, row[:MAX_ROW_CHARACTERS]) and _HEADINGS.fullmatch(line):
-            headings = _Headings.of(line)
-            if headings:
-                table, done = _rows_as_text(text, at, headings)
-                if table.offsets:
-                    yield table
+        if start < table_end or not _may_be_heading_of(line, row[:MAX_ROW_CHARACTERS]):
+            continue
+        if _HEADINGS.fullmatch(line) and (headings := _Headings.of(line)):
+            table, table_end = _rows_as_text(text, at, headings)
+            if table.offsets:
+                yield table
 
 
-def _may_precede(line: str, row: str) -> bool:
+def _may_be_heading_of(line: str, row: str) -> bool:
     """Tell, at little cost, whether a row can be one of a line of headings; most lines are prose."""
     sign = _separator(line)
     if sign is None and "  " not in line:
         return False
-    if row[:1] in _RULE_BEGINNINGS and _RULE.match(row):
+    if row[:1] in _RULE_LINE_BEGINNINGS and _RULE_LINE.match(row):
         return True
     if sign is None:
         return _SPACED_CELLS.search(row) is not None
@@ -361,7 +362,7 @@ def _may_precede(line: str, row: str) -> bool:
 
 
 def _separator(line: str) -> str | None:
-    for sign in _SIGNS:
+    for sign in _SEPARATORS:
         if sign in line:
             return sign
     return None
@@ -377,16 +378,16 @@ def _rows_as_text(text: str, at: int, headings: _Headings) -> tuple[RowText, int
     while at < len(text):
         stop = text.find("\n", at, at + MAX_ROW_CHARACTERS)
         row = text[at : stop if stop >= 0 else at + MAX_ROW_CHARACTERS]
-        if not _RULE.match(row):
+        if not _RULE_LINE.match(row):
             cells = headings.over(row)
             if not cells:
                 break
             rows += 1
             if rows <= MAX_ROWS:
-                of_goods = has_goods and not LOCK.search(row)
+                names_goods = has_goods and not LOCK.search(row)
                 for name, start, end in cells:
                     if start < end:
-                        if of_goods and name.lower() == "code":
+                        if names_goods and name.lower() == "code":
                             name = "product code"  # which is no word for a secret
                         lead = f"{name}: " if name else ""
                         lines.append(f"{lead}{row[start:end]}")

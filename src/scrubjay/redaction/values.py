@@ -44,15 +44,15 @@ VARIABLE = re.compile(
 )
 _DIGIT = re.compile(rb"[0-9]")
 _SYMBOL = re.compile(rb"[!#$%^&+=@~]")
-_WORD = rb"(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,3}+"
+_WORD_FORM = rb"(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,3}+"
 # Words joined by . _ - /, each with a number at most: a name in code, a model, a path.
-NAME_FORM = re.compile(_WORD + rb"(?>(?:[._/:-]++(?:" + _WORD + rb"|[0-9]{1,4}+))*)[._:/-]*+")
+NAME_FORM = re.compile(_WORD_FORM + rb"(?>(?:[._/:-]++(?:" + _WORD_FORM + rb"|[0-9]{1,4}+))*)[._:/-]*+")
 # PERSONAL_ACCESS_TOKEN
 UPPERCASE_NAME = re.compile(rb"[A-Z]+(?:[_-][A-Z]+)+")
 # Words joined by signs, as people choose them: seagull-nest, blue.lamp
-_JOINED = re.compile(rb"[A-Za-z]{2,24}(?:[._-][A-Za-z]{2,24}){1,7}")
+_JOINED_WORDS = re.compile(rb"[A-Za-z]{2,24}(?:[._-][A-Za-z]{2,24}){1,7}")
 # Words of names and messages about secrets: db-password, invalid_login, config.value
-_ABOUT_SECRETS = frozenset(
+_SECRET_WORDS = frozenset(
     (
         b"password passwd passwort pass pwd secret secrets token tokens key keys cred creds credential "
         b"credentials user users username name names field fields input form text type hint label new old "
@@ -67,8 +67,8 @@ _ABOUT_SECRETS = frozenset(
         b"placeholder redacted undefined verification recovery "
     ).split()
 )
-_PART = re.compile(rb"[._-]")
-_CAMEL = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")
+_PART_SEPARATOR = re.compile(rb"[._-]")
+_CAMEL_CASE = re.compile(rb"[a-z]+(?:[A-Z][a-z]+)*[0-9]?")
 PLAIN_PASSWORDS = frozenset(
     b"password passwd pass pwd secret user username postgres mysql root admin guest test mongo redis rabbitmq"
     b" string required optional hidden text invalid hashed token".split()
@@ -111,12 +111,13 @@ def is_user_chosen(value: bytes, *, password: bool) -> bool:
 
 def is_joined_words(value: bytes) -> bool:
     """Tell whether a value is joined words, none of which speaks of a secret as names of fields and messages do."""
-    return _JOINED.fullmatch(value) is not None and not (speaks_of_secrets(value) or is_stand_in(value))
+    return _JOINED_WORDS.fullmatch(value) is not None and not (speaks_of_secrets(value) or is_stand_in(value))
 
 
 def speaks_of_secrets(value: bytes) -> bool:
     """Tell whether a part of it is a word of names and messages about secrets."""
-    return not _ABOUT_SECRETS.isdisjoint(part.rstrip(b"0123456789") for part in _PART.split(value.lower()))
+    parts = (part.rstrip(b"0123456789") for part in _PART_SEPARATOR.split(value.lower()))
+    return not _SECRET_WORDS.isdisjoint(parts)
 
 
 def is_stand_in(value: bytes) -> bool:
@@ -130,7 +131,7 @@ def is_stand_in(value: bytes) -> bool:
 
 def is_secret(value: bytes, *, password: bool, quoted: bool) -> bool:
     """Tell whether an assigned value is a secret; expensive checks come last."""
-    if VARIABLE.match(value) or not (_strong if password else looks_random)(value, quoted):
+    if VARIABLE.match(value) or not (_is_password if password else looks_random)(value, quoted):
         return False
     return not UPPERCASE_NAME.fullmatch(value) and not is_filler(value)
 
@@ -144,7 +145,7 @@ def looks_random(value: bytes, quoted: bool = False) -> bool:
     return -math.fsum(n / size * math.log2(n / size) for n in counts) >= MIN_ENTROPY
 
 
-def _strong(value: bytes, quoted: bool) -> bool:
+def _is_password(value: bytes, quoted: bool) -> bool:
     """Tell whether it can be a password and is no word of prose or code."""
     if len(value) < MIN_PASSWORD - 2 * quoted or value.lower() in PLAIN_PASSWORDS:
         return False
@@ -154,4 +155,4 @@ def _strong(value: bytes, quoted: bool) -> bool:
         return not value.isdigit() or len(value) >= MIN_PASSWORD
     if not quoted or len(value) < 8:
         return False
-    return is_joined_words(value) or not (_CAMEL.fullmatch(value) or NAME_FORM.fullmatch(value))
+    return is_joined_words(value) or not (_CAMEL_CASE.fullmatch(value) or NAME_FORM.fullmatch(value))
