@@ -14,20 +14,20 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from scrubjay.models.dates import DAY
+from scrubjay.models.dates import DAY, micros
 from scrubjay.models.records import Record, is_commit_title
 from scrubjay.text.language import detect_language, is_uninformative
 from scrubjay.text.markdown import front_matter_end
 from scrubjay.text.tokenizer import index_terms
 
-_CJK: Final = r"决定|改为|不再|以后|今後|やめ|대신|必须"
+_CJK_DECISIONS: Final = r"决定|改为|不再|以后|今後|やめ|대신|必须"
 DECIDES: Final = re.compile(
     r"\b(?:decid\w+|decisions?|agreed|settled?|from (?:now|here) on|instead|rather than|no longer|any ?more|never"
     r"|replac\w+|switch\w*|until now|used to|since|reverted?|removed?|dropped|so (?:we|the|it)|always|only|must|let'?s"
     r"|let us|rule|because|therefore|without|adopt(?:ed)?"
     r"|entschieden|beschlossen|ab (?:jetzt|sofort)|künftig|statt|stattdessen|nie|nicht mehr|immer|nur|weil"
     r"|désormais|au lieu|ne plus|jamais|parce que|toujours|ahora|en lugar|nunca|ya no|siempre|porque)\b"
-    rf"|\bso:|\b(?:so|also|then)\W+(?:we|I|it'?s|the)\b|{_CJK}",
+    rf"|\bso:|\b(?:so|also|then)\W+(?:we|I|it'?s|the)\b|{_CJK_DECISIONS}",
     re.IGNORECASE,
 )
 """Words of a decision, a rule or its reason."""
@@ -39,7 +39,7 @@ REASON: Final = re.compile(
 """Words of a reason."""
 _DATE: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
 _DATE_LINES: Final = 300
-"""Characters of a note within which its date stands."""
+"""Characters of a note that are searched for its date."""
 MIN_SHARED: Final = 2
 """Rare words that an amendment has in common with what it amends, at least."""
 MIN_SHARE: Final = 0.115
@@ -63,20 +63,16 @@ def gives_reason(record: Record) -> bool:
 
 
 def stated_at(record: Record) -> int | None:
-    """Return when a memory was stated, in UTC microseconds; None for a note that does not tell."""
+    """Return when a memory was stated, in UTC microseconds; None for an undated note."""
     if record.valid_from is not None:
         return record.valid_from
     if record.event is not None:
         return record.event.start
     if record.place is None or record.turn is not None:
         return record.recorded_at
-    found = _DATE.search(record.content[:_DATE_LINES])
+    written_date = _DATE.search(record.content[:_DATE_LINES])
     try:
-        return (
-            int(datetime.fromisoformat(found[0]).replace(tzinfo=UTC).timestamp()) * 1_000_000
-            if found
-            else None
-        )
+        return micros(datetime.fromisoformat(written_date[0]).replace(tzinfo=UTC)) if written_date else None
     except ValueError:
         return None
 
@@ -104,19 +100,19 @@ def find_successors(
         return math.fsum(weights.get(word, 0.0) for word in words)
 
     stated = [(one, at, decides(one)) for one in others if one.origin != "derived" and (at := stated_at(one))]
-    found = {}
+    successors = {}
     for record in records:
         at, own = stated_at(record), rare_terms(record)
         least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0)) * weight(own)
         later = []
-        for one, since, deciding in stated:
-            if at is None or since < at + MIN_GAP:
+        for one, later_at, is_decision in stated:
+            if at is None or later_at < at + MIN_GAP:
                 continue
             shared = own & terms[one.id]
             if answers_alike(record.id, one.id):
-                later.append((since, 0.0, one.id, one))
-            elif deciding and len(shared) >= MIN_SHARED and (share := weight(shared)) >= least:
+                later.append((later_at, 0.0, one.id, one))
+            elif is_decision and len(shared) >= MIN_SHARED and (share := weight(shared)) >= least:
                 later.append((0, share, one.id, one))
         if later:
-            found[record.id] = max(later)[3]
-    return found
+            successors[record.id] = max(later)[3]
+    return successors

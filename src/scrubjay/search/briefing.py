@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 CANDIDATES: Final = 40
 """Best memories of the prompt that are considered."""
-OWN_SHARE: Final[dict[str, float]] = {"words": 0.7, "base": 0.7, "both": 0.35}
+PROJECT_SHARE: Final[dict[str, float]] = {"words": 0.7, "base": 0.7, "both": 0.35}
 """Share of the usual relevance that one memory must have where the project has memories, by the models that took part:
 of 22 first prompts 21 have more, of 132 that nothing stored answers 9 (bench/LOG.md)."""
 DECISION_WEIGHT: Final = 0.35
@@ -53,18 +53,18 @@ SHORT_WEIGHT: Final = -0.3
 """What is added to a score, of which the best is 1, for a decision, for what a person wrote, for a
 program's reply, and for a memory of fewer than `SHORT_TERMS` rare words."""
 SHORT_TERMS: Final = 5
-KEPT_SHARE: Final = 0.6
+FIRST_SHARE: Final = 0.6
 LATER_SHARE: Final = 0.8
 """Share of the best score that a memory must have, at the first prompt of a session and at later ones."""
 MAX_MEMORIES: Final = 6
 MAX_LATER: Final = 2
 """Most memories injected, at the first prompt and at later ones, with reasons and later decisions."""
-ALIKE_SHARE: Final = 0.4
+SAME_SHARE: Final = 0.4
 """Share of the prompt's words in a memory, by weight, that a later one about the same holds, too."""
 KNOWN_SHARE: Final = 0.5
 """Share of the relevance of the most relevant memory that the session has already, that another one must have."""
 MAX_READ: Final = 20
-"""Best memories of which it is seen whether they may be injected."""
+"""Best memories that are checked for whether they may be injected."""
 MIN_SPREAD: Final = 1.0
 """Distance of the best score to the worst up to which it counts as this: memories that answer alike are kept alike."""
 MAX_REASONS: Final = 2
@@ -78,16 +78,16 @@ def build_briefing(
 ) -> Context:
     """Return the memories about the prompt, the most relevant first; an empty context if there are none.
 
-    ``first`` tells whether the prompt begins the session. At later ones less is added, and each memory must have to do
-    with the prompt itself.
+    ``first`` tells whether the prompt begins the session. At later ones less is added, and each memory must
+    concern the prompt itself.
     """
     assert request.asking is not None
     search = replace(request.asking, where=request.scope.where(), limit=CANDIDATES, min_relevance=0.0)
     state = retrieve(reader, embedders, search)
     selection = select_answers(state)
     records, partial = selection.records, state.channels.partial
-    scores = _scores(selection, prompt_record(request))
-    relevant = _relevant(selection, list(scores), request.scope.project)
+    scores = _briefing_scores(selection, prompt_record(request))
+    relevant = _relevant_ids(selection, list(scores), request.scope.project)
     if not relevant:
         return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
     order = sorted(scores, key=lambda memory: (-scores[memory], memory))
@@ -97,30 +97,32 @@ def build_briefing(
     unique, omitted, _ = injectable_items(reader, claims, state, request)
     if relevant <= {one.id for one in omitted if one.why == OUTDATED}:
         unique = []
-    likely = {memory: one.relevance for memory, one in selection.features.items()}
-    known = max((likely[memory] for memory in order if memory in request.known), default=0.0)
+    relevance = {memory: one.relevance for memory, one in selection.features.items()}
+    known_relevance = max((relevance[memory] for memory in order if memory in request.known), default=0.0)
     # At a later prompt what the session has already counts: if it answers, what is far behind it adds nothing.
     compared = [item.record.id for item in unique] if first else order
-    least = (KEPT_SHARE if first else LATER_SHARE) * max((scores[memory] for memory in compared), default=0.0)
-    sure = {memory for memory, own in selection.features.items() if own.sufficient}
-    kept = [
+    best_score = max((scores[memory] for memory in compared), default=0.0)
+    least = (FIRST_SHARE if first else LATER_SHARE) * best_score
+    sufficient = {memory for memory, own in selection.features.items() if own.sufficient}
+    chosen = [
         item.record
         for item in unique
-        if (scores[item.record.id] >= least or item.record.id in sure)
-        and likely[item.record.id] >= KNOWN_SHARE * known
+        if (scores[item.record.id] >= least or item.record.id in sufficient)
+        and relevance[item.record.id] >= KNOWN_SHARE * known_relevance
     ][: MAX_MEMORIES if first else MAX_LATER]
-    kept.sort(key=lambda one: -likely[one.id])
-    alike = _answers_alike(state, order, relevant)
-    later = find_successors(kept, [records[memory] for memory in order], alike)
-    reasons = _reasons(reader, kept) if first else {}
-    told: dict[str, Record] = {}
-    for record in kept:
+    chosen.sort(key=lambda one: -relevance[one.id])
+    answers_alike = _answer_comparison(state, order, relevant)
+    later = find_successors(chosen, [records[memory] for memory in order], answers_alike)
+    reasons = _reason_turns(reader, chosen) if first else {}
+    shown: dict[str, Record] = {}
+    for record in chosen:
         newer = [records[one] for one in selection.joined.get(record.id, ())]
         newer += [later[record.id]] if record.id in later else []
         reason = [reasons[record.id]] if record.id in reasons else []
-        told |= {one.id: one for one in (*newer, record, *reason) if one.id not in told}
-    items, more, _ = injectable_items(reader, [("relevant", one) for one in told.values()], state, request)
-    omitted = [*omitted, *(one for one in more if one not in omitted)]
+        shown |= {one.id: one for one in (*newer, record, *reason) if one.id not in shown}
+    claims = [("relevant", one) for one in shown.values()]
+    items, repeats, _ = injectable_items(reader, claims, state, request)
+    omitted = [*omitted, *(one for one in repeats if one not in omitted)]
     items = items[: MAX_MEMORIES if first else MAX_LATER]
     notice = LATER_HOLDS if len(items) > 1 else ""
     placed, unplaced = fit_tokens(items, request.budget, base, notice)
@@ -131,7 +133,7 @@ def build_briefing(
     )  # fmt: skip
 
 
-def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
+def _briefing_scores(selection: Selection, prompt: Record) -> dict[str, float]:
     """Return the scores of the memories that say something, on a scale of their own."""
     groups = [group.lead for group in selection.groups]
     ranked = [
@@ -154,37 +156,38 @@ def _scores(selection: Selection, prompt: Record) -> dict[str, float]:
     return scores
 
 
-def _answers_alike(
+def _answer_comparison(
     state: RetrievalState, ids: Sequence[str], relevant: Set[str]
 ) -> Callable[[str, str], bool]:
-    """Return a function that says whether a relevant memory holds `ALIKE_SHARE` of the prompt's words in another."""
+    """Return a function that says whether a relevant memory holds `SAME_SHARE` of the prompt's words in another."""
     weights = term_weights(state.plan, state.channels.terms)
-    held = dict(zip(ids, terms_held(state.channels.terms, ids), strict=True))
+    terms = dict(zip(ids, terms_held(state.channels.terms, ids), strict=True))
 
     def weight(words: frozenset[str]) -> float:
         return math.fsum(weights.get(word, 0.0) for word in words)
 
-    def alike(old: str, new: str) -> bool:
-        return new in relevant and 0 < ALIKE_SHARE * weight(held[old]) <= weight(held[old] & held[new])
+    def answers_alike(old: str, new: str) -> bool:
+        shared = weight(terms[old] & terms[new])
+        return new in relevant and 0 < SAME_SHARE * weight(terms[old]) <= shared
 
-    return alike
+    return answers_alike
 
 
-def _relevant(selection: Selection, ids: Sequence[str], project: str | None) -> set[str]:
-    """Return which memories are likely enough to have to do with the prompt; in a project with memories, less is."""
+def _relevant_ids(selection: Selection, ids: Sequence[str], project: str | None) -> set[str]:
+    """Return the memories likely enough to concern the prompt; a project's own need less relevance."""
     features = {memory: selection.features[memory] for memory in ids if memory in selection.features}
-    own = bool(project) and any(selection.records[memory].project == project for memory in ids)
+    has_own = bool(project) and any(selection.records[memory].project == project for memory in ids)
     return {
         memory
         for memory, one in features.items()
-        if one.sufficient or (own and one.relevance >= OWN_SHARE[one.family] * one.least)
+        if one.sufficient or (has_own and one.relevance >= PROJECT_SHARE[one.family] * one.least)
     }
 
 
-def _reasons(reader: Reader, chosen: Sequence[Record]) -> dict[str, Record]:
+def _reason_turns(reader: Reader, chosen: Sequence[Record]) -> dict[str, Record]:
     """Return a turn with a reason beside each of the first decisions that were made in a conversation."""
     known = {record.id for record in chosen}
-    found = {}
+    reasons = {}
     for record in [one for one in chosen if one.session and one.turn is not None and decides(one)][
         :MAX_REASONS
     ]:
@@ -194,9 +197,9 @@ def _reasons(reader: Reader, chosen: Sequence[Record]) -> dict[str, Record]:
         assert record.turn is not None
         near = reader.turns(record.session, max(record.turn - NEAR_TURNS, 0), record.turn + NEAR_TURNS)
         near.sort(key=lambda one: (abs((one.turn or 0) - (record.turn or 0)), one.turn))
-        beside = (one for one in near if one.id not in known and one.status == "active" and gives_reason(one))
-        reason = next(beside, None)
+        new = (one for one in near if one.id not in known and one.status == "active")
+        reason = next(filter(gives_reason, new), None)
         if reason is not None:
             known.add(reason.id)
-            found[record.id] = reason
-    return found
+            reasons[record.id] = reason
+    return reasons

@@ -91,22 +91,22 @@ def fetch_memories(
         raise InputError(f"Lines {lines[0]}-{lines[1]} are not a range; lines start at 1.")
     forgotten = 0
     if path:
-        records, unknown, forgotten = _by_lines(reader, path, lines)
+        records, unknown, forgotten = _passages_by_lines(reader, path, lines)
     else:
         found, unknown = find_records(reader, ids)
-        every = [
+        with_neighbours = [
             one for record in found.values() for one in _with_neighbours(reader, record, window.neighbours)
         ]
-        records = list({record.id: record for record in every}.values())
+        records = list({record.id: record for record in with_neighbours}.values())
     shown: list[Record] = []
-    at, end = 0, window.offset + window.limit
+    position, end = 0, window.offset + window.limit
     for record in records:
-        first, last = max(window.offset - at, 0), end - at
+        first, last = max(window.offset - position, 0), end - position
         if first < len(record.content) and last > 0:
             shown.append(replace(record, content=record.content[first:last]))
-        at += len(record.content)
+        position += len(record.content)
     paths = full_paths(shown, reader.sources())
-    report = FetchReport(tuple(shown), paths, unknown, end if at > end else None, forgotten=forgotten)
+    report = FetchReport(tuple(shown), paths, unknown, end if position > end else None, forgotten=forgotten)
     if not window.evidence:
         return report
     edges = reader.edges([record.id for record in shown], ["derived_from"], limit=MAX_EVIDENCE)
@@ -133,18 +133,18 @@ def find_records(reader: Reader, ids: Sequence[str]) -> tuple[dict[str, Record],
     Raises:
         NotFoundError: Several ids begin with one of them.
     """
-    full: dict[str, str] = {}
-    for wanted in dict.fromkeys(ids):
-        if parse_id(wanted):
-            full[wanted] = wanted
+    full_ids: dict[str, str] = {}
+    for given in dict.fromkeys(ids):
+        if parse_id(given):
+            full_ids[given] = given
             continue
-        matches = reader.ids_with_prefix(wanted, MAX_CANDIDATES + 1) if wanted else []
-        if len(matches) > 1 and not wanted.endswith("_"):  # a tier alone names nothing
-            raise several_ids(wanted, matches)
-        full[wanted] = matches[0] if len(matches) == 1 else ""
-    records = reader.get(sorted({one for one in full.values() if one}))
-    found = {one: records[one] for one in full.values() if one in records}
-    return found, tuple(wanted for wanted, one in full.items() if one not in records)
+        matches = reader.ids_with_prefix(given, MAX_CANDIDATES + 1) if given else []
+        if len(matches) > 1 and not given.endswith("_"):  # a tier alone names nothing
+            raise several_ids(given, matches)
+        full_ids[given] = matches[0] if len(matches) == 1 else ""
+    records = reader.get(sorted({one for one in full_ids.values() if one}))
+    found = {one: records[one] for one in full_ids.values() if one in records}
+    return found, tuple(given for given, one in full_ids.items() if one not in records)
 
 
 def find_record(reader: Reader, id: str) -> Record:
@@ -161,7 +161,7 @@ def find_record(reader: Reader, id: str) -> Record:
 
 
 def unknown_id(id: str) -> NotFoundError:
-    """Return the error of an id that no visible memory has."""
+    """Return the error for an id that no visible memory has."""
     return NotFoundError(
         f"No memory {id!r:.80} is there, or it is not yours to see. Nothing was done.",
         hint="search for it: results have ids",
@@ -169,7 +169,7 @@ def unknown_id(id: str) -> NotFoundError:
 
 
 def several_ids(wanted: str, found: Sequence[str]) -> NotFoundError:
-    """Return the error of an id that begins several, of which it names `MAX_CANDIDATES`."""
+    """Return the error for an ambiguous id; it names at most `MAX_CANDIDATES` matches."""
     named = ", ".join(found[:MAX_CANDIDATES]) + (" and others" if len(found) > MAX_CANDIDATES else "")
     return NotFoundError(
         f"Several ids begin with {wanted!r}: {named}. Nothing was done.", hint="give more of its characters"
@@ -189,17 +189,17 @@ def short_references(reader: Reader, ids: Iterable[str]) -> dict[str, ShortRefer
 
     A short id has `SHORT_ID_DIGITS` digits, and more where another visible memory's begins with them.
     """
-    found = {}
+    references = {}
     for one in reader.get(sorted(set(ids))).values():
         digits = one.id.partition("_")[2]
         length = SHORT_ID_DIGITS
         while length < len(digits) and len(reader.ids_with_prefix(digits[:length], 2)) > 1:
             length += 1
-        found[one.id] = ShortReference(digits[:length], one.place.path if one.place is not None else "")
-    return found
+        references[one.id] = ShortReference(digits[:length], one.place.path if one.place is not None else "")
+    return references
 
 
-def _by_lines(
+def _passages_by_lines(
     reader: Reader, path: str, lines: tuple[int, int] | None
 ) -> tuple[list[Record], tuple[str, ...], int]:
     target = Path(expand_path(path))
@@ -213,7 +213,7 @@ def _by_lines(
     if not target.is_absolute():
         candidates += [(source, target.as_posix()) for source in sources]
     for source, relative in candidates:
-        whole = _whole_commit(reader, source, relative)
+        whole = _full_commit_path(reader, source, relative)
         records = reader.passages(source.id, whole)
         document = reader.documents(source.id).get(whole)
         forgotten = 0 if document is None else document.forgotten
@@ -221,28 +221,29 @@ def _by_lines(
             return records, (), forgotten
         if records and lines is not None:
             first, last = lines
-            places = [(one, line_range(one.place)) for one in records]
-            if all(at is None for _, at in places):
+            line_ranges = [(one, line_range(one.place)) for one in records]
+            if all(own is None for _, own in line_ranges):
                 raise InputError(
                     f"{path} is a document without lines.",
                     hint="give the path as it is cited, or without lines",
                 )
-            return [one for one, at in places if at and at[0] <= last and at[1] >= first], (), forgotten
+            within = [one for one, own in line_ranges if own and own[0] <= last and own[1] >= first]
+            return within, (), forgotten
     file, mark, anchor = path.rpartition("#")
     if mark and file and lines is None:  # a document's page or heading
-        records, _, _ = _by_lines(reader, file, None)
+        records, _, _ = _passages_by_lines(reader, file, None)
         at_anchor = [one for one in records if is_at(one, anchor)]
         return at_anchor, () if at_anchor else (path,), 0
     return [], (path,), 0
 
 
-def _whole_commit(reader: Reader, source: Source, path: str) -> str:
+def _full_commit_path(reader: Reader, source: Source, path: str) -> str:
     """Return the path of the one commit whose id begins as the path says, else the path."""
     if "@" not in path or repository_of(source) is None:
         return path
-    begins = commit_path(source, path.rpartition("@")[2])
-    found = [one for one in reader.documents(source.id) if one.startswith(begins)]
-    return found[0] if len(found) == 1 else path
+    prefix = commit_path(source, path.rpartition("@")[2])
+    matches = [one for one in reader.documents(source.id) if one.startswith(prefix)]
+    return matches[0] if len(matches) == 1 else path
 
 
 def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:
@@ -268,10 +269,10 @@ def page_memories(reader: Reader, request: SearchRequest, after: str) -> MemoryP
         InputError: ``after`` is not an id.
         NotFoundError: A filter names an unknown source or category.
     """
-    found = reader.page(after, request.limit + 1, resolve_filters(request.where, reader))
-    page = found[: request.limit]
+    records = reader.page(after, request.limit + 1, resolve_filters(request.where, reader))
+    page = records[: request.limit]
     return MemoryPage(
-        tuple(page), full_paths(page, reader.sources()), page[-1].id if len(found) > len(page) else None
+        tuple(page), full_paths(page, reader.sources()), page[-1].id if len(records) > len(page) else None
     )
 
 
@@ -290,17 +291,17 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
     if neighbours:
         around = fetch_memories(reader, [record.id], None, None, FetchWindow(neighbours, MAX_TEXT)).records
     source = sources.get(record.place.source) if record.place is not None else None
-    others = (*history.evidence, *history.derived, *history.supersedes, *history.superseded_by)
-    others = (*others, *history.contradicts, *(event.other for event in history.events if event.other))
-    cited = cite_memories(reader, list(dict.fromkeys(others))[:MAX_NAMED])
+    mentioned = (*history.evidence, *history.derived, *history.supersedes, *history.superseded_by)
+    mentioned = (*mentioned, *history.contradicts, *(event.other for event in history.events if event.other))
+    cited = cite_memories(reader, list(dict.fromkeys(mentioned))[:MAX_NAMED])
     return MemoryView(
         memory=record,
         path=full_path(record, sources),
         source=source.description if source is not None else "",
         around=around,
         links=memory_links(reader, record.id),
-        concepts=_entities_of(reader, record.id),
-        categories=_categories_of(reader, record.id),
+        concepts=_entities_of_memory(reader, record.id),
+        categories=_categories_of_memory(reader, record.id),
         history=history,
         named={one.id: one for one in cited},
     )
@@ -308,19 +309,19 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
 
 def timeline_page(reader: Reader, where: RecordFilter, limit: int, skip: int) -> TimelinePage:
     """Return a page of the memories that pass a filter, latest event first; sources and categories by any name."""
-    found = reader.latest(resolve_filters(where, reader), limit + 1, skip)
-    shown = tuple(found[:limit])
-    return TimelinePage(shown, full_paths(shown, reader.sources()), len(found) > limit)
+    records = reader.latest(resolve_filters(where, reader), limit + 1, skip)
+    shown = tuple(records[:limit])
+    return TimelinePage(shown, full_paths(shown, reader.sources()), len(records) > limit)
 
 
-def _entities_of(reader: Reader, memory: str) -> tuple[EntitySummary, ...]:
+def _entities_of_memory(reader: Reader, memory: str) -> tuple[EntitySummary, ...]:
     edges = reader.edges([memory], ["references"], limit=MAX_ENTITIES)
     ids = [edge.dst for edge in edges]
     counts = reader.degrees("references", ids) if ids else {}
     return tuple(_entity_summaries(merge_entities(reader.concepts(ids)), counts))
 
 
-def _categories_of(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _categories_of_memory(reader: Reader, memory: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     edges = reader.edges([memory], ["belongs"])
     if not edges:
         return ()
@@ -343,7 +344,7 @@ PHRASE_LENGTH: Final = 120
 MAX_LINKS: Final = 10
 """Most links of one memory and kind, both directions together."""
 LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
-_LINE_MARK = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
+_BLOCK_MARKER = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 
 
 def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
@@ -359,8 +360,8 @@ def list_entities(reader: Reader, query: str = "") -> list[EntitySummary]:
 
 
 def _entity_summaries(entities: Iterable[Entity], counts: Mapping[str, int]) -> list[EntitySummary]:
-    found = [_entity_summary(entity, counts) for entity in entities]
-    return sorted(found, key=lambda one: (-one.memories, one.name.casefold(), one.id))
+    summaries = [_entity_summary(entity, counts) for entity in entities]
+    return sorted(summaries, key=lambda one: (-one.memories, one.name.casefold(), one.id))
 
 
 def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
@@ -373,10 +374,10 @@ def entity_by_id(reader: Reader, concept: str) -> EntitySummary:
 def removed_entity(reader: Reader, name: str) -> EntitySummary | None:
     """Return the removed entity of this name, to which memories may still refer, or None."""
     rows = [entity_from_row(row) for row in sorted(reader.concept_rows()) if row[4] == "refused"]
-    found = [
+    removed = [
         row for row in rows if name == row.id or _fold_name(name) in map(_fold_name, (row.name, *row.aliases))
     ]
-    return _entity_summary(found[0], reader.degrees("references", [found[0].id])) if found else None
+    return _entity_summary(removed[0], reader.degrees("references", [removed[0].id])) if removed else None
 
 
 def find_entity(reader: Reader, name: str) -> Entity:
@@ -387,30 +388,30 @@ def find_entity(reader: Reader, name: str) -> Entity:
     """
     wanted = _fold_name(name)
     prefix = name if len(name) > len(ENTITY_PREFIX) else None
-    known = reader.concept_rows()
-    # Of a large dictionary only those that may be meant are made into objects, each with all of its rows.
+    dictionary_rows = reader.concept_rows()
+    # Only rows that may match become objects: a large dictionary has many.
     ids = {
         row[0]
-        for row in known
+        for row in dictionary_rows
         if wanted in map(_fold_name, (row[2], *(row[3] or ()))) or (prefix and row[0].startswith(prefix))
     }
-    rows = merge_entities(entity_from_row(row) for row in known if row[0] in ids)
-    for fits in (
+    rows = merge_entities(entity_from_row(row) for row in dictionary_rows if row[0] in ids)
+    for matches in (
         lambda c: c.id == name,
         lambda c: c.name == name,
         lambda c: _fold_name(c.name) == wanted,
         lambda c: name in c.aliases,
         lambda c: wanted in map(_fold_name, c.aliases),
     ):
-        found = [row for row in rows if fits(row)]
-        if found:
-            return found[0]
-    found = [row for row in rows if prefix and row.id.startswith(prefix)]
-    if len(found) > 1:
+        matching = [row for row in rows if matches(row)]
+        if matching:
+            return matching[0]
+    matching = [row for row in rows if prefix and row.id.startswith(prefix)]
+    if len(matching) > 1:
         raise NotFoundError(f"Several concepts have an id that begins with {name}.", hint=LIST_HINT)
-    if not found:
+    if not matching:
         raise NotFoundError(f"No concept {name!r} is known.", hint=LIST_HINT)
-    return found[0]
+    return matching[0]
 
 
 def related_entities(
@@ -421,81 +422,82 @@ def related_entities(
     The measure is normalised pointwise mutual information over visible memories (Bouma, 2009). Of an entity with
     more than ``most`` memories (default 2,000) a fixed share is read, and the counts are scaled to it.
     """
-    together, looked_at = reader.cooccurrences(concept, MAX_SAMPLED if most is None else most)
-    together = {other: count for other, count in together.items() if count >= MIN_SUPPORT}
-    if not together:
-        return (), looked_at
-    counts = reader.degrees("references", [concept, *together])
+    shared_counts, sample_size = reader.cooccurrences(concept, MAX_SAMPLED if most is None else most)
+    shared_counts = {other: count for other, count in shared_counts.items() if count >= MIN_SUPPORT}
+    if not shared_counts:
+        return (), sample_size
+    counts = reader.degrees("references", [concept, *shared_counts])
     total = reader.counts().memories if total is None else total
-    scale = counts.get(concept, looked_at) / looked_at
-    names = {known.id: known.name for known in merge_entities(reader.concepts(list(together)))}
-    found = [
+    scale = counts.get(concept, sample_size) / sample_size
+    names = {known.id: known.name for known in merge_entities(reader.concepts(list(shared_counts)))}
+    relations = [
         RelatedEntity(other, names[other], npmi(count * scale, counts[concept], counts[other], total), count)
-        for other, count in together.items()
+        for other, count in shared_counts.items()
         if other in names
     ]
-    found = [near for near in found if near.association > 0]
-    return tuple(sorted(found, key=lambda near: (-near.association, -near.support, near.id))), looked_at
+    relations = [related for related in relations if related.association > 0]
+    relations.sort(key=lambda related: (-related.association, -related.support, related.id))
+    return tuple(relations), sample_size
 
 
 def entity_page(reader: Reader, name: str) -> EntityPage:
     """Return one entity with its relations and some of its memories."""
     found = find_entity(reader, name)
-    near, looked_at = related_entities(reader, found.id)
+    related, sample_size = related_entities(reader, found.id)
     edges = reader.edges([found.id], ["references"], inward=True, limit=MAX_SHOWN)
     counts = reader.degrees("references", [found.id])
     shown_memories = cite_memories(reader, [edge.src for edge in edges])
-    return EntityPage(_entity_summary(found, counts), near[:MAX_SHOWN], shown_memories, looked_at)
+    return EntityPage(_entity_summary(found, counts), related[:MAX_SHOWN], shown_memories, sample_size)
 
 
 def category_tree(reader: Reader) -> list[CategorySummary]:
     """Return the visible categories as a tree in reading order: topics, then paths, by size and name."""
-    known = reader.categories()
-    counts = _memories_below(known, reader.degrees("belongs"))
-    by_id = {category.id: category for category in known}
+    categories = reader.categories()
+    counts = _counts_with_descendants(categories, reader.degrees("belongs"))
+    by_id = {category.id: category for category in categories}
     children: dict[str | None, list[Category]] = {}
-    for category in known:
-        above = category.parent if category.parent in by_id else None
-        children.setdefault(above, []).append(category)
+    for category in categories:
+        parent = category.parent if category.parent in by_id else None
+        children.setdefault(parent, []).append(category)
     rows: list[CategorySummary] = []
     visited: set[str] = set()
     # Last in, first out. A parent that is below its own child has no top; its ring is entered somewhere.
-    waiting = [(category, 0) for category in reversed(_category_order(known, counts))]
-    waiting += [(category, 0) for category in reversed(_category_order(children.get(None, []), counts))]
-    while waiting:
-        category, depth = waiting.pop()
+    stack = [(category, 0) for category in reversed(_category_order(categories, counts))]
+    stack += [(category, 0) for category in reversed(_category_order(children.get(None, []), counts))]
+    while stack:
+        category, depth = stack.pop()
         if category.id not in visited:
             visited.add(category.id)
             rows.append(_category_summary(category, depth, counts))
-            below = _category_order(children.get(category.id, []), counts)
-            waiting += [(child, depth + 1) for child in reversed(below)]
+            subcategories = _category_order(children.get(category.id, []), counts)
+            stack += [(child, depth + 1) for child in reversed(subcategories)]
     return rows
 
 
 def category_page(reader: Reader, name: str) -> CategoryPage:
     """Return one category with its children and some of its memories."""
-    known = reader.categories()
-    counts = _memories_below(known, reader.degrees("belongs"))
-    found = _category_order(find_categories(known, name), counts)[0]
-    depth = len(category_path(found, {category.id: category for category in known})) - 1
-    below = _category_order([c for c in known if c.parent == found.id], counts)
+    categories = reader.categories()
+    counts = _counts_with_descendants(categories, reader.degrees("belongs"))
+    found = _category_order(find_categories(categories, name), counts)[0]
+    depth = len(category_path(found, {category.id: category for category in categories})) - 1
+    subcategories = _category_order([c for c in categories if c.parent == found.id], counts)
     edges = reader.edges([found.id], ["belongs"], inward=True, limit=MAX_SHOWN)
     return CategoryPage(
         _category_summary(found, depth, counts),
-        tuple(_category_summary(c, depth + 1, counts) for c in below),
+        tuple(_category_summary(c, depth + 1, counts) for c in subcategories),
         cite_memories(reader, [edge.src for edge in edges]),
     )
 
 
 def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
     """Return a memory's links in both directions: at most ten of each kind, heaviest first."""
-    every: list[tuple[Edge, str, str]] = []
+    links: list[tuple[Edge, str, str]] = []
     for direction, inward in (("to", False), ("from", True)):
         edges = reader.edges([memory], MEMORY_EDGE_KINDS, inward=inward, limit=MAX_LINKS)
-        every += [(edge, direction, edge.src if inward else edge.dst) for edge in edges]
-    every.sort(key=lambda link: (link[0].kind, -link[0].weight, link[2], link[1] != "to"))
+        links += [(edge, direction, edge.src if inward else edge.dst) for edge in edges]
+    links.sort(key=lambda link: (link[0].kind, -link[0].weight, link[2], link[1] != "to"))
     unique: dict[tuple[str, str], tuple[Edge, str, str]] = {}
-    for link in every:
+    for link in links:
         unique.setdefault((link[0].kind, link[2]), link)
     shown: list[tuple[Edge, str, str]] = []
     counts: Counter[str] = Counter()
@@ -516,7 +518,7 @@ def memory_links(reader: Reader, memory: str) -> tuple[MemoryLink, ...]:
 def memory_phrase(record: Record) -> str:
     """Return a memory's abstract, else its beginning on one line."""
     abstract = abstract_of(record.title, record.content, record.heading_path)
-    return excerpt(abstract or _LINE_MARK.sub("", record.content), PHRASE_LENGTH)
+    return excerpt(abstract or _BLOCK_MARKER.sub("", record.content), PHRASE_LENGTH)
 
 
 def _fold_name(name: str) -> str:
@@ -531,26 +533,26 @@ def cite_memories(reader: Reader, ids: Sequence[str]) -> tuple[MemoryCitation, .
     """Return a one-line citation of each visible memory."""
     records = reader.get(ids)
     sources = {source.id: source for source in reader.sources()}
-    found = []
+    citations = []
     for record in (records[memory] for memory in ids if memory in records):
         file = full_path(record, sources)
         lines = line_range(record.place)
         cited = f"{file}:{lines[0]}" if file is not None and lines else record_citation(record, file)
-        found.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
-    return tuple(found)
+        citations.append(MemoryCitation(record.id, memory_phrase(record), record_date(record), cited))
+    return tuple(citations)
 
 
-def _memories_below(known: Sequence[Category], counts: Mapping[str, int]) -> dict[str, int]:
-    by_id = {category.id: category for category in known}
-    total: dict[str, int] = {}
-    for category in known:
-        for above in category_path(category, by_id):
-            total[above.id] = total.get(above.id, 0) + counts.get(category.id, 0)
-    return total
+def _counts_with_descendants(categories: Sequence[Category], counts: Mapping[str, int]) -> dict[str, int]:
+    by_id = {category.id: category for category in categories}
+    totals: dict[str, int] = {}
+    for category in categories:
+        for ancestor in category_path(category, by_id):
+            totals[ancestor.id] = totals.get(ancestor.id, 0) + counts.get(category.id, 0)
+    return totals
 
 
-def _category_order(known: Sequence[Category], counts: Mapping[str, int]) -> list[Category]:
-    return sorted(known, key=lambda c: (c.kind != "topic", -counts.get(c.id, 0), c.name.casefold(), c.id))
+def _category_order(nodes: Sequence[Category], counts: Mapping[str, int]) -> list[Category]:
+    return sorted(nodes, key=lambda c: (c.kind != "topic", -counts.get(c.id, 0), c.name.casefold(), c.id))
 
 
 def _category_summary(c: Category, depth: int, counts: Mapping[str, int]) -> CategorySummary:
@@ -569,34 +571,34 @@ MAX_ENTITIES_PER_MEMORY: Final = 40
 
 def entity_network(reader: Reader, most: int, query: str = "") -> EntityNetwork:
     """Return the ``most`` most referenced entities whose name or alias contains ``query``, and their ties."""
-    every = list_entities(reader, query)
-    shown = every[:most]
+    entities = list_entities(reader, query)
+    shown = entities[:most]
     if not shown:
         return EntityNetwork((), (), 0, 0)
     # Pairs are ordered by these and not by ids, which differ between stores.
-    places = {known.id: place for place, known in enumerate(shown)}
-    rare = [known.id for known in shown if known.memories <= SMALL_ENTITY]
+    ranks = {entity.id: place for place, entity in enumerate(shown)}
+    rare = [entity.id for entity in shown if entity.memories <= SMALL_ENTITY]
     memories = {edge.src for edge in reader.edges(rare, ["references"], inward=True)}
     memories |= {record.id for record in reader.page("", MAX_NETWORK_SAMPLE)}
-    named: dict[str, set[str]] = defaultdict(set)
+    entities_by_memory: dict[str, set[str]] = defaultdict(set)
     for edge in reader.edges(sorted(memories), ["references"]):
-        if edge.dst in places:
-            named[edge.src].add(edge.dst)
+        if edge.dst in ranks:
+            entities_by_memory[edge.src].add(edge.dst)
     pairs = Counter(
         pair
-        for found in named.values()
-        if len(found) <= MAX_ENTITIES_PER_MEMORY
-        for pair in combinations(sorted(found, key=places.__getitem__), 2)
+        for mentioned in entities_by_memory.values()
+        if len(mentioned) <= MAX_ENTITIES_PER_MEMORY
+        for pair in combinations(sorted(mentioned, key=ranks.__getitem__), 2)
     )
-    degrees = {known.id: known.memories for known in shown}
-    # What is often with everything is close to nothing: Salton's cosine.
-    close = sorted(
+    degrees = {entity.id: entity.memories for entity in shown}
+    # An entity that is often with everything is close to nothing: Salton's cosine.
+    closest = sorted(
         pairs,
         key=lambda pair: (
             -(pairs[pair] ** 2) / (degrees[pair[0]] * degrees[pair[1]]),
-            places[pair[0]],
-            places[pair[1]],
+            ranks[pair[0]],
+            ranks[pair[1]],
         ),
     )
-    ties = tuple(EntityPair(*pair, pairs[pair]) for pair in close[: PAIRS_PER_ENTITY * len(shown)])
-    return EntityNetwork(tuple(shown), ties, len(every), len(memories))
+    ties = tuple(EntityPair(*pair, pairs[pair]) for pair in closest[: PAIRS_PER_ENTITY * len(shown)])
+    return EntityNetwork(tuple(shown), ties, len(entities), len(memories))

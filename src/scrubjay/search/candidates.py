@@ -53,15 +53,16 @@ class LateInteractionScores:
         self._embedder = embedder
         self._query = query
         self._scores: dict[str, float | None] = {}
-        found = self.by_id(nominated)
-        known = [(memory, score) for memory, score in zip(nominated, found, strict=True) if score is not None]
+        scores = self.by_id(nominated)
+        pairs = zip(nominated, scores, strict=True)
+        scored = [(memory, score) for memory, score in pairs if score is not None]
         self._hits = [
-            Hit(memory, score) for memory, score in sorted(known, key=lambda one: (-one[1], one[0]))
+            Hit(memory, score) for memory, score in sorted(scored, key=lambda one: (-one[1], one[0]))
         ]
-        amounts = np.array([score for _, score in known], np.float64)
-        self.mean = float(amounts.mean()) if known else 0.0
-        self.deviation = float(amounts.std()) if known else 0.0
-        self.covered = len(known)
+        raws = np.array([score for _, score in scored], np.float64)
+        self.mean = float(raws.mean()) if scored else 0.0
+        self.deviation = float(raws.std()) if scored else 0.0
+        self.covered = len(scored)
 
     def top(self, limit: int) -> list[Hit]:
         return self._hits[:limit]
@@ -97,10 +98,15 @@ class Ranking:
 
 @frozen
 class TermRanking(Ranking):
-    """A ranking by words; ``scored.parts`` has the score of each group."""
+    """A ranking by words; ``scored.group_scores`` has the score of each group."""
 
     scored: WordScores
     groups: tuple[TermGroup, ...]
+
+    @property
+    def rarity(self) -> list[float]:
+        """The idf of each of the query's words."""
+        return [idf(self.scored.memories, frequency) for frequency in self.scored.frequencies]
 
 
 @frozen
@@ -140,7 +146,7 @@ def rank_by_vectors(
     for embedder in embedders:
         if isinstance(embedder, TokenEmbedder):
             continue
-        least = math.ceil(MIN_COVERED * rankings[0].scored.covered) if rankings else 0
+        min_covered = math.ceil(MIN_COVERED * rankings[0].scored.covered) if rankings else 0
         name = "A model"
         try:
             model = embedder.model
@@ -153,15 +159,15 @@ def rank_by_vectors(
                         f"{name} is not in this store yet: the next sync or addition brings it in."
                     )
                 continue
-            if reader.windows(model.fingerprint) < least:
-                few = f"fewer than {least:,} memories" if least > 1 else "no memory"
-                notes.append(f"{name} covers {few} so far and was left out.")
+            if reader.windows(model.fingerprint) < min_covered:
+                too_few = f"fewer than {min_covered:,} memories" if min_covered > 1 else "no memory"
+                notes.append(f"{name} covers {too_few} so far and was left out.")
                 continue
             query = embedder.embed([plan.query.text], kind="query")[0][0]
             if not query.any():  # no word that the model knows: everything would be equally near
                 continue
             scored = reader.nearest(model.fingerprint, query, plan.where)
-            if scored.covered < least:
+            if scored.covered < min_covered:
                 notes.append(f"{name} covers {scored.covered} memories so far and was left out.")
                 continue
             hits = tuple(scored.top(plan.depth))
@@ -187,14 +193,14 @@ def rank_by_respelling(
     languages = reader.languages()
     for group, frequency in zip(plan.groups, frequencies, strict=True):
         word = "" if frequency else misspelled_part(group)
-        near = [term for term, _ in reader.similar_terms(word, NEAR_TERMS)] if word else []
-        meant = respellings(group, near)[:MAX_RESPELLINGS]
-        if meant:
-            inflected = (
-                form for term in meant for one in query_groups(term, languages) for form in one.forms
+        similar = [term for term, _ in reader.similar_terms(word, NEAR_TERMS)] if word else []
+        spellings = respellings(group, similar)[:MAX_RESPELLINGS]
+        if spellings:
+            forms = (
+                form for term in spellings for one in query_groups(term, languages) for form in one.forms
             )
-            respelled.append(TermGroup(group.word, tuple(dict.fromkeys((*meant, *inflected)))))
-            notes.append(f"{group.word} was not found; read as {', '.join(meant)}.")
+            respelled.append(TermGroup(group.word, tuple(dict.fromkeys((*spellings, *forms)))))
+            notes.append(f"{group.word} was not found; read as {', '.join(spellings)}.")
     if not respelled:
         return None, ()
     scored = reader.words(respelled, plan.where)
@@ -217,10 +223,7 @@ class ChannelResults:
     @property
     def rarity(self) -> list[float]:
         """The idf of each of the query's words."""
-        if self.terms is None:
-            return []
-        scored = self.terms.scored
-        return [idf(scored.memories, frequency) for frequency in scored.frequencies]
+        return [] if self.terms is None else self.terms.rarity
 
     def with_depth(self, depth: int) -> ChannelResults:
         rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in self.rankings)
@@ -236,7 +239,7 @@ def rank_by_late_interaction(
     A model that has no codes of most of the nominated takes no part: its mean would be of the few that it knows.
     """
     nominated = sorted({hit.id for ranking in rankings for hit in ranking.hits[:NOMINATED]})
-    found: list[Ranking] = []
+    late_rankings: list[Ranking] = []
     partial: list[str] = []
     notes: list[str] = []
     models = [embedder for embedder in embedders if isinstance(embedder, TokenEmbedder)]
@@ -253,7 +256,6 @@ def rank_by_late_interaction(
             if not reader.windows(model.fingerprint):  # nothing is loaded for it then
                 notes.append(f"{name} covers no memory so far and was left out.")
                 continue
-
             query = embedder.query(plan.query.text)
             if not len(query):
                 continue
@@ -263,10 +265,10 @@ def rank_by_late_interaction(
                     f"{name} covers {scored.covered} of {len(nominated)} candidates so far and was left out."
                 )
                 continue
-            found.append(Ranking(f"late:{name}", "late", tuple(scored.top(plan.depth)), scored))
+            late_rankings.append(Ranking(f"late:{name}", "late", tuple(scored.top(plan.depth)), scored))
         except ProviderError as error:
             partial.append(f"{name} could not be used: {error}")
-    return found, tuple(partial), tuple(notes)
+    return late_rankings, tuple(partial), tuple(notes)
 
 
 def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[AnyEmbedder]) -> ChannelResults:
@@ -281,17 +283,17 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Any
     if terms is not None and "bm25" in plan.channels:
         rankings.append(terms)
     if "vector" in plan.channels:
-        by_vectors, without, notes = rank_by_vectors(plan, reader, embedders)
-        partial += without
-        rankings += by_vectors
+        vector_rankings, failures, notes = rank_by_vectors(plan, reader, embedders)
+        partial += failures
+        rankings += vector_rankings
     if terms is not None and "ngram" in plan.channels:
-        respelled, respellings = rank_by_respelling(plan, reader, terms.scored.frequencies)
-        notes += respellings
+        respelled, respelling_notes = rank_by_respelling(plan, reader, terms.scored.frequencies)
+        notes += respelling_notes
         rankings += [respelled] if respelled is not None else []
     if "vector" in plan.channels and plan.fusion == "auto":
-        late, without, more = rank_by_late_interaction(plan, reader, embedders, rankings)
-        partial, notes = partial + without, notes + more
-        rankings += late
+        late_rankings, failures, late_notes = rank_by_late_interaction(plan, reader, embedders, rankings)
+        partial, notes = partial + failures, notes + late_notes
+        rankings += late_rankings
     return ChannelResults(tuple(rankings), terms, partial, notes)
 
 
@@ -310,20 +312,20 @@ def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:
     """Return archived memories that hold an identifier (``ERR_409``, ``v2.1``) that no active one holds."""
     if not allows_archived(plan) or "bm25" not in plan.channels:
         return frozenset()
-    found: set[str] = set()
-    named = [group for group in plan.groups if not group.word.isalpha()]
-    counts = reader.frequencies(named) if named else []
-    for group, count in zip(named, counts, strict=True):
+    archived_ids: set[str] = set()
+    identifiers = [group for group in plan.groups if not group.word.isalpha()]
+    counts = reader.frequencies(identifiers) if identifiers else []
+    for group, count in zip(identifiers, counts, strict=True):
         if 0 < count <= ARCHIVED_MAX_HOLDERS and not reader.words([group], plan.where).top(1):
-            archived = replace(plan.where, statuses=("archived",))
-            found |= {hit.id for hit in reader.words([group], archived).top(MAX_ARCHIVED)}
-    return frozenset(found)
+            where = replace(plan.where, statuses=("archived",))
+            archived_ids |= {hit.id for hit in reader.words([group], where).top(MAX_ARCHIVED)}
+    return frozenset(archived_ids)
 
 
 def filter_records(reader: Reader, where: RecordFilter, records: Mapping[str, Record]) -> list[str]:
     """Return the ids of the records that pass a filter, in their order."""
     ids = [memory for memory, record in sorted(records.items()) if record_matches(record, where)]
     if where.categories and ids:
-        filed = {edge.src for edge in reader.edges(ids, ["belongs"]) if edge.dst in where.categories}
-        ids = [memory for memory in ids if memory in filed]
+        in_categories = {edge.src for edge in reader.edges(ids, ["belongs"]) if edge.dst in where.categories}
+        ids = [memory for memory in ids if memory in in_categories]
     return ids

@@ -37,7 +37,7 @@ _BOUNDING_WORDS: Final = NEGATIONS | frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class _DuplicateText:
+class _IndexedText:
     record: Record
     words: tuple[str, ...]
     vocabulary: frozenset[str]
@@ -46,15 +46,15 @@ class _DuplicateText:
 
 class NearDuplicateIndex:
     def __init__(self) -> None:
-        self._by_words: dict[tuple[str, ...], list[_DuplicateText]] = {}
-        self._all: list[_DuplicateText] = []
+        self._by_words: dict[tuple[str, ...], list[_IndexedText]] = {}
+        self._all: list[_IndexedText] = []
 
     def add_or_find(self, record: Record) -> str | None:
         """Return the id of the memory that this one duplicates, else add it and return None."""
         words, vocabulary = content_words(record.content), content_vocabulary(record.content)
         heading = record.heading_path or ((record.title,) if record.place is None else ())
-        text = _DuplicateText(record, words, vocabulary, content_words(" ".join(heading)))
-        original = next((one for one in self._near(text) if _is_copy(text, one)), None)
+        text = _IndexedText(record, words, vocabulary, content_words(" ".join(heading)))
+        original = next((one for one in self._possible_originals(text) if _is_copy(text, one)), None)
         if original is not None:
             return original.record.id
         for key in {(record.content_hash,), words}:
@@ -62,13 +62,13 @@ class NearDuplicateIndex:
         self._all.append(text)
         return None
 
-    def _near(self, text: _DuplicateText) -> list[_DuplicateText]:
+    def _possible_originals(self, text: _IndexedText) -> list[_IndexedText]:
         equal = self._by_words.get((text.record.content_hash,), [])
         if equal or len(text.words) < MIN_WORDS:
             return equal
-        alike = self._by_words.get(text.words, [])
-        if len(text.words) < SHINGLE_SIZE or (alike and len(text.words) > SHINGLE_SIZE):
-            return alike
+        same_words = self._by_words.get(text.words, [])
+        if len(text.words) < SHINGLE_SIZE or (same_words and len(text.words) > SHINGLE_SIZE):
+            return same_words
         # Looking costs less than an index of all their words in a row: most hold not even these words.
         first = text.words[:SHINGLE_SIZE]
         return [
@@ -76,16 +76,16 @@ class NearDuplicateIndex:
         ]
 
 
-def _contains_run(first: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    at = -1
-    for _ in range(words.count(first[0])):
-        at = words.index(first[0], at + 1)
-        if words[at : at + len(first)] == first:
+def _contains_run(run: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    start = -1
+    for _ in range(words.count(run[0])):
+        start = words.index(run[0], start + 1)
+        if words[start : start + len(run)] == run:
             return True
     return False
 
 
-def _is_copy(text: _DuplicateText, better: _DuplicateText) -> bool:
+def _is_copy(text: _IndexedText, better: _IndexedText) -> bool:
     if better.record.status != text.record.status and better.record.status != "active":
         return False
     if text.heading and better.heading and text.heading != better.heading:
@@ -185,10 +185,10 @@ def collapse_facts(
             facts.setdefault(min(turns, key=lambda turn: (-scores[turn], turn)), []).append(memory)
     if not facts:
         return list(candidates), {}
-    collapsed = {memory for own in facts.values() for memory in own}
+    collapsed_ids = {memory for own in facts.values() for memory in own}
     rest = []
     for one in candidates:
-        if one.id in collapsed:
+        if one.id in collapsed_ids:
             continue
         best = max((scores[memory] for memory in facts.get(one.id, ())), default=one.score)
         if best > one.score:
@@ -199,10 +199,10 @@ def collapse_facts(
 
 def evidence_by_memory(reader: Reader, derived: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """Return the memories that each was derived from, the heaviest edge first."""
-    found: dict[str, tuple[str, ...]] = {}
+    evidence: dict[str, tuple[str, ...]] = {}
     for edge in reader.edges(derived, ["derived_from"]) if derived else ():
-        found[edge.src] = (*found.get(edge.src, ()), edge.dst)
-    return found
+        evidence[edge.src] = (*evidence.get(edge.src, ()), edge.dst)
+    return evidence
 
 
 SIMILARITY_WEIGHT: Final = 1.0
@@ -216,12 +216,12 @@ MAX_REORDERED: Final = 60
 
 
 @dataclass(slots=True, eq=False)
-class _Text:
+class _MmrText:
     candidate: Candidate
     words: Set[str]
     bits: int
     rank: tuple[float, str]
-    alike: float = 0.0
+    similarity: float = 0.0
     """Greatest similarity to a better candidate."""
     weight: float | None = None
 
@@ -230,31 +230,31 @@ def maximal_marginal_relevance(
     candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> list[Candidate]:
     """Demote candidates that repeat better ones, by the idf of shared words over the idf of all their words."""
-    texts: list[_Text] = []
+    texts: list[_MmrText] = []
     bits: dict[str, int] = {}
     for one in candidates[:MAX_REORDERED]:
         words = content_vocabulary(records[one.id].content)
         for word in words:
             if word not in bits:
                 bits[word] = 1 << len(bits)
-        texts.append(_Text(one, words, sum(map(bits.__getitem__, words)), (-one.score, one.id)))
-    every = list(texts)
+        texts.append(_MmrText(one, words, sum(map(bits.__getitem__, words)), (-one.score, one.id)))
+    all_texts = list(texts)
     idf: dict[str, float] = {}
 
     def weigh(words: Set[str]) -> float:
         if not idf:  # only where two texts have enough in common
-            counts = Counter(chain.from_iterable(text.words for text in every))
-            idf.update({word: math.log(1 + len(every) / count) for word, count in counts.items()})
+            counts = Counter(chain.from_iterable(text.words for text in all_texts))
+            idf.update({word: math.log(1 + len(all_texts) / count) for word, count in counts.items()})
         return math.fsum(map(idf.__getitem__, words))
 
     # A word of both texts weighs as one of two texts at most, any other as one of all at least.
-    ratio = math.log(1 + len(every) / 2) / math.log(2) * (1.0 - MIN_SIMILARITY) / MIN_SIMILARITY
+    ratio = math.log(1 + len(all_texts) / 2) / math.log(2) * (1.0 - MIN_SIMILARITY) / MIN_SIMILARITY
     chosen: list[Candidate] = []
     while texts:
         best = min(texts, key=attrgetter("rank"))
         texts.remove(best)
-        penalty = _penalty(best.alike)
-        part = Contribution("alike", best.alike, -penalty, SIMILARITY_WEIGHT)
+        penalty = _similarity_penalty(best.similarity)
+        part = Contribution("alike", best.similarity, -penalty, SIMILARITY_WEIGHT)
         chosen.append(best.candidate.plus(part) if penalty > 0 else best.candidate)
         size = len(best.words)
         for other in texts:
@@ -268,16 +268,16 @@ def maximal_marginal_relevance(
             for text in (other, best):
                 if text.weight is None:
                     text.weight = weigh(text.words)
-            common = weigh(other.words & best.words)
-            share = common / ((other.weight or 0.0) + (best.weight or 0.0) - common)
-            if share > other.alike:
-                other.alike = share
-                loss = SIMILARITY_WEIGHT * _penalty(share)
+            shared_weight = weigh(other.words & best.words)
+            similarity = shared_weight / ((other.weight or 0.0) + (best.weight or 0.0) - shared_weight)
+            if similarity > other.similarity:
+                other.similarity = similarity
+                loss = SIMILARITY_WEIGHT * _similarity_penalty(similarity)
                 other.rank = (loss - other.candidate.score, other.candidate.id)
     return chosen + list(candidates[MAX_REORDERED:])
 
 
-def _penalty(share: float) -> float:
+def _similarity_penalty(share: float) -> float:
     return max(0.0, share - MIN_SIMILARITY) / (1.0 - MIN_SIMILARITY)
 
 
@@ -285,22 +285,23 @@ def apply_caps(
     candidates: Sequence[Candidate], records: Mapping[str, Record], most: ResultCaps
 ) -> list[Candidate]:
     """Move candidates over a cap behind all others, each group in its order."""
-    counted: Counter[tuple[str, ...]] = Counter()
-    within: list[Candidate] = []
-    above: list[tuple[Candidate, int]] = []
+    counts: Counter[tuple[str, ...]] = Counter()
+    under_cap: list[Candidate] = []
+    over_cap: list[tuple[Candidate, int]] = []
     for one in candidates:
         group, cap = _cap_group(records[one.id], most)
         if cap:
-            counted[group] += 1
-        if cap and counted[group] > cap:
-            above.append((one, counted[group]))
+            counts[group] += 1
+        if cap and counts[group] > cap:
+            over_cap.append((one, counts[group]))
         else:
-            within.append(one)
-    if not above or not within:
+            under_cap.append(one)
+    if not over_cap or not under_cap:
         return list(candidates)
     # One amount for all of them keeps their order, and brings the best of them just below the last that is not over.
-    lower = max(0.0, above[0][0].score - within[-1].score + 1 / MICRO)
-    return within + [one.plus(Contribution("cap", float(place), -lower, 1.0)) for one, place in above]
+    reduction = max(0.0, over_cap[0][0].score - under_cap[-1].score + 1 / MICRO)
+    lowered = [one.plus(Contribution("cap", float(place), -reduction, 1.0)) for one, place in over_cap]
+    return under_cap + lowered
 
 
 def _cap_group(record: Record, most: ResultCaps) -> tuple[tuple[str, ...], int]:

@@ -76,8 +76,6 @@ MAX_MEMBERS: Final = 200
 MAX_CACHED_PHRASES: Final = 10_000
 """Phrases whose vectors are cached, 10 MB at 256 dimensions."""
 _PHRASE_VECTORS: Final[dict[tuple[str, str], NDArray[np.float32]]] = {}
-
-
 CategoryScores: TypeAlias = tuple[Sequence[Category], Mapping[str, float]]
 """The visible categories, and the score of each by its phrase."""
 
@@ -92,12 +90,12 @@ def score_categories(
     scored = _rank_categories(phrases, rankings, embedders, plan.query.text)
     if plan.fusion == "raw":
         weights, texts = split_weights(rankings, plan.weights), phrases if plan.trigram_weight else None
-        found = fuse_raw(scored, ids, weights, plan.query.text, texts, plan.trigram_weight)
+        candidates = fuse_raw(scored, ids, weights, plan.query.text, texts, plan.trigram_weight)
     elif plan.fusion == "weighted":
-        found = fuse_scores(scored, ids, split_weights(rankings, plan.weights))
+        candidates = fuse_scores(scored, ids, split_weights(rankings, plan.weights))
     else:
-        found = fuse_scores(scored, ids, channel_weights(rankings, plan.query.text))
-    return categories, {one.id: one.score for one in found}
+        candidates = fuse_scores(scored, ids, channel_weights(rankings, plan.query.text))
+    return categories, {one.id: one.score for one in candidates}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ def _rank_categories(
 ) -> list[Ranking]:
     """Of the models only the first reads the phrases and predicts the others, which embed ten phrases a second."""
     base = next((ranking for ranking in rankings if ranking.kind == "vector"), None)
-    found = []
+    category_rankings = []
     for ranking in rankings:
         scores: Mapping[str, float] = {}
         if isinstance(ranking, TermRanking):
@@ -136,8 +134,8 @@ def _rank_categories(
         if scores or ranking.kind == "vector":
             memories = ranking.scored
             scored = _PhraseScores(scores, memories.mean, memories.deviation, memories.covered)
-            found.append(Ranking(ranking.channel, ranking.kind, (), scored))
-    return found
+            category_rankings.append(Ranking(ranking.channel, ranking.kind, (), scored))
+    return category_rankings
 
 
 def _phrase_bm25(phrase: str, ranking: TermRanking) -> float:
@@ -159,9 +157,9 @@ def _phrase_cosines(phrases: Mapping[str, str], base: Embedder, query: str) -> d
     if len(_PHRASE_VECTORS) + len(new) > MAX_CACHED_PHRASES:
         _PHRASE_VECTORS.clear()
     _PHRASE_VECTORS.update({keys[phrase]: windows for phrase, windows in new.items()})
-    wanted = base.embed([query], kind="query")[0][0]
-    near = {phrase: float((windows @ wanted).max()) for phrase, windows in (vectors | new).items()}
-    return {category: near[phrase] for category, phrase in phrases.items()}
+    query_vector = base.embed([query], kind="query")[0][0]
+    cosines = {phrase: float((windows @ query_vector).max()) for phrase, windows in (vectors | new).items()}
+    return {category: cosines[phrase] for category, phrase in phrases.items()}
 
 
 def descend_categories(
@@ -172,7 +170,7 @@ def descend_categories(
     limit: int,
     least: float,
 ) -> list[Candidate]:
-    """Return the candidates and what their categories lead to, best first; no memory is demoted.
+    """Return the candidates and the memories their categories lead to, best first; no memory is demoted.
 
     ``least`` is the least score of a memory that a category brings in.
     """
@@ -183,7 +181,7 @@ def descend_categories(
         if one.parent in by_id and one.id in scores:
             children.setdefault(one.parent, []).append(one.id)
     own = {one.id: one for one in ranked}
-    found = dict(own)
+    best = dict(own)
     queue: list[tuple[float, str, int]] = []
 
     def push(category: str, score: float, depth: int) -> None:
@@ -191,7 +189,7 @@ def descend_categories(
             heapq.heappush(queue, (-score, category, depth))
 
     def first_results() -> list[tuple[float, str]]:
-        return heapq.nsmallest(limit, ((-one.score, one.id) for one in found.values()))
+        return heapq.nsmallest(limit, ((-one.score, one.id) for one in best.values()))
 
     seeds = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     for category, score in seeds[: max(MIN_SEEDS, SEEDS_PER_RESULT * limit)]:
@@ -201,26 +199,27 @@ def descend_categories(
         ranked_members.setdefault(edge.dst, []).append(edge.src)
     unchanged, first, visited = 0, first_results(), set[str]()
     while queue and unchanged < PATIENCE:
-        minus, category, depth = heapq.heappop(queue)
+        negative_score, category, depth = heapq.heappop(queue)
+        score = -negative_score
         if category in visited:
             continue
         visited.add(category)
         for child in children.get(category, ()):
-            push(child, expansion.alpha * scores[child] + (1 - expansion.alpha) * -minus, depth + 1)
+            push(child, expansion.alpha * scores[child] + (1 - expansion.alpha) * score, depth + 1)
         edges = cache.reader.edges([category], ["belongs"], inward=True, limit=MAX_MEMBERS)
         members = sorted({*ranked_members.get(category, ()), *(edge.src for edge in edges)})
         own |= cache.get(memory for memory in members if memory not in own)
         path = " > ".join(one.name for one in category_path(by_id[category], by_id))
         for memory in members:
-            if memory not in own or -minus <= own[memory].score or expansion.alpha >= 1:
+            if memory not in own or score <= own[memory].score or expansion.alpha >= 1:
                 continue
-            gain = -minus - own[memory].score
-            lifted = own[memory].plus(Contribution(f"category {path}", -minus, gain, 1 - expansion.alpha))
-            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
-                found[memory] = lifted
+            gain = score - own[memory].score
+            lifted = own[memory].plus(Contribution(f"category {path}", score, gain, 1 - expansion.alpha))
+            if lifted.score >= least and (memory not in best or lifted.score > best[memory].score):
+                best[memory] = lifted
         before, first = first, first_results()
         unchanged = unchanged + 1 if first == before else 0
-    return best_first(found.values())
+    return best_first(best.values())
 
 
 REFERRER_SHARE: Final = 0.8
@@ -248,16 +247,16 @@ class LinkLead:
 def follow_links(
     ranked: Sequence[Candidate], cache: ScoreCache, hops: int, limit: int, least: float
 ) -> list[Candidate]:
-    """Return the candidates and what their links lead to, best first.
+    """Return the candidates and the memories their links lead to, best first.
 
     ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0. Links are
     followed from the first ``limit`` candidates, over ``hops``; ``least`` is the least score of a memory brought in.
     """
     own = {one.id: one for one in ranked}
-    found = dict(own)
-    starts = [one for one in ranked[: min(limit, MAX_REFERRERS)] if one.score >= least]
+    best = dict(own)
+    referrers = [one for one in ranked[: min(limit, MAX_REFERRERS)] if one.score >= least]
     for _ in range(hops):
-        leads = _best_leads(cache, {one.id: one.score for one in starts if one.score > 0})
+        leads = _best_leads(cache, {one.id: one.score for one in referrers if one.score > 0})
         own |= cache.get(memory for memory in leads if memory not in own)
         better = []
         for memory, lead in leads.items():
@@ -270,13 +269,13 @@ def follow_links(
             value = (blend - score) / REFERRER_SHARE
             part = Contribution(f"{LINK_PREFIX}{lead.referrer}", lead.score, value, REFERRER_SHARE)
             lifted = own[memory].plus(part)
-            if lifted.score >= least and (memory not in found or lifted.score > found[memory].score):
+            if lifted.score >= least and (memory not in best or lifted.score > best[memory].score):
                 better.append(lifted)
-        found |= {one.id: one for one in better}
-        starts = best_first(better)[:MAX_REFERRERS]
-        if not starts:
+        best |= {one.id: one for one in better}
+        referrers = best_first(better)[:MAX_REFERRERS]
+        if not referrers:
             break
-    return best_first(found.values())
+    return best_first(best.values())
 
 
 def _best_leads(cache: ScoreCache, starts: Mapping[str, float]) -> dict[str, LinkLead]:

@@ -23,14 +23,12 @@ from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from scrubjay.models.dates import DAY
-from scrubjay.models.records import PERSON_ROLES as PERSONS
-from scrubjay.models.records import TIER_PREFIXES, Record, is_commit_title
+from scrubjay.models.records import PERSON_ROLES, TIER_PREFIXES, Record, is_commit_title
 from scrubjay.models.results import MICRO, Candidate, Contribution
 from scrubjay.search.candidates import ChannelWeight, Ranking, TermRanking
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
-from scrubjay.storage.scoring import idf
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.snippets import contains_phrase
@@ -117,13 +115,13 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     foreign = unknown_share(words) if multilingual else 0.0
     english, latin = detect_language(query) == "en", latin_share(query)
     held = held_share(words) if english else 1.0
-    understood = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
+    english_share = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
     if words and words.hits and not any(map(str.isalpha, query)):
-        understood = 0.0  # somebody looks a number up, and to these models all telephone numbers are alike
+        english_share = 0.0  # somebody looks a number up, and to these models all telephone numbers are alike
 
-    def trusted(name: str, trust: float) -> float:
-        trust *= understood if name in ENGLISH_ONLY else 1.0
-        return trust + foreign * (1.0 - trust if name in MULTILINGUAL else -trust)
+    def trust_model(name: str, agreed: float) -> float:
+        agreed *= english_share if name in ENGLISH_ONLY else 1.0
+        return agreed + foreign * (1.0 - agreed if name in MULTILINGUAL else -agreed)
 
     weights: dict[str, ChannelWeight] = {}
     for ranking in rankings:
@@ -133,20 +131,19 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             continue
         name = _model_name(ranking)
         if ranking.kind == "late":  # compared with what the words found already
-            passage, turn = (weight * trusted(name, 1.0) for weight in LATE_WEIGHTS)
+            passage, turn = (weight * trust_model(name, 1.0) for weight in LATE_WEIGHTS)
             weights[ranking.channel] = ChannelWeight((passage, 0.0), (turn, 0.0))
             continue
         agreed = agreement(ranking, words)
         if ranking is models[0]:
             weights[ranking.channel] = ChannelWeight.fixed(
-                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trusted(name, agreed)
+                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trust_model(name, agreed)
             )
             continue
         passage, short, long = (weight / (len(models) - 1) for weight in MODEL_WEIGHTS)
-        passage *= trusted(name, 1.0 - held * (1.0 - agreed))
-        weights[ranking.channel] = ChannelWeight(
-            (passage, passage), (short * trusted(name, agreed), long * trusted(name, agreed))
-        )
+        passage *= trust_model(name, 1.0 - held * (1.0 - agreed))
+        trust = trust_model(name, agreed)
+        weights[ranking.channel] = ChannelWeight((passage, passage), (short * trust, long * trust))
     return weights
 
 
@@ -158,7 +155,7 @@ def unknown_share(words: Ranking | None) -> float:
     """Return the share of the query's idf in words that no visible memory holds; 0 for a query without words."""
     if not isinstance(words, TermRanking):
         return 0.0
-    weights = [idf(words.scored.memories, frequency) for frequency in words.scored.frequencies]
+    weights = words.rarity
     unknown = [weight for weight, count in zip(weights, words.scored.frequencies, strict=True) if not count]
     return math.fsum(unknown) / math.fsum(weights) if unknown else 0.0
 
@@ -167,7 +164,7 @@ def held_share(words: Ranking | None) -> float:
     """Return the largest share of the query's idf that one of BM25's three best passages holds, 1 if unknown."""
     if not isinstance(words, TermRanking) or not words.hits:
         return 1.0
-    weights = [idf(words.scored.memories, frequency) for frequency in words.scored.frequencies]
+    weights = words.rarity
     best = words.scored.group_scores([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]])
     held = [math.fsum(weight for weight, score in zip(weights, own, strict=True) if score) for own in best]
     total = math.fsum(weights)
@@ -225,28 +222,29 @@ def build_table(
     for ranking in rankings:
         weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0))
         channel, mean, deviation = ranking.channel, ranking.scored.mean, ranking.scored.deviation
-        amounts = _weights_by_length(weight, table)
-        for place, (row, raw, amount) in enumerate(zip(table, scores[channel], amounts, strict=True)):
+        amounts = _interpolate_weights(weight, table)
+        for index, (row, raw, amount) in enumerate(zip(table, scores[channel], amounts, strict=True)):
             if raw is not None:
                 row.parts.append((channel, raw, (raw - mean) / deviation if deviation else 0.0, amount))
             elif ranking.kind in ("vector", "late") and base is not None:
-                known = scores[base.channel][place]
-                if known is not None:
+                base_raw = scores[base.channel][index]
+                if base_raw is not None:
                     spread = base.scored.deviation
-                    value = PREDICTED_CORRELATION * ((known - base.scored.mean) / spread if spread else 0.0)
-                    row.parts.append((f"{channel} (foretold)", known, value, amount))
+                    z = (base_raw - base.scored.mean) / spread if spread else 0.0
+                    value = PREDICTED_CORRELATION * z
+                    row.parts.append((f"{channel} (foretold)", base_raw, value, amount))
     return table
 
 
-def _weights_by_length(weight: ChannelWeight, table: ScoreTable) -> list[float]:
+def _interpolate_weights(weight: ChannelWeight, table: ScoreTable) -> list[float]:
     if len({*weight.passage, *weight.turn}) == 1:
         return [weight.passage[0]] * len(table)
-    found = []
+    weights = []
     for row in table:
         turn, words = (row.head.turn, row.head.words) if row.head is not None else (False, 0)
         short, long = weight.turn if turn else weight.passage
-        found.append(short + words / (words + LENGTH_SCALE) * (long - short))
-    return found
+        weights.append(short + words / (words + LENGTH_SCALE) * (long - short))
+    return weights
 
 
 def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeight]) -> list[Candidate]:
@@ -259,7 +257,7 @@ def fuse_by_rank(rankings: Sequence[Ranking], weights: Mapping[str, ChannelWeigh
         weight = weights.get(ranking.channel, ChannelWeight.fixed(0.0)).passage[0]
         for rank, hit in enumerate(ranking.hits, start=1):
             parts[hit.id].append(Contribution(ranking.channel, hit.score, 1.0 / (RRF_K + rank), weight))
-    return [Candidate(memory, tuple(found)) for memory, found in parts.items()]
+    return [Candidate(memory, tuple(contributions)) for memory, contributions in parts.items()]
 
 
 def split_weights(rankings: Sequence[Ranking], weights: Mapping[str, float]) -> Mapping[str, ChannelWeight]:
@@ -281,8 +279,8 @@ def fuse_raw(
 
     Trigrams of the whole ``texts`` replace respelled words; None leaves that channel out.
     """
-    found: dict[str, list[Contribution]] = {memory: [] for memory in ids}
-    base: dict[str, float] = {}
+    contributions: dict[str, list[Contribution]] = {memory: [] for memory in ids}
+    base_scores: dict[str, float] = {}
     for ranking in rankings:
         if ranking.kind == "ngram":
             continue
@@ -290,16 +288,17 @@ def fuse_raw(
         for memory, score in zip(ids, ranking.scored.by_id(ids), strict=True):
             if score is not None:
                 value = score / (score + 1.0) if ranking.kind == "bm25" else score
-                found[memory].append(Contribution(ranking.channel, score, value, weight))
+                contributions[memory].append(Contribution(ranking.channel, score, value, weight))
                 if ranking.kind == "vector":
-                    base.setdefault(memory, score)
-            elif memory in base:
-                known = base[memory]
-                found[memory].append(Contribution(f"{ranking.channel} (foretold)", known, known, weight))
+                    base_scores.setdefault(memory, score)
+            elif memory in base_scores:
+                known = base_scores[memory]
+                predicted = Contribution(f"{ranking.channel} (foretold)", known, known, weight)
+                contributions[memory].append(predicted)
     for memory, text in (texts or {}).items():
         similarity = trigram_similarity(query, text)
-        found[memory].append(Contribution("ngram", similarity, similarity, trigram_weight))
-    return [Candidate(memory, tuple(parts)) for memory, parts in found.items()]
+        contributions[memory].append(Contribution("ngram", similarity, similarity, trigram_weight))
+    return [Candidate(memory, tuple(parts)) for memory, parts in contributions.items()]
 
 
 TITLE_WEIGHT: Final = 3.0
@@ -313,13 +312,9 @@ PHRASE_WEIGHT: Final = 1.0
 PERSON_WEIGHT: Final = 0.3
 """Weight of a person's turn: an assistant's mostly restates. LongMemEval turns R@10 .860 to .875, BEAM R@5 .509 to .535
 (bench/LOG.md)."""
-
-
 SPEAKER_WEIGHT: Final = 2.0
 """Weight of a turn by the speaker that the question names: of LoCoMo's questions with one speaker's name, 585 of 612
 turns of evidence are that speaker's. Turns R@5 .532 to .576 at 1, .584 at 2, .586 at 3 (bench/LOG.md)."""
-
-
 COMMIT_SHARE: Final = 0.4
 """Penalty of a commit, as a share of its channels' weights: notes say how things are, commits what was changed once.
 With all models 1,200 commits take the first place from the note wanted in 12 of 158 questions, with the share in 6,
@@ -334,32 +329,32 @@ def add_text_features(
 ) -> None:
     """Add title match, length, speaker and commit; ``weights`` is the idf of each group."""
     total = math.fsum(weights)
-    wanted = {form: place for place, group in enumerate(groups) for form in group.forms}
+    group_of = {form: place for place, group in enumerate(groups) for form in group.forms}
     for _, head, parts in rows:
         if head is None:
             continue
         if not head.turn and head.role and is_commit_title(head.title):
             total_weight = math.fsum([weight for _, _, _, weight in parts])
             parts.append(("commit", 1.0, -1.0, COMMIT_SHARE * total_weight))
-        match = title_match(head.title, wanted, weights, total) if head.title else 0.0
+        match = title_match(head.title, group_of, weights, total) if head.title else 0.0
         if match:
             parts.append(("title", match, match, TITLE_WEIGHT))
         if head.words:
             parts.append(("length", float(head.words), -math.log1p(head.words / LENGTH_SCALE), LENGTH_WEIGHT))
-        if head.turn and head.role in PERSONS:
+        if head.turn and head.role in PERSON_ROLES:
             parts.append(("person", 1.0, 1.0, PERSON_WEIGHT))
         if head.turn and speaker is not None and head.role == speaker:
             parts.append(("speaker", 1.0, 1.0, SPEAKER_WEIGHT))
 
 
-def title_match(title: str, wanted: Mapping[str, int], weights: Sequence[float], total: float) -> float:
+def title_match(title: str, group_of: Mapping[str, int], weights: Sequence[float], total: float) -> float:
     """Return the share of the query's idf in a title, times the share of the title's words in the query."""
-    words, every = _title_terms(title)
-    if not total or every.isdisjoint(wanted):  # as most are
+    words, title_forms = _title_terms(title)
+    if not total or title_forms.isdisjoint(group_of):  # as most are
         return 0.0
-    named = [{wanted[form] for form in forms if form in wanted} for forms in words]
-    matched = set().union(*named)
-    share = sum(1 for groups in named if groups) / len(words)
+    groups_by_word = [{group_of[form] for form in forms if form in group_of} for forms in words]
+    matched = set().union(*groups_by_word)
+    share = sum(1 for groups in groups_by_word if groups) / len(words)
     return math.fsum(weights[place] for place in sorted(matched)) / total * share
 
 
@@ -394,15 +389,15 @@ def find_speaker(question: str, speakers: Collection[str]) -> str | None:
     >>> find_speaker("When will Mel call?", {"Will", "Mel"})
     'Mel'
     """
-    plain = question == question.lower()
-    found = []
+    ignores_case = question == question.lower()
+    named = []
     for speaker in speakers:
-        name = speaker.lower() if plain else speaker
-        if len(name) < MIN_SPEAKER_NAME or (plain and name in function_words()):
+        name = speaker.lower() if ignores_case else speaker
+        if len(name) < MIN_SPEAKER_NAME or (ignores_case and name in function_words()):
             continue
         if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question):
-            found.append(speaker)
-    return found[0] if len(found) == 1 else None
+            named.append(speaker)
+    return named[0] if len(named) == 1 else None
 
 
 SESSION_SHARE: Final = 0.3
@@ -436,7 +431,7 @@ LongMemEval loses (bench/LOG.md)."""
 def add_neighbour_feature(
     rows: ScoreTable, scores: Mapping[str, float], adjacent: Mapping[str, tuple[str, ...]]
 ) -> None:
-    """Let each turn borrow from the better of the turns next to it: an answer often stands beside the words asked for.
+    """Let each turn borrow from the better of the turns next to it: an answer is often beside the words asked for.
 
     ``scores`` are those of the rows and their neighbours before any of them borrows.
     """
@@ -471,9 +466,9 @@ def add_decay(rows: ScoreTable, now: int) -> None:
     for memory, head, parts in rows:
         if head is None:
             continue
-        faded = decay(memory, head, now)
-        if faded > 0:
-            parts.append(("age", float(age_in_days(head, now)), -faded, AGE_WEIGHT))
+        age_penalty = decay(memory, head, now)
+        if age_penalty > 0:
+            parts.append(("age", float(age_in_days(head, now)), -age_penalty, AGE_WEIGHT))
         if head.strength < 1:
             parts.append(("strength", head.strength, head.strength - 1, STRENGTH_WEIGHT))
         if head.confidence < 1:
@@ -487,23 +482,23 @@ def age_in_days(head: RankingMetadata, now: int) -> int:
 
 def decay(memory: str, head: RankingMetadata, now: int) -> float:
     """Return the share of the age penalty, 0 to 1; 0 for pinned and future memories."""
-    old = age_in_days(head, now)
-    if head.pinned or old <= 0:
+    age = age_in_days(head, now)
+    if head.pinned or age <= 0:
         return 0.0
-    return 1.0 - float(2.0 ** (-old / HALF_LIFE[tier_of(memory)]))
+    return 1.0 - float(2.0 ** (-age / HALF_LIFE[tier_of(memory)]))
 
 
 def displaced_by_age(ranked: Sequence[Candidate], limit: int) -> tuple[str, ...]:
     """Return the candidates that the age penalty displaced from the first ``limit``, the best first."""
-    ageless: list[tuple[float, str]] = []
+    ageless_scores: list[tuple[float, str]] = []
     for one in ranked:
         score = one.score
-        if len(ageless) >= limit and score + AGE_WEIGHT < ranked[limit - 1].score:
+        if len(ageless_scores) >= limit and score + AGE_WEIGHT < ranked[limit - 1].score:
             break  # even ageless it would be behind these
-        faded = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
-        ageless.append((faded - score, one.id))
+        age_penalty = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
+        ageless_scores.append((age_penalty - score, one.id))
     shown = {one.id for one in ranked[:limit]}
-    return tuple(memory for _, memory in sorted(ageless)[:limit] if memory not in shown)
+    return tuple(memory for _, memory in sorted(ageless_scores)[:limit] if memory not in shown)
 
 
 DATE_WEIGHT: Final = 1.0
@@ -568,19 +563,19 @@ def pool_tiers(
     if options is None:
         return list(ranked), 0
     pooled: list[RowOrCandidate] = []
-    counted: Counter[str] = Counter()
-    unsure = 0
+    counts: Counter[str] = Counter()
+    low_confidence_count = 0
     for one in ranked:
         head, tier = heads.get(one.id), tier_of(one.id)
         if options.weights.get(tier, 1.0) == 0.0:
             continue
         if head is not None and head.confidence < options.floor and not head.pinned:
-            unsure += 1
+            low_confidence_count += 1
             continue
-        counted[tier] += 1
-        if counted[tier] <= most:
+        counts[tier] += 1
+        if counts[tier] <= most:
             pooled.append(one)
-    return pooled, unsure
+    return pooled, low_confidence_count
 
 
 def tier_of(memory: str) -> str:

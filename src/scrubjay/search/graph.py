@@ -2,7 +2,7 @@
 
 A question that takes two steps ("the mayor of the town where X was born") is answered by two memories, of which the
 second shares no word with it: the first names its subject. A path leads through an entity that both refer to, or to
-a memory whose title stands in the hit's text. Names in the question itself and very common entities are no paths.
+a memory whose title is in the hit's text. Names in the question itself and very common entities are no paths.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ def rank_by_graph(
     raws: dict[str, float] = {}
     paths: dict[str, tuple[str, ...]] = {}
     for memory, weight, path in (
-        *_over_entities(reader, query, seeds, memories),
-        *_by_title(reader, query, seeds, titles, memories),
+        *_entity_paths(reader, query, seeds, memories),
+        *_title_paths(reader, query, seeds, titles, memories),
     ):
         if memory != path[0] and round_score(weight) > raws.get(memory, 0.0):
             raws[memory], paths[memory] = round_score(weight), path
@@ -130,18 +130,18 @@ def rank_by_graph(
     return GraphRanking("graph", "graph", tuple(scored.top(len(raws))), scored, paths)
 
 
-def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
+def _entity_paths(reader: Reader, query: str, seeds: Mapping[str, float], memories: int) -> GraphPaths:
     edges = reader.edges(list(seeds), ["references"], limit=MAX_FAN_OUT)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
         return
     sizes = reader.degrees("references", ids)
-    small = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB_SIZE]
-    names = {one.id: one.name for one in merge_entities(reader.concepts(small))} if small else {}
-    fresh = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
+    followed = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB_SIZE]
+    names = {one.id: one.name for one in merge_entities(reader.concepts(followed))} if followed else {}
+    unasked_names = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
     starts: dict[str, list[tuple[float, str]]] = {}
     for edge in edges:
-        if edge.dst in fresh:
+        if edge.dst in unasked_names:
             weight = (
                 seeds[edge.src] * reference_weight(edge.weight) * entity_weight(sizes[edge.dst], memories)
             )
@@ -150,10 +150,10 @@ def _over_entities(reader: Reader, query: str, seeds: Mapping[str, float], memor
     for edge in reader.edges(best, ["references"], inward=True) if best else ():
         for weight, seed in starts[edge.dst]:
             if seed != edge.src:
-                yield edge.src, weight * reference_weight(edge.weight), (seed, fresh[edge.dst])
+                yield edge.src, weight * reference_weight(edge.weight), (seed, unasked_names[edge.dst])
 
 
-def _by_title(
+def _title_paths(
     reader: Reader, query: str, seeds: Mapping[str, float], titles: Mapping[str, str], memories: int
 ) -> GraphPaths:
     names = {memory: name for memory, title in titles.items() if (name := _title_name(title))}
@@ -180,8 +180,8 @@ def _by_title(
 def _title_name(title: str) -> str:
     """Return the name in a title, without a qualifier in parentheses; empty where it is no name."""
     name = _QUALIFIER.sub("", title)
-    named = len(name) >= MIN_NAME_LENGTH and any(letter.isupper() or letter.isdigit() for letter in name)
-    return name if named else ""
+    is_name = len(name) >= MIN_NAME_LENGTH and any(letter.isupper() or letter.isdigit() for letter in name)
+    return name if is_name else ""
 
 
 GRAPH_WEIGHT: Final = 2.0
@@ -194,8 +194,6 @@ COMPLETE_SHARE: Final = 0.8
 """Share of the question's idf in the best hit above which paths count less; at 1 no path is followed."""
 MAX_NEW: Final = 20
 """Most memories that only the graph finds."""
-
-
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
 
 
@@ -214,27 +212,27 @@ def expand_by_graph(
     rows = best_first(rows)
     best = list(islice((one for one in rows if one.head is not None and not one.head.turn), MAX_SEEDS))
     first = best[0].score if best else 0.0
-    openness = _openness(channels, best[0].id) if first > 0 else 0.0
-    if not openness:
+    unanswered = _unanswered_share(channels, best[0].id) if first > 0 else 0.0
+    if not unanswered:
         return rows, heads, {}
     shares = {one.id: max(one.score, 0.0) / first for one in best}
     titles = {one.id: one.head.title for one in rows if one.head is not None and one.head.title}
     ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return rows, heads, {}
-    new, new_heads = score(_new_ids(plan, reader, ranking, {one.id for one in rows}))
+    new_rows, new_heads = score(_unscored_ids(plan, reader, ranking, {one.id for one in rows}))
     heads = {**heads, **new_heads}
-    raws = {hit.id: hit.score for hit in ranking.hits if hit.id in heads and not heads[hit.id].turn}
+    path_scores = {hit.id: hit.score for hit in ranking.hits if hit.id in heads and not heads[hit.id].turn}
     seed_scores = {one.id: one.score for one in best}
-    weight = GRAPH_WEIGHT * openness
-    every = [*rows, *(one for one in new if one.id in raws)]
-    for one in every:
-        if one.id in raws:
+    weight = GRAPH_WEIGHT * unanswered
+    all_rows = [*rows, *(one for one in new_rows if one.id in path_scores)]
+    for one in all_rows:
+        if one.id in path_scores:
             # It puts no memory before the hit that the path begins with.
             distance = max(0.0, seed_scores[ranking.paths[one.id][0]] - one.score)
-            worth = min(raws[one.id] * weight, MAX_CLOSING * distance)
-            one.parts.append(("graph", raws[one.id], worth / weight, weight))
-    return best_first(every), heads, ranking.paths
+            gain = min(path_scores[one.id] * weight, MAX_CLOSING * distance)
+            one.parts.append(("graph", path_scores[one.id], gain / weight, weight))
+    return best_first(all_rows), heads, ranking.paths
 
 
 def graph_ranking(
@@ -253,21 +251,21 @@ def graph_ranking(
     ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return None
-    wanted = {*ids, *_new_ids(plan, reader, ranking, set(ids))}
+    wanted = {*ids, *_unscored_ids(plan, reader, ranking, set(ids))}
     return replace(ranking, hits=tuple(hit for hit in ranking.hits if hit.id in wanted))
 
 
-def _new_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
+def _unscored_ids(plan: QueryPlan, reader: Reader, ranking: GraphRanking, known: Set[str]) -> list[str]:
     ids = [hit.id for hit in ranking.hits if hit.id not in known][:MAX_NEW]
     return filter_records(reader, plan.where, reader.get(ids) if ids else {})
 
 
-def _openness(channels: ChannelResults, best: str) -> float:
+def _unanswered_share(channels: ChannelResults, best: str) -> float:
     """Return how open the best hit leaves a question, 0 to 1, by the words that it does not hold."""
     if channels.terms is None:
         return 1.0
     rarity = channels.rarity
     total = math.fsum(rarity)
-    (parts,) = channels.terms.scored.group_scores([best])
-    covered = math.fsum(weight for weight, part in zip(rarity, parts, strict=True) if part)
+    (group_scores,) = channels.terms.scored.group_scores([best])
+    covered = math.fsum(weight for weight, score in zip(rarity, group_scores, strict=True) if score)
     return min(1.0, (1.0 - covered / total) / (1.0 - COMPLETE_SHARE)) if total else 1.0

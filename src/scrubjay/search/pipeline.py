@@ -97,12 +97,12 @@ def run_search(
     reranker: RerankOptions | None = None,
 ) -> Answer:
     """Answer one query from one consistent view, retrying without quotes if no memory contains them."""
-    found = _search_archive_too(reader, embedders, request, reranker)
-    plain = "" if found.results or found.nearest else without_quotes(request.query)
-    if not plain:
-        return found
-    again = _search_archive_too(reader, embedders, replace(request, query=plain), reranker)
-    return replace(again, partial=(*again.partial, UNQUOTED)) if again.results or again.nearest else found
+    first = _search_archive_too(reader, embedders, request, reranker)
+    unquoted = "" if first.results or first.nearest else without_quotes(request.query)
+    if not unquoted:
+        return first
+    second = _search_archive_too(reader, embedders, replace(request, query=unquoted), reranker)
+    return replace(second, partial=(*second.partial, UNQUOTED)) if second.results or second.nearest else first
 
 
 UNQUOTED: Final = Notice("The quoted text was not found; searched without the quotes.")
@@ -116,25 +116,26 @@ def _search_archive_too(
 ) -> Answer:
     """Answer one query; where nothing active is likely to answer, search the archive too."""
     state = retrieve(reader, embedders, request)
-    found = answer(state, reranker)
-    if not allows_archived(state.plan) or count_strong(one.relevance for one in found.results):
-        return found
+    active_answer = answer(state, reranker)
+    if not allows_archived(state.plan) or count_strong(one.relevance for one in active_answer.results):
+        return active_answer
     request = replace(request, where=replace(request.where, statuses=("archived",)))
     if not reader.latest(request.where, 1):
-        return found
+        return active_answer
     archive = retrieve(reader, embedders, request)
-    once = None if found.results else reranker  # reranking twice doubles the time
-    archived = answer(replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at)), once)
-    best = max((one.relevance or 0.0 for one in found.results), default=0.0)
-    likelier = [one for one in archived.results if one.relevance is None or one.relevance > best]
+    archive_reranker = None if active_answer.results else reranker  # reranking twice doubles the time
+    archive = replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at))
+    archive_answer = answer(archive, archive_reranker)
+    best = max((one.relevance or 0.0 for one in active_answer.results), default=0.0)
+    likelier = [one for one in archive_answer.results if one.relevance is None or one.relevance > best]
     if not likelier:
-        return found
+        return active_answer
     return replace(
-        archived,
-        results=(*likelier, *found.results)[: state.plan.limit],
-        partial=tuple(dict.fromkeys((*found.partial, *archived.partial))),
-        notes=(*archived.notes, "Archived memories are likelier to answer."),
-        displaced=found.displaced,
+        archive_answer,
+        results=(*likelier, *active_answer.results)[: state.plan.limit],
+        partial=tuple(dict.fromkeys((*active_answer.partial, *archive_answer.partial))),
+        notes=(*archive_answer.notes, "Archived memories are likelier to answer."),
+        displaced=active_answer.displaced,
     )
 
 
@@ -267,8 +268,8 @@ def _order(selection: Selection, state: RetrievalState, reranker: RerankOptions 
         from scrubjay.search.rerank import add_rerank_parts, rerank_scores
 
         if selection.rerank_parts is None:
-            found = rerank_scores(selection.candidates, plan, channels.rarity, reader, reranker)
-            selection.rerank_parts, selection.partial = found
+            scored = rerank_scores(selection.candidates, plan, channels.rarity, reader, reranker)
+            selection.rerank_parts, selection.partial = scored
         selection.candidates = add_rerank_parts(selection.candidates, selection.rerank_parts)
 
 
@@ -282,17 +283,17 @@ def _select(selection: Selection, state: RetrievalState) -> None:
     elif request.neighbours:
         wanted = min(wanted * NEIGHBOUR_FACTOR, MAX_DEPTH)
     unique = "deduplicate" in plan.stages and not by_session  # two conversations may say the same
-    found, selection.records, selection.copies = validity.verify_candidates(
+    valid, selection.records, selection.copies = validity.verify_candidates(
         selection.candidates, plan, state.reader, state.archived, wanted, unique=unique
     )
     if by_session:
-        selection.groups = results.rank_sessions(found, selection.records)
+        selection.groups = results.rank_sessions(valid, selection.records)
         return
     if plan.fusion == "auto" and "mmr" in plan.stages:
-        found = maximal_marginal_relevance(found, selection.records)
+        valid = maximal_marginal_relevance(valid, selection.records)
     if "caps" in plan.stages and (request.caps.session or request.caps.document):
-        found = apply_caps(found, selection.records, request.caps)
-    selection.groups = results.group_neighbours(found, selection.records, request.neighbours)
+        valid = apply_caps(valid, selection.records, request.caps)
+    selection.groups = results.group_neighbours(valid, selection.records, request.neighbours)
 
 
 @traced("scrubjay.search.abstain")
@@ -312,8 +313,8 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     }
     missing = {memory: turn for memory, turn in turns.items() if memory not in selection.features}
     computed = relevance.relevance_features(plan, channels.terms, channels.rankings, missing)
-    own = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
-    selection.features = relevance.propagate_relevance(own, evidence)
+    own_features = {memory: selection.features.get(memory) or computed[memory] for memory in turns}
+    selection.features = relevance.propagate_relevance(own_features, evidence)
     if by_session:  # a conversation is as likely to answer as the likeliest of its turns
         for group in groups:
             features = [selection.features[one.id] for one in (group.lead, *group.others)]
@@ -374,11 +375,11 @@ def _find_newer(
     """Return, by result, the memories that may have changed it, and which a later turn of its conversation corrects."""
     first = dict(islice(records.items(), relevance.FIRST_RESULTS))
     corrections = validity.find_corrections(state.reader, first, state.at)
-    found = validity.find_newer(state.reader, records, state.at)
+    linked = validity.find_newer(state.reader, records, state.at)
     newer = {
-        memory: tuple(dict.fromkeys((*corrections.get(memory, ()), *found.get(memory, ()))))
+        memory: tuple(dict.fromkeys((*corrections.get(memory, ()), *linked.get(memory, ()))))
         for memory in records
-        if memory in corrections or memory in found
+        if memory in corrections or memory in linked
     }
     return newer, corrections.keys()
 
@@ -393,10 +394,10 @@ def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
     likelier = _likelier_superseded(state, best)
     if not likelier:
         return
-    held = validity.successors(state.reader, sorted(likelier), state.at)
-    records = {one.id: one for later in held.values() for one in later}
+    current = validity.successors(state.reader, sorted(likelier), state.at)
+    records = {one.id: one for later in current.values() for one in later}
     scored = score_memories(state, filter_records(state.reader, state.plan.where, records))
-    evidence = {one.id: [old for old, later in held.items() if records[one.id] in later] for one in scored}
+    evidence = {one.id: [old for old, later in current.items() if records[one.id] in later] for one in scored}
     features = relevance.propagate_relevance({**likelier, **_features(state, scored, records)}, evidence)
     better = [one for one in scored if features[one.id].relevance > best]
     if not better:
@@ -419,8 +420,9 @@ def _likelier_superseded(state: RetrievalState, best: float) -> dict[str, releva
     if not reader.latest(where, 1):
         return {}
     old = [hit.id for hit in reader.words(plan.groups, where).top(relevance.FIRST_RESULTS)]
-    found = relevance.relevance_features(plan, channels.terms, channels.rankings, dict.fromkeys(old, False))
-    return {memory: own for memory, own in found.items() if own.sufficient and own.relevance > best}
+    turns = dict.fromkeys(old, False)
+    features = relevance.relevance_features(plan, channels.terms, channels.rankings, turns)
+    return {memory: own for memory, own in features.items() if own.sufficient and own.relevance > best}
 
 
 def _choose_later(
@@ -436,12 +438,12 @@ def _choose_later(
     a result that is likely to answer it is also the last memory that may have changed it: "I moved to Oldenburg" shares
     no word with "where do I live?". A turn that is corrected later in its conversation need not be likely.
     """
-    found: dict[str, list[Record]] = {}
+    later: dict[str, list[Record]] = {}
     for memory, own in superseded.items():
-        held, *stated = relevance.terms_held(
+        held, *statement_terms = relevance.terms_held(
             state.channels.terms, [memory, *(one.statement.id for one in own)]
         )
-        found[memory] = [one.later for one, words in zip(own, stated, strict=True) if words >= held]
+        later[memory] = [one.later for one, words in zip(own, statement_terms, strict=True) if words >= held]
     leads = [group.lead.id for group in selection.groups[: relevance.FIRST_RESULTS]]
     likely = [
         memory
@@ -450,8 +452,8 @@ def _choose_later(
     ]
     changed = {memory: newer[memory] for memory in likely if memory in newer}
     for memory, last in validity.last_changes(state.reader, changed, state.at).items():
-        found.setdefault(memory, []).append(last)
-    return found
+        later.setdefault(memory, []).append(last)
+    return later
 
 
 def _join_later(
@@ -527,27 +529,27 @@ def score_rows(
 ) -> tuple[fusion.ScoreTable, Mapping[str, RankingMetadata]]:
     """Score memories by fusion ``auto``: weighted channels, then every feature; in no order."""
     reader, plan, channels, stages = state.reader, state.plan, state.channels, state.plan.stages
-    heads, every = reader.ranking_metadata(ids), sorted(set(ids))
+    heads, with_neighbours = reader.ranking_metadata(ids), sorted(set(ids))
     turns = [memory for memory, head in heads.items() if head.turn] if "neighbours" in stages else []
     adjacent = reader.adjacent(turns) if turns else {}
     if adjacent:
-        every = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
-        heads = reader.ranking_metadata(every)
+        with_neighbours = sorted({*ids, *(memory for near in adjacent.values() for memory in near)})
+        heads = reader.ranking_metadata(with_neighbours)
     weights = fusion.channel_weights(channels.rankings, plan.query.text)
-    table = fusion.build_table(channels.rankings, every, weights, heads)
+    table = fusion.build_table(channels.rankings, with_neighbours, weights, heads)
     if "evidence" in stages:
         speakers = {head.role for head in heads.values() if head.turn and head.role} - GENERIC_ROLES
         speaker = fusion.find_speaker(plan.query.text, speakers) if speakers else None
         fusion.add_text_features(table, plan.groups, channels.rarity, speaker)
         if plan.query.preferred:
-            fusion.add_phrase_feature(table, reader.get(every), plan.query.preferred)
+            fusion.add_phrase_feature(table, reader.get(with_neighbours), plan.query.preferred)
     wanted = set(ids)
     rows = [row for row in table if row.id in wanted]
     if adjacent or any(head.turn for head in heads.values()):
         scores = [row.score for row in table]  # before any of them borrows
         if "session" in stages:
             fusion.add_session_feature(rows, table, scores)
-        fusion.add_neighbour_feature(rows, dict(zip(every, scores, strict=True)), adjacent)
+        fusion.add_neighbour_feature(rows, dict(zip(with_neighbours, scores, strict=True)), adjacent)
     if "decay" in stages:
         fusion.add_decay(rows, state.request.now)
     if "dated" in stages and plan.question.times:

@@ -140,11 +140,11 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         NotFoundError: A source or a model is not registered.
     """
     fusion, weights = resolve_fusion(request)
-    known = [state.model.name for state in reader.models()] if request.models else []
+    model_names = [state.model.name for state in reader.models()] if request.models else []
     for name in request.models or ():
-        if name not in known:
+        if name not in model_names:
             raise NotFoundError(
-                f"No model {name} is registered in this store; there are: {', '.join(known) or 'none'}.",
+                f"No model {name} is registered in this store; there are: {', '.join(model_names) or 'none'}.",
                 hint="`scrubjay models list` shows them",
             )
     query = parse_query(request.query)
@@ -170,10 +170,10 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         since, until = question.window
         if question.ahead:  # earlier turns of that day are not plans
             since = max(since or request.now, request.now)
-        within = replace(where, since=since, until=until)
-        time_only = not question.names_date or bool(reader.latest(within, 1))
+        in_window = replace(where, since=since, until=until)
+        time_only = not question.names_date or bool(reader.latest(in_window, 1))
         if time_only:
-            where = within
+            where = in_window
             notes.append("It names a time and nothing else: what happened then is looked for.")
         else:
             notes.append("Nothing stored happened then: memories that name the date are looked for.")
@@ -210,7 +210,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
 
 
 def _informative_groups(
-    found: Sequence[TermGroup], text: str, stored: Collection[str]
+    groups: Sequence[TermGroup], text: str, stored_languages: Collection[str]
 ) -> tuple[TermGroup, ...]:
     """Return the words without function words, where there are others; names are kept.
 
@@ -218,32 +218,33 @@ def _informative_groups(
     "door" are function words in German and Dutch alone, so languages are those of the stored texts and the query.
     """
     names, languages = named_words(text), {detect_language(text), "en"}
-    uninformative = QUESTION_WORDS.union(*(function_words(code) for code in languages & {*stored, "en"}))
-    return tuple(g for g in found if g.word in names or g.word not in uninformative) or tuple(found)
+    languages &= {*stored_languages, "en"}
+    uninformative = QUESTION_WORDS.union(*map(function_words, languages))
+    return tuple(g for g in groups if g.word in names or g.word not in uninformative) or tuple(groups)
 
 
 def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:
     """Return filters with sources and categories by id."""
     if where.sources:
-        known = reader.sources()
-        where = replace(where, sources=tuple(find_source(known, name).id for name in where.sources))
+        sources = reader.sources()
+        where = replace(where, sources=tuple(find_source(sources, name).id for name in where.sources))
     if where.categories:
         where = replace(where, categories=category_ids_below(reader.categories(), where.categories))
     return where
 
 
 def _prune_groups(
-    found: Sequence[TermGroup], reader: Reader
+    groups: Sequence[TermGroup], reader: Reader
 ) -> tuple[tuple[TermGroup, ...], tuple[TermGroup, ...]]:
     """Return the words to look up, and the known ones left out; a few unknown ones are kept to be respelled."""
-    frequencies = dict(zip(found, reader.frequencies(found), strict=True))
-    known = [group for group in found if frequencies[group]]
-    chosen = set([group for group in found if not frequencies[group]][:MAX_UNKNOWN])
+    frequencies = dict(zip(groups, reader.frequencies(groups), strict=True))
+    known = [group for group in groups if frequencies[group]]
+    kept = set([group for group in groups if not frequencies[group]][:MAX_UNKNOWN])
     looked_up: set[TermGroup] = set()
     postings = 0
     for group in sorted(known, key=lambda group: (frequencies[group], group.word)):
         postings += frequencies[group]
         if len(looked_up) < MAX_GROUPS and (postings <= MAX_POSTINGS or not looked_up):
             looked_up.add(group)
-    chosen |= looked_up
-    return tuple(g for g in found if g in chosen), tuple(g for g in known if g not in chosen)
+    kept |= looked_up
+    return tuple(g for g in groups if g in kept), tuple(g for g in known if g not in kept)

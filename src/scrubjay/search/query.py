@@ -89,20 +89,20 @@ def parse_query(query: str) -> ParsedQuery:
     phrases: list[str] = []
     excluded: list[str] = []
 
-    def part(match: re.Match[str]) -> str:
+    def collect_part(match: re.Match[str]) -> str:
         *quoted, word = match.groups()
-        unwanted = next((text for text in (*quoted[:_QUOTE_FORMS], word) if text is not None), None)
+        excluded_text = next((text for text in (*quoted[:_QUOTE_FORMS], word) if text is not None), None)
         if word is not None and not re.search(r"[^\W\d]", word):
             return match.group()  # -5 is a number
-        if unwanted is not None:
-            excluded.append(unwanted.strip())
+        if excluded_text is not None:
+            excluded.append(excluded_text.strip())
             return " "
         phrase = next((text for text in quoted[_QUOTE_FORMS:] if text is not None), "").strip()
         if phrase:
             phrases.append(phrase)
         return f" {phrase} "
 
-    rest = _QUOTED_PART.sub(part, text)
+    rest = _QUOTED_PART.sub(collect_part, text)
     if not _SEARCHABLE.search(rest):
         rest = ""
     outside = len(rest.split()) - sum(len(phrase.split()) for phrase in phrases)
@@ -128,11 +128,11 @@ def without_quotes(query: str) -> str:
     if not parsed.phrases or parsed.excluded or not _SEARCHABLE.search(_QUOTED_PART.sub(" ", query)):
         return ""
 
-    def part(match: re.Match[str]) -> str:
+    def unquote_part(match: re.Match[str]) -> str:
         phrase = next((text for text in match.groups()[_QUOTE_FORMS:-1] if text is not None), None)
         return match.group() if phrase is None else re.sub(r"(?<!\S)-+", "", phrase)
 
-    return _QUOTED_PART.sub(part, query)
+    return _QUOTED_PART.sub(unquote_part, query)
 
 
 @frozen
@@ -193,20 +193,21 @@ NO_MEANING: Final = QueryMeaning()
 def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryMeaning:
     """Return the meaning of a query asked at ``now`` (UTC microseconds) in ``zone`` (None for local)."""
     quoted = [text for text in (*query.phrases, *query.preferred) if text]
-    places = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
-    found: list[QueryTime] = []
+    quoted_spans = [(at, at + len(text)) for text in quoted if (at := query.text.find(text)) >= 0]
+    times: list[QueryTime] = []
     for span in find_times(query.text, to_local(now, zone)):
-        read = resolve_time(span, query.text[span.first : span.last], zone)
-        if read is not None and all(span.last <= first or last <= span.first for first, last in places):
-            found.append(read)
-    as_of = [one for one in found if one.relation == "as_of"]
-    time_only = bool(found) and not (as_of or query.phrases or query.preferred or query.excluded)
+        query_time = resolve_time(span, query.text[span.first : span.last], zone)
+        is_quoted = any(first < span.last and span.first < last for first, last in quoted_spans)
+        if query_time is not None and not is_quoted:
+            times.append(query_time)
+    as_of = [one for one in times if one.relation == "as_of"]
+    time_only = bool(times) and not (as_of or query.phrases or query.preferred or query.excluded)
     return QueryMeaning(
-        tuple(found),
+        tuple(times),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
-        tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in found)),
-        time_only and all(is_general(word.text) for word in split_words(without_times(query.text, found))),
-        any(names_date(one.words) for one in found) and looks_ahead(query.text),
+        tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in times)),
+        time_only and all(is_general(word.text) for word in split_words(without_times(query.text, times))),
+        any(names_date(one.words) for one in times) and looks_ahead(query.text),
     )
 
 
@@ -308,7 +309,7 @@ class AnchorEvent:
 
 
 def find_events(text: str, covered: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
-    """Return the events that a text counts time from; none overlaps a ``taken`` range of characters.
+    """Return the events that a text counts time from; none overlaps a ``covered`` range of characters.
 
     >>> [(one.relation, one.core, one.full) for one in find_events("what ran before the migration to Postgres?")]
     [('before', ('migration',), ('migration', 'postgres'))]
@@ -317,23 +318,23 @@ def find_events(text: str, covered: Sequence[tuple[int, int]] = ()) -> tuple[Anc
     """
     events: list[AnchorEvent] = []
     for match in _RELATION.finditer(text):
-        fused, relation, article = match.groups()
+        fixed_relation, relation, article = match.groups()
         before = text[max(0, match.start() - _LOOKBEHIND) : match.end(2)] if relation else ""
         if _NOT_TEMPORAL.search(before) or (article is not None and article.casefold() not in _ARTICLES):
             continue
-        event = _event_name(text, match, _RELATIONS[(relation or fused).casefold()], covered)
+        event = _event_name(text, match, _RELATIONS[(relation or fixed_relation).casefold()], covered)
         if event is not None and all(event.last <= first or last <= event.first for first, last in covered):
             events.append(event)
     return tuple(events)
 
 
 def _event_name(
-    text: str, lead: re.Match[str], relation: str, covered: Sequence[tuple[int, int]]
+    text: str, relation_match: re.Match[str], relation: str, covered: Sequence[tuple[int, int]]
 ) -> AnchorEvent | None:
     core: list[str] = []
     full: list[str] = []
-    last, joined = lead.end(), False
-    for word, end in _event_words(text, lead.end(), covered):
+    last, joined = relation_match.end(), False
+    for word, end in _event_words(text, relation_match.end(), covered):
         if word in _CLAUSE_STARTS and not joined:
             return None
         if word in _EVENT_JOINS and core:
@@ -347,9 +348,8 @@ def _event_name(
             break
     if not core or core[-1] in _VAGUE_NOUNS or core[-1].isdigit():
         return None
-    return AnchorEvent(
-        relation, lead.start() + (lead.group()[0] in _EVENT_MARKS), last, tuple(core), tuple(full)
-    )
+    first = relation_match.start() + (relation_match.group()[0] in _EVENT_MARKS)
+    return AnchorEvent(relation, first, last, tuple(core), tuple(full))
 
 
 def _event_words(text: str, start: int, covered: Sequence[tuple[int, int]]) -> Iterator[tuple[str, int]]:
@@ -408,18 +408,18 @@ def resolve_anchors(
         record, at = anchor
         words = text[event.first : event.last]
         try:
-            start, end, own_zone = _event_range(record, at, zone)
+            start, end, event_zone = _event_range(record, at, zone)
         except OverflowError:  # the first and the last day that can be written
             continue
-        found = resolve_time(
-            TimeExpression(start, end, "day", event.relation, event.first, event.last), words, own_zone
+        query_time = resolve_time(
+            TimeExpression(start, end, "day", event.relation, event.first, event.last), words, event_zone
         )
-        if found is None:
+        if query_time is None:
             continue
-        times.append(replace(found, anchor=record.id))
+        times.append(replace(query_time, anchor=record.id))
         groups = [group for word in event.core for group in query_groups(word, languages)]
         snippet = escape_markup(best_snippet(record.content, groups, ANCHOR_MAX_SHOWN).text)
-        notes.append(f"Read as a time: {words} = {found.shown} ({record.id}: {snippet}).")
+        notes.append(f"Read as a time: {words} = {query_time.shown} ({record.id}: {snippet}).")
     return replace(question, times=tuple(times), notes=tuple(dict.fromkeys(notes)))
 
 
@@ -435,11 +435,11 @@ def _find_anchor(
     event: AnchorEvent, reader: Reader, languages: Sequence[str], as_of: int | None
 ) -> tuple[Record, int] | None:
     groups = {word: query_groups(word, languages) for word in dict.fromkeys(event.full)}
-    scored = reader.words([group for found in groups.values() for group in found], NO_FILTER)
+    scored = reader.words([group for word_groups in groups.values() for group in word_groups], NO_FILTER)
     places, first = {}, 0
-    for word, found in groups.items():
-        places[word] = range(first, first + len(found))
-        first += len(found)
+    for word, word_groups in groups.items():
+        places[word] = range(first, first + len(word_groups))
+        first += len(word_groups)
     memories = max(scored.memories, MIN_STORE_SIZE)
     least = RARE_SHARE * idf(memories, 0)
     rare = {
@@ -448,17 +448,17 @@ def _find_anchor(
         if any(scored.frequencies[at] and idf(memories, scored.frequencies[at]) >= least for at in place)
     }
     hits = [hit.id for hit in scored.top(ANCHOR_MAX_HOLDERS)]
-    parts = dict(zip(hits, scored.group_scores(hits), strict=True))
+    scores_by_memory = dict(zip(hits, scored.group_scores(hits), strict=True))
     for words in dict.fromkeys((event.full, event.core)):
         if rare.isdisjoint(words):
             continue
         scores = {
-            memory: round_score(math.fsum(own[at] for word in words for at in places[word]))
-            for memory, own in parts.items()
-            if all(_holds_word(own, places[word]) for word in words)
+            memory: round_score(math.fsum(group_scores[at] for word in words for at in places[word]))
+            for memory, group_scores in scores_by_memory.items()
+            if all(_holds_word(group_scores, places[word]) for word in words)
         }
         if scores:
-            return _unambiguous(scores, event, reader, as_of)
+            return _unambiguous_anchor(scores, event, reader, as_of)
     return None
 
 
@@ -468,7 +468,7 @@ def _holds_word(scores: Sequence[float], place: range) -> bool:
     return own or (bool(rest) and all(rest))
 
 
-def _unambiguous(
+def _unambiguous_anchor(
     scores: Mapping[str, float], event: AnchorEvent, reader: Reader, as_of: int | None
 ) -> tuple[Record, int] | None:
     """Return the best memory and its time, where all that score nearly as well lie within a week of it.
@@ -486,8 +486,9 @@ def _unambiguous(
         counts_from_it = any(set(event.core) <= set(other.full) for other in find_events(text))
         return (record.event is not None or record.place is None) and not counts_from_it
 
-    tellers = sorted(filter(dates_it, scores), key=lambda memory: (-scores[memory], memory))
-    near = [memory for memory in tellers if scores[memory] >= ANCHOR_CLEAR_SHARE * scores[tellers[0]]]
+    reporters = sorted(filter(dates_it, scores), key=lambda memory: (-scores[memory], memory))
+    least = ANCHOR_CLEAR_SHARE * scores[reporters[0]] if reporters else 0.0
+    near = [memory for memory in reporters if scores[memory] >= least]
     if not near:
         return None
     at = [heads[memory].at for memory in near]

@@ -156,9 +156,9 @@ class RelevanceFeatures:
     @property
     def least(self) -> float:
         """The relevance from which it is likely enough to answer, for a query of its letters."""
-        least, other = calibration()[self.family]["least"]
+        least, least_other = calibration()[self.family]["least"]
         share: float = TURN_SHARE if self.turn else 1.0
-        return share * float(self.latin * least + (1.0 - self.latin) * other)
+        return share * float(self.latin * least + (1.0 - self.latin) * least_other)
 
     @property
     def sufficient(self) -> bool:
@@ -201,8 +201,8 @@ FEATURES: Final[Mapping[str, Callable[[RelevanceFeatures], float]]] = {
 @cache
 def calibration() -> Mapping[str, Any]:
     """Return each family's coefficients and thresholds (for Latin and for other letters), and their origin."""
-    found: dict[str, Any] = json.loads(Path(__file__).with_name("relevance.json").read_bytes())
-    return found
+    families: dict[str, Any] = json.loads(Path(__file__).with_name("relevance.json").read_bytes())
+    return families
 
 
 def relevance_features(
@@ -243,11 +243,9 @@ def relevance_features(
         by_channel[name].scored.by_id(ids) if name in by_channel else [None] * len(ids)
         for name in (BASE_CHANNEL, LATE_CHANNEL)
     )
-    found = {}
-    for memory, exact_terms, respelled_terms, base_cosine, max_sim in zip(
-        ids, terms_held(terms, ids), terms_held(respelled, ids), near, late, strict=True
-    ):
-        found[memory] = RelevanceFeatures(
+    rows = zip(ids, terms_held(terms, ids), terms_held(respelled, ids), near, late, strict=True)
+    return {
+        memory: RelevanceFeatures(
             covered=share(exact_terms),
             respelled=share(respelled_terms - exact_terms),
             strange=strange,
@@ -261,7 +259,8 @@ def relevance_features(
             exact=exact or not exact_terms.isdisjoint(identifiers),
             reliable=reliable,
         )
-    return found
+        for memory, exact_terms, respelled_terms, base_cosine, max_sim in rows
+    }
 
 
 def graph_evidence(
@@ -272,18 +271,19 @@ def graph_evidence(
     ``paths`` is memory to the hit and the name that the graph reached it by.
     """
     scored = {one.id: one for one in candidates}
-    found: dict[str, tuple[str, ...]] = {}
-    pending = list(memories)
-    while pending:
-        memory = pending.pop()
-        if memory in found or memory not in scored:
+    evidence: dict[str, tuple[str, ...]] = {}
+    queue = list(memories)
+    while queue:
+        memory = queue.pop()
+        if memory in evidence or memory not in scored:
             continue
         parts = [part.channel for part in scored[memory].contributions if part.amount > 0]
-        by = [channel.removeprefix(LINK_PREFIX) for channel in parts if channel.startswith(LINK_PREFIX)]
-        by += paths.get(memory, ())[:1] if "graph" in parts else ()
-        found[memory] = tuple(dict.fromkeys(by))
-        pending += by
-    return {memory: by for memory, by in found.items() if by}
+        links = (channel for channel in parts if channel.startswith(LINK_PREFIX))
+        referrers = [link.removeprefix(LINK_PREFIX) for link in links]
+        referrers += paths.get(memory, ())[:1] if "graph" in parts else ()
+        evidence[memory] = tuple(dict.fromkeys(referrers))
+        queue += referrers
+    return {memory: referrers for memory, referrers in evidence.items() if referrers}
 
 
 def propagate_relevance(
@@ -293,25 +293,25 @@ def propagate_relevance(
 
     The most relevant propagate first, so that two that lead to each other gain nothing.
     """
-    found = dict(features)
-    onward: defaultdict[str, list[str]] = defaultdict(list)
-    for memory, by in evidence.items():
-        for referrer in by:
-            onward[referrer].append(memory)
-    heap = [(-own.relevance, memory) for memory, own in found.items()] if onward else []
+    propagated = dict(features)
+    referred: defaultdict[str, list[str]] = defaultdict(list)
+    for memory, referrers in evidence.items():
+        for referrer in referrers:
+            referred[referrer].append(memory)
+    heap = [(-own.relevance, memory) for memory, own in propagated.items()] if referred else []
     heapify(heap)
-    done: set[str] = set()
+    visited: set[str] = set()
     while heap:
-        minus, referrer = heappop(heap)
-        done.add(referrer)
-        for memory in onward.pop(referrer, ()):
-            if memory not in found or memory in done:
+        negative_relevance, referrer = heappop(heap)
+        visited.add(referrer)
+        for memory in referred.pop(referrer, ()):
+            if memory not in propagated or memory in visited:
                 continue
-            raised = replace(found[memory], propagated=-minus)
-            if raised.relevance > found[memory].relevance:
-                found[memory] = raised
+            raised = replace(propagated[memory], propagated=-negative_relevance)
+            if raised.relevance > propagated[memory].relevance:
+                propagated[memory] = raised
                 heappush(heap, (-raised.relevance, memory))
-    return found
+    return propagated
 
 
 NEAREST_RESULTS: Final = 5
@@ -319,7 +319,6 @@ NEAREST_RESULTS: Final = 5
 six vaults the right note is among the first five 40 times, among three 34 times (bench/LOG.md)."""
 FIRST_RESULTS: Final = 5
 """First memories of which one must be likely enough, whatever the limit."""
-
 CLOSE_SHARE: Final = 0.1
 """Share of the best relevance from which on a memory is injected beside it: contexts of a mixed store have 629 tokens
 instead of 769 and lose none of 55 answers of 60; at .15 528 tokens and 51 answers (bench/LOG.md)."""
@@ -388,14 +387,14 @@ def possible_only(
     hold .831 of the evidence (bench/LOG.md).
     """
     share = POSSIBLE_SHARE
-    found = [features[one.id] for one in candidates]
-    if all_weak(found):
-        if any(own.turn and own.relevance >= TURN_SHARE * WEAK_RELEVANCE for own in found):
+    own_features = [features[one.id] for one in candidates]
+    if all_weak(own_features):
+        if any(own.turn and own.relevance >= TURN_SHARE * WEAK_RELEVANCE for own in own_features):
             share = CLOSE_SHARE
         else:
             candidates = candidates[:NEAREST_RESULTS]
     if not any(features[one.id].sufficient for one in candidates):
         candidates = [one for one in candidates if features[one.id].plausible]
-    certain = any(features[one.id].exact for one in candidates)
-    best = 1.0 if certain else max((features[one.id].relevance for one in candidates), default=0.0)
+    has_exact_hit = any(features[one.id].exact for one in candidates)
+    best = 1.0 if has_exact_hit else max((features[one.id].relevance for one in candidates), default=0.0)
     return [one for one in candidates if (own := features[one.id]).exact or own.relevance >= share * best]

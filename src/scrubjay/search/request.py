@@ -67,7 +67,7 @@ class Option:
         bounds: Least and most of a number.
         project: Whether it names projects, which a server does not take as paths.
         tool: Name of the argument of ``memory_search``; empty for none.
-        tool_help: What a model has to be told about it.
+        tool_help: Help for a model.
     """
 
     name: str = ""
@@ -103,7 +103,7 @@ def option(default: T, *flags: str, **shown: Any) -> T:
 
 
 @cache
-def _declared(item: Field[Any]) -> Option:
+def _declared_option(item: Field[Any]) -> Option:
     """Return the option that a field declares."""
     declared: Option = item.metadata["option"]
     return replace(declared, name=item.name, annotation=str(item.type), default=item.default)
@@ -111,14 +111,14 @@ def _declared(item: Field[Any]) -> Option:
 
 def options_of(kind: type) -> tuple[Option, ...]:
     """Return the declared options of a class in order, those of its groups in the groups' places."""
-    found: list[Option] = []
+    options: list[Option] = []
     for item in fields(kind):
         if "option" in item.metadata:
-            found.append(_declared(item))
+            options.append(_declared_option(item))
         elif is_dataclass(item.default):
             group: Any = item.default
-            found += [replace(one, default=getattr(group, one.name)) for one in options_of(type(group))]
-    return tuple(found)
+            options += [replace(one, default=getattr(group, one.name)) for one in options_of(type(group))]
+    return tuple(options)
 
 
 @frozen
@@ -462,10 +462,10 @@ def build_request(
     since = until = None
     if filters.since is not None or filters.until is not None:
         since, until = _time_range(filters, zone, now)
-    given: dict[str, Any] = {one.name: getattr(filters, one.name) for one in fields(Filters)}
-    given |= {one.name: tuple(given[one.name]) for one in options_of(Filters) if one.several}
-    given |= {"tags": tuple(tag.lower() for tag in filters.tags), "since": since, "until": until}
-    where = RecordFilter(**given | {"statuses": given["statuses"] or ("active",)})
+    filter_values: dict[str, Any] = {one.name: getattr(filters, one.name) for one in fields(Filters)}
+    filter_values |= {one.name: tuple(filter_values[one.name]) for one in options_of(Filters) if one.several}
+    filter_values |= {"tags": tuple(tag.lower() for tag in filters.tags), "since": since, "until": until}
+    where = RecordFilter(**filter_values | {"statuses": filter_values["statuses"] or ("active",)})
     values: dict[str, Any] = {one.name: getattr(options, one.name, None) for one in fields(SearchRequest)}
     values = {name: value for name, value in values.items() if value is not None}
     for name in ("channels", "models", "stages"):
@@ -505,8 +505,8 @@ def _least_relevance(min_relevance: float | str, filters: Filters) -> float | No
     Projects and agents are whole stores in small: a project is often named for the caller, not by a person.
     """
     if min_relevance == AUTO:
-        within = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
-        return 0.0 if any((*within, filters.sessions, filters.categories)) else None
+        narrowing = (filters.tiers, filters.tags, filters.path, filters.sources, filters.since, filters.until)
+        return 0.0 if any((*narrowing, filters.sessions, filters.categories)) else None
     if (
         isinstance(min_relevance, bool)
         or not isinstance(min_relevance, int | float)
@@ -523,12 +523,12 @@ def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> Eve
         from scrubjay.text.temporal import find_times
 
         text = value.strip() if isinstance(value, str) else ""
-        found = find_times(text, to_local(now, place))
-        if len(found) != 1 or (found[0].first, found[0].last) != (0, len(text)):
+        times = find_times(text, to_local(now, place))
+        if len(times) != 1 or (times[0].first, times[0].last) != (0, len(text)):
             raise InputError(
                 str(error), hint="write 2026-03-01, 2026-03-01T10:00:00Z, yesterday or last week"
             ) from error
-        span = found[0]
+        span = times[0]
         return EventTime(local_micros(span.start, place), local_micros(span.end, place), span.precision)
 
 
@@ -556,7 +556,7 @@ def check_options(options: object) -> None:
             if is_dataclass(value):
                 check_options(value)
         elif value is not None:
-            declared = _declared(item)
+            declared = _declared_option(item)
             if declared.several and isinstance(value, str):
                 raise InputError(f"{item.name} is {value!r}, one text; give a list of them.")
             if declared.noun:

@@ -71,17 +71,17 @@ def rerank_scores(
     except ProviderError as error:
         return {}, (f"{options.reranker.name} did not rerank: {error}",)
     scored = {memory: score for memory, score in zip(ids, scores, strict=True) if score is not None}
-    late: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
     if 0 < len(scored) < len(ids):
-        read = f"scored {len(scored)} of {len(ids)} passages; the fused order stands for the rest."
-        late = (f"{options.reranker.name} {read}",)
+        coverage = f"scored {len(scored)} of {len(ids)} passages; the fused order stands for the rest."
+        problems = (f"{options.reranker.name} {coverage}",)
     values = standardize(list(scored.values()))
     parts = {
         memory: Contribution(RERANK_CHANNEL, raw, value, options.weight)
         for (memory, raw), value in zip(scored.items(), values, strict=True)
         if value
     }
-    return parts, late
+    return parts, problems
 
 
 def add_rerank_parts(candidates: Sequence[Candidate], parts: Mapping[str, Contribution]) -> list[Candidate]:

@@ -89,14 +89,14 @@ def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]
         session = records[one.id].session
         if session is not None:
             turns.setdefault(session, []).append(one)
-    found = []
+    groups = []
     for own in turns.values():
         lead = own[0]
         second = own[1].score if len(own) > 1 else 0.0
         if second > 0:
             lead = lead.plus(Contribution("second turn", second, second, SECOND_TURN_SHARE))
-        found.append(ResultGroup(lead, tuple(own[1:MAX_SESSION_TURNS])))
-    return sorted(found, key=lambda group: (-group.lead.score, group.lead.id))
+        groups.append(ResultGroup(lead, tuple(own[1:MAX_SESSION_TURNS])))
+    return sorted(groups, key=lambda group: (-group.lead.score, group.lead.id))
 
 
 MAX_TURNS: Final = 21
@@ -116,11 +116,11 @@ def group_neighbours(
         return [ResultGroup(one) for one in candidates]
     leads: list[Candidate] = []
     others: dict[str, list[Candidate]] = {}
-    holds: dict[TurnPlace, str] = {}
+    lead_by_place: dict[TurnPlace, str] = {}
     sizes: dict[str, int] = {}
     for one in candidates:
         place = _turn_place(records[one.id])
-        lead = holds.get(place, one.id) if place is not None else one.id
+        lead = lead_by_place.get(place, one.id) if place is not None else one.id
         if lead == one.id:
             leads.append(one)
         else:
@@ -128,7 +128,7 @@ def group_neighbours(
         if place is not None and sizes.get(lead, 0) < MAX_TURNS:
             session, turn = place
             for near in [(session, turn + offset) for offset in range(-neighbours, neighbours + 1)]:
-                if holds.setdefault(near, lead) == lead:
+                if lead_by_place.setdefault(near, lead) == lead:
                     sizes[lead] = sizes.get(lead, 0) + 1
     return [ResultGroup(lead, tuple(others.get(lead.id, ()))) for lead in leads]
 
@@ -142,28 +142,29 @@ def surrounding_turns(
 ) -> dict[str, tuple[NearbyTurn, ...]]:
     """Return the visible turns to show with each group's lead, in their order, each of them once."""
     shown = {one.id for group in groups for one in (group.lead, *group.others)}
-    found: dict[str, tuple[NearbyTurn, ...]] = {}
+    turns_by_lead: dict[str, tuple[NearbyTurn, ...]] = {}
     for group in groups:
         own = _turn_place(records[group.lead.id])
         if own is None:
             continue
         scores = {one.id: one.score for one in group.others}
-        near = {one.id: records[one.id] for one in group.others}
+        nearby_turns = {one.id: records[one.id] for one in group.others}
         for one in (group.lead, *group.others) if neighbours else ():
             place = _turn_place(records[one.id])
             if place is not None:
                 turns = reader.turns(place[0], place[1] - neighbours, place[1] + neighbours)
-                near |= {turn.id: turn for turn in turns if turn.id not in shown and _turn_place(turn)}
-        shown |= near.keys()
+                turns = [turn for turn in turns if turn.id not in shown and _turn_place(turn)]
+                nearby_turns |= {turn.id: turn for turn in turns}
+        shown |= nearby_turns.keys()
         nearby = []
-        for turn in near.values():
+        for turn in nearby_turns.values():
             offset = 0 if turn.turn is None else turn.turn - own[1]
             text = best_snippet(turn.content, words, TURN_SNIPPET).text
             nearby.append(
                 NearbyTurn(turn.id, offset, turn.role, record_date(turn), text, scores.get(turn.id))
             )
-        found[group.lead.id] = tuple(sorted(nearby, key=lambda turn: (turn.offset, turn.id)))
-    return found
+        turns_by_lead[group.lead.id] = tuple(sorted(nearby, key=lambda turn: (turn.offset, turn.id)))
+    return turns_by_lead
 
 
 def _turn_place(record: Record) -> TurnPlace | None:
@@ -176,8 +177,6 @@ MAX_EVIDENCE = 5
 """Most ids of evidence in a result; `get` and `history` return all."""
 SESSION_LABEL_LENGTH = 12
 """Characters of a session's name that are shown."""
-
-
 MAX_COPIES = 5
 """Most ids of duplicates in a result; all are counted."""
 
@@ -283,14 +282,14 @@ def _iso_time(at: int | None) -> str | None:
     """Return a moment, or the day alone where one begins with it here."""
     if at is None:
         return None
-    here = to_local(at)
-    return here.date().isoformat() if here.time() == time() else iso_seconds(at)
+    local = to_local(at)
+    return local.date().isoformat() if local.time() == time() else iso_seconds(at)
 
 
 def turn_title(record: Record) -> str:
     """Return the heading of a turn of a conversation: speaker, agent, session.
 
-    Turns have no title of their own to rank by: a session's would stand in every one of them.
+    Turns have no title of their own to rank by: a session's would be the same for all of them.
     """
     if record.session is None or record.turn is None:
         return ""

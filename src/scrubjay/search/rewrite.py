@@ -1,7 +1,7 @@
 """Query rewriting: the prompt that makes a follow-up question self-contained, and the check of a model's answer.
 
 Both texts are searched; quotes and exclusions are read from the question alone. An answer is accepted only if each
-of its words stands in the question or in the conversation, or carries no content ("when", "the"), so that no name,
+of its words is in the question or in the conversation, or carries no content ("when", "the"), so that no name,
 number, date or identifier can be invented.
 """
 
@@ -72,13 +72,13 @@ def check_history(history: Sequence[str]) -> Sequence[str]:
 def trim_history(history: Sequence[str]) -> tuple[str, ...]:
     """Return turns as they are sent: cut, each on one line, oldest first."""
     turns: list[str] = []
-    room = MAX_HISTORY_LENGTH
+    characters_left = MAX_HISTORY_LENGTH
     for turn in reversed(history):
-        text = _cut_middle(" ".join(turn.split()), min(MAX_TURN_LENGTH, room))
+        text = _cut_middle(" ".join(turn.split()), min(MAX_TURN_LENGTH, characters_left))
         if not text:
             break
         turns.append(text)
-        room -= len(text)
+        characters_left -= len(text)
     return tuple(reversed(turns))
 
 
@@ -111,23 +111,25 @@ def check_rewriting(answer: str, question: str, turns: Sequence[str]) -> Rewriti
 
 
 def count_unsaid_words(text: str, sources: Sequence[str]) -> int:
-    """Return how many content words of a text stand in none of the sources.
+    """Return how many content words of a text are in none of the sources.
 
-    Of scripts without spaces a word is two characters, each of which must be part of two that stand in a source.
+    Of scripts without spaces a word is two characters, each of which must be part of two that are in a source.
     """
-    known = {form for source in sources for word in split_words(source) for form in _forms(word.text)}
-    found = split_words(text)
-    covered = {at for word in found if _is_said(word.text, known) for at in range(word.start, word.end)}
+    source_words = (word.text for source in sources for word in split_words(source))
+    known = {form for word in source_words for form in _word_forms(word)}
+    words = split_words(text)
+    said = (word for word in words if _is_in_sources(word.text, known))
+    covered = {at for word in said for at in range(word.start, word.end)}
     return sum(
-        not all(at in covered or _is_particle(text[at]) for at in range(one.start, one.end)) for one in found
+        not all(at in covered or _is_particle(text[at]) for at in range(one.start, one.end)) for one in words
     )
 
 
-def _is_said(word: str, known: set[str]) -> bool:
-    return word in _COMMON_WORDS or word in function_words() or not known.isdisjoint(_forms(word))
+def _is_in_sources(word: str, known: set[str]) -> bool:
+    return word in _COMMON_WORDS or word in function_words() or not known.isdisjoint(_word_forms(word))
 
 
-def _forms(word: str) -> set[str]:
+def _word_forms(word: str) -> set[str]:
     if not all(character.isalpha() or character == "'" for character in word):
         return {word}
     return {word, *(word[: -len(end)] for end in ENDINGS if word.endswith(end) and len(word) > len(end) + 2)}

@@ -85,7 +85,7 @@ def build_thread(
     reader: Reader,
     embedders: Sequence[AnyEmbedder],
     request: SearchRequest,
-    bounds: ThreadOptions,
+    options: ThreadOptions,
     reranker: RerankOptions | None = None,
 ) -> Thread:
     """Answer one question with a story, from one consistent view."""
@@ -96,8 +96,8 @@ def build_thread(
     seeds = {
         one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best
     }
-    graph = ThreadGraph(state, bounds.fan_out)
-    reached = expand_paths({one.id: one.score for one in seeds.values()}, graph, bounds.hops)
+    graph = ThreadGraph(state, options.fan_out)
+    reached = expand_paths({one.id: one.score for one in seeds.values()}, graph, options.hops)
     least = MIN_SCORE_SHARE * max(reached[0].score, 0.0) if reached else 0.0
     unique = graph.deduplicated([one for one in reached if one.found or one.score >= least])
     chosen = unique[: request.limit]
@@ -122,27 +122,27 @@ class ThreadGraph:
 
     def measure(self, ids: Sequence[str]) -> dict[str, float]:
         """Return the scores of the memories that pass the caller's filters and hold nothing excluded."""
-        new = sorted({memory for memory in ids if memory not in self._scores})
-        if new:
-            self._scores |= dict.fromkeys(new)
-            self._read(new)
-            allowed = self._allowed({one: self._records[one] for one in new if one in self._records})
+        unscored = sorted({memory for memory in ids if memory not in self._scores})
+        if unscored:
+            self._scores |= dict.fromkeys(unscored)
+            self._read(unscored)
+            allowed = self._allowed_ids({one: self._records[one] for one in unscored if one in self._records})
             self._scores |= {one.id: one.score for one in score_memories(self.state, allowed)}
         return {memory: score for memory in ids if (score := self._scores[memory]) is not None}
 
     def _read(self, ids: Sequence[str]) -> None:
         self._records |= self.reader.get([memory for memory in ids if memory not in self._records])
 
-    def _allowed(self, records: Mapping[str, Record]) -> list[str]:
+    def _allowed_ids(self, records: Mapping[str, Record]) -> list[str]:
         plan = self.state.plan
         ids = filter_records(self.reader, plan.where, records)
         ids = [memory for memory in ids if not is_small_talk_turn(records[memory])]
         if plan.true_at is not None:
             began = starts_as_of(plan, [records[memory] for memory in ids], self.reader)
             ids = [memory for memory in ids if is_true_at(records[memory], plan.true_at, began)]
-        # A quoted phrase must stand in what the search found, not in what that leads to.
-        without = replace(plan.query, phrases=())
-        return [one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], records, without)]
+        # Quoted phrases must be in the search's results, not in what they lead to.
+        unquoted = replace(plan.query, phrases=())
+        return [one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], records, unquoted)]
 
     def deduplicated(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
         """Leave out duplicates, and facts whose turn is there, unless another memory changed them."""
@@ -160,18 +160,18 @@ class ThreadGraph:
     def entries(
         self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result]
     ) -> tuple[ThreadEntry, ...]:
-        """Return the memories readable, in the order of their story."""
+        """Return readable entries in chronological order."""
         plan, length = self.state.plan, self.state.request.snippet
         by_id = {one.id: one for one in chosen}
         sources = {source.id: source for source in self.reader.sources()}
         superseding = self._neighbours(list(by_id), "supersedes", (True,))
-        own = {memory: self._records[memory] for memory in by_id}
-        for memory, changes in superseded_statements(self.reader, own, self.state.at).items():
+        records = {memory: self._records[memory] for memory in by_id}
+        for memory, changes in superseded_statements(self.reader, records, self.state.at).items():
             later = {one.later.id for one in changes}
             superseding[memory] = tuple(sorted({*superseding.get(memory, ()), *later}))
         contradicting = self._neighbours(list(by_id), "contradicts", (False, True))
         entries = []
-        for place in chronological_order(own):
+        for place in chronological_order(records):
             one, record = by_id[place.id], self._records[place.id]
             result = seeds.get(place.id)
             if result is None or one.path:
@@ -188,12 +188,12 @@ class ThreadGraph:
     def _neighbours(
         self, ids: Sequence[str], kind: str, directions: Sequence[bool]
     ) -> dict[str, tuple[str, ...]]:
-        found: dict[str, set[str]] = {}
+        neighbours: dict[str, set[str]] = {}
         for inward in directions:
             for edge in self.reader.edges(ids, [kind], inward=inward):
                 here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
-                found.setdefault(here, set()).add(there)
-        return {memory: tuple(sorted(others)) for memory, others in found.items()}
+                neighbours.setdefault(here, set()).add(there)
+        return {memory: tuple(sorted(others)) for memory, others in neighbours.items()}
 
 
 CARRIED_SHARE: Final = 0.8
@@ -226,22 +226,22 @@ def expand_paths(seeds: Mapping[str, float], graph: ThreadGraph, hops: int) -> l
         for one in by_score(last)[:MAX_STARTS]:
             # The path that led to it, or one that begins with itself where that carries more.
             own = max(seeds.get(one.id, 0.0), 0.0)
-            new = own >= one.carried
+            starts_here = own >= one.carried
             starts[one.id] = (
-                MemoryPath(one.id, (), own) if new else MemoryPath(one.seed, one.path, one.carried)
+                MemoryPath(one.id, (), own) if starts_here else MemoryPath(one.seed, one.path, one.carried)
             )
-        referenced = _referenced_entities(graph, starts)
-        over = BestPaths(referenced)
-        for entity, path in _related_entities(graph, entities).items():
-            over.offer(entity, path)
+        referenced = _referenced_entity_paths(graph, starts)
+        entity_paths = BestPaths(referenced)
+        for entity, path in _related_entity_paths(graph, entities).items():
+            entity_paths.offer(entity, path)
         best = BestPaths()
-        for memory, path in (*_along_edges(graph, starts), *_entity_members(graph, over)):
+        for memory, path in (*_edge_paths(graph, starts), *_member_paths(graph, entity_paths)):
             if memory != path.seed and all(step.id != memory for step in path.steps[:-1]):
                 best.offer(memory, path)
         last = []
         for memory, score in graph.measure(list(best)).items():
             path = best[memory]
-            # What does not fit the question by itself may still be what led to the answer.
+            # A memory that does not fit the question may still lead to the answer.
             one = ReachedMemory(
                 memory, max(score, 0.0), path.seed, path.steps, hop, path.carried,
                 CARRIED_SHARE, OWN_WEIGHT, memory in seeds,
@@ -253,8 +253,8 @@ def expand_paths(seeds: Mapping[str, float], graph: ThreadGraph, hops: int) -> l
     return by_score(found.values())
 
 
-def _along_edges(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
-    """Follow edges between memories, and what comes before and after, both ways."""
+def _edge_paths(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
+    """Follow edges between memories, and to those before and after, both ways."""
     for inward in (False, True):
         for edge in graph.reader.edges(list(starts), MEMORY_EDGE_KINDS, inward=inward, limit=graph.fan_out):
             here, there = (edge.dst, edge.src) if inward else (edge.src, edge.dst)
@@ -268,7 +268,7 @@ def _along_edges(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> Iterat
                 yield there, starts[here].extended("follows", direction, there, EDGE_WEIGHTS["follows"])
 
 
-def _referenced_entities(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
+def _referenced_entity_paths(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
     edges = graph.reader.edges(list(starts), ["references"], limit=graph.fan_out)
     ids = sorted({edge.dst for edge in edges})
     if not ids:
@@ -286,7 +286,7 @@ def _referenced_entities(graph: ThreadGraph, starts: Mapping[str, MemoryPath]) -
     return best.first(graph.fan_out)
 
 
-def _related_entities(graph: ThreadGraph, entities: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
+def _related_entity_paths(graph: ThreadGraph, entities: Mapping[str, MemoryPath]) -> dict[str, MemoryPath]:
     best = BestPaths()
     for entity, path in entities.items():
         related, _ = related_entities(graph.reader, entity, most=RELATED_SAMPLE, total=graph.memories)
@@ -297,9 +297,7 @@ def _related_entities(graph: ThreadGraph, entities: Mapping[str, MemoryPath]) ->
     return best.first(graph.fan_out)
 
 
-def _entity_members(
-    graph: ThreadGraph, entities: Mapping[str, MemoryPath]
-) -> Iterator[tuple[str, MemoryPath]]:
+def _member_paths(graph: ThreadGraph, entities: Mapping[str, MemoryPath]) -> Iterator[tuple[str, MemoryPath]]:
     if not entities:
         return
     sizes = graph.reader.degrees("references", list(entities))
@@ -331,7 +329,7 @@ class StoryPlace:
 
 
 def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
-    times = {memory: _happened_at(record) for memory, record in records.items()}
+    times = {memory: _event_start(record) for memory, record in records.items()}
 
     def key(memory: str) -> tuple[bool, int, str, str, int, str]:
         record, at = records[memory], times[memory]
@@ -340,7 +338,7 @@ def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
         if place is not None:
             group = record.session or f"{place.source}/{place.path}"
             number = place.ordinal if record.turn is None else record.turn
-            at = _time_of_neighbour(place, records, times) if at is None else at
+            at = _neighbour_time(place, records, times) if at is None else at
         return at is None, at or 0, group, record.session or "", number, memory
 
     places: list[StoryPlace] = []
@@ -348,20 +346,20 @@ def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
     for memory in sorted(records, key=key):
         gap = ""
         if before is not None:
-            gap = _pieces_between(records[before], records[memory])
+            gap = _left_out_between(records[before], records[memory])
             gap = gap or _time_between(times[before], times[memory])
         places.append(StoryPlace(memory, times[memory] is not None, gap))
         before = memory
     return places
 
 
-def _happened_at(record: Record) -> int | None:
+def _event_start(record: Record) -> int | None:
     if record.event is not None:
         return record.event.start
     return None if record.place is not None else record.recorded_at
 
 
-def _time_of_neighbour(
+def _neighbour_time(
     place: SourcePlace, records: Mapping[str, Record], times: Mapping[str, int | None]
 ) -> int | None:
     dated = [
@@ -377,14 +375,14 @@ def _time_of_neighbour(
     return min(dated)[1] if dated else None
 
 
-def _pieces_between(before: Record, after: Record) -> str:
-    one, other, missing, what = before.place, after.place, 0, "turn"
+def _left_out_between(before: Record, after: Record) -> str:
+    one, other, missing, unit = before.place, after.place, 0, "turn"
     if before.session is not None and before.session == after.session:
         if before.turn is not None and after.turn is not None:
             missing = after.turn - before.turn - 1
     elif one is not None and other is not None and (one.source, one.path) == (other.source, other.path):
-        missing, what = other.ordinal - one.ordinal - 1, "passage"
-    return f"{missing:,} {what}{'s' if missing > 1 else ''} left out" if missing > 0 else ""
+        missing, unit = other.ordinal - one.ordinal - 1, "passage"
+    return f"{missing:,} {unit}{'s' if missing > 1 else ''} left out" if missing > 0 else ""
 
 
 def _time_between(before: int | None, after: int | None) -> str:

@@ -39,7 +39,7 @@ def order_turns(
 ) -> tuple[list[Candidate], Mapping[str, RelevanceFeatures]]:
     """Put each turn behind those of the first passages that are likelier to answer, and questions behind answers.
 
-    Passages keep their order among themselves, and so do turns. Returns the features that it took, too.
+    Passages keep their order among themselves, and so do turns. Also returns the features computed.
     """
     heads = reader.ranking_metadata([one.id for one in candidates])
     is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
@@ -71,17 +71,17 @@ def place_turns(
     first: int = COMPARED_PASSAGES,
 ) -> list[Candidate]:
     """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
-    found = []
+    placed = []
     compared = [(one.score, features[one.id].comparable) for one in others[:first]]
     if not compared:
         return best_first(turns)
     for place, one in enumerate(turns, start=1):
-        likely = features[one.id].comparable
-        least = min((score for score, other in compared if other > likely), default=math.inf)
+        relevance = features[one.id].comparable
+        least = min((score for score, other in compared if other > relevance), default=math.inf)
         if one.score >= least:
             one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
-        found.append(one)
-    return best_first(found)
+        placed.append(one)
+    return best_first(placed)
 
 
 def question_features(
@@ -91,26 +91,27 @@ def question_features(
 
     An earlier question of the same does not answer it; the reply does, unless it says that it does not know.
     """
-    found = {memory: replace(features[memory], answering=share) for memory, share in shares.items()}
+    question_own = {memory: replace(features[memory], answering=share) for memory, share in shares.items()}
     for memory, reply in replies_by_question(shares, records).items():
-        answering = found.get(reply, features[reply])
+        answering = question_own.get(reply, features[reply])
         relevance = max(answering.propagated, features[memory].relevance)
-        found[reply] = replace(answering, propagated=relevance)
-    return found
+        question_own[reply] = replace(answering, propagated=relevance)
+    return question_own
 
 
 def replies_by_question(shares: Mapping[str, float], records: Mapping[str, Record]) -> dict[str, str]:
     """Return the turns that only ask, each with the reply among ``records`` that does not say it does not know."""
     from scrubjay.text.dialogue import admits_not_knowing
 
-    beside = {(record.session, record.turn): record for record in records.values() if record.turn is not None}
-    found = {}
+    numbered = [record for record in records.values() if record.turn is not None]
+    by_place = {(record.session, record.turn): record for record in numbered}
+    replies = {}
     for memory in [one for one, share in shares.items() if share < ASKING_SHARE]:
-        asking = records[memory]
-        reply = beside.get((asking.session, (asking.turn or 0) + 1))
-        if reply is not None and reply.role != asking.role and not admits_not_knowing(reply.content):
-            found[memory] = reply.id
-    return found
+        question = records[memory]
+        reply = by_place.get((question.session, (question.turn or 0) + 1))
+        if reply is not None and reply.role != question.role and not admits_not_knowing(reply.content):
+            replies[memory] = reply.id
+    return replies
 
 
 def answering_shares(
@@ -132,15 +133,15 @@ def answering_shares(
         return next(islice(own, MAX_OWN_WORDS, None), None) is None
 
     ids = [memory for memory, record in records.items() if record.is_turn]
-    found = {}
+    shares = {}
     for memory, words in zip(ids, terms_held(channels.terms, ids), strict=True):
         text = records[memory].content
-        rest = drop_questions(text, repeats)
-        if rest is text:
+        remainder = drop_questions(text, repeats)
+        if remainder is text:
             continue
-        stated = index_terms(rest, detect_language(rest)).counts
-        terms = [word for word in weights if word in words]
-        total = math.fsum(weights[word] for word in terms)
-        own = math.fsum(weights[word] for word in terms if any(form in stated for form in forms[word]))
-        found[memory] = own / total if total else float(bool(rest))
-    return found
+        stated = index_terms(remainder, detect_language(remainder)).counts
+        query_words = [word for word in weights if word in words]
+        total = math.fsum(weights[word] for word in query_words)
+        own = math.fsum(weights[word] for word in query_words if any(form in stated for form in forms[word]))
+        shares[memory] = own / total if total else float(bool(remainder))
+    return shares

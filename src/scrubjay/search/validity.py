@@ -48,11 +48,11 @@ def verify_candidates(
 
     ``unique`` leaves out duplicates. Returns the valid candidates, the records read, and each candidate's duplicates.
     """
-    found: list[Candidate] = []
+    valid: list[Candidate] = []
     records: dict[str, Record] = {}
     copies: dict[str, tuple[str, ...]] = {}
     first, size = 0, wanted + SPARE_RECORDS
-    while first < len(ranked) and len(found) < wanted:
+    while first < len(ranked) and len(valid) < wanted:
         batch = ranked[first : first + size]
         records |= reader.get([one.id for one in batch])
         batch = [one for one in batch if one.id in records]
@@ -63,14 +63,14 @@ def verify_candidates(
         if plan.true_at is not None:
             batch, older = replace_future(batch, records, reader, plan.true_at)
             records |= older
-            began = starts_as_of(plan, [records[one.id] for one in batch], reader)
-            batch = [one for one in batch if is_true_at(records[one.id], plan.true_at, began)]
-        found += match_phrases(batch, records, plan.query)
+            starts = starts_as_of(plan, [records[one.id] for one in batch], reader)
+            batch = [one for one in batch if is_true_at(records[one.id], plan.true_at, starts)]
+        valid += match_phrases(batch, records, plan.query)
         if unique:
-            found, new_copies = deduplicate(found, records)
+            valid, new_copies = deduplicate(valid, records)
             copies |= {one: (*copies.get(one, ()), *others) for one, others in new_copies.items()}
         first, size = first + size, size * 2
-    return found, records, copies
+    return valid, records, copies
 
 
 def is_small_talk_turn(record: Record) -> bool:
@@ -104,28 +104,28 @@ MAX_FUTURE_STEPS: Final = 4
 """Most successive future memories behind which the valid one is looked for."""
 
 
-def is_true_at(record: Record, at: int, began: Mapping[str, int] | None = None) -> bool:
-    """Return whether a memory is true at a time; with ``began``, also whether it was already so."""
+def is_true_at(record: Record, at: int, starts: Mapping[str, int] | None = None) -> bool:
+    """Return whether a memory is true at a time; with ``starts``, also whether it was already so."""
     if record.valid_until is not None and record.valid_until <= at:
         return False
     if record.valid_from is not None:
         return record.valid_from <= at
-    return began is None or began.get(record.id, at) <= at
+    return starts is None or starts.get(record.id, at) <= at
 
 
 def replace_future(
     candidates: Sequence[Candidate], records: Mapping[str, Record], reader: Reader, at: int
 ) -> tuple[list[Candidate], dict[str, Record]]:
     """Replace successors that are not true yet by their predecessors; return the records of those, too."""
-    found: dict[str, Record] = {}
+    predecessors: dict[str, Record] = {}
     future = {one.id: one.id for one in candidates if (records[one.id].valid_from or at) > at}
     if not future:
-        return list(candidates), found
+        return list(candidates), predecessors
     replaced: dict[str, str] = {}
     for _ in range(MAX_FUTURE_STEPS):
         edges = [edge for edge in reader.edges(sorted(future), ["supersedes"]) if edge.src in future]
         older = reader.get([edge.dst for edge in edges])
-        found |= older
+        predecessors |= older
         steps = [(future[edge.src], older[edge.dst]) for edge in edges if edge.dst in older]
         replaced |= {first: old.id for first, old in steps if is_true_at(old, at)}
         future = {old.id: first for first, old in steps if (old.valid_from or at) > at}
@@ -136,7 +136,7 @@ def replace_future(
         replace(one, id=replaced[one.id]) if replaced.get(one.id, one.id) not in present else one
         for one in candidates
     ]
-    return current, found
+    return current, predecessors
 
 
 def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> dict[str, int] | None:
@@ -146,14 +146,14 @@ def starts_as_of(plan: QueryPlan, records: Sequence[Record], reader: Reader) -> 
     """
     if plan.as_of is None:
         return None
-    found = {one.id: one.event.start for one in records if plan.as_asked and one.event is not None}
+    starts = {one.id: one.event.start for one in records if plan.as_asked and one.event is not None}
     edges = reader.edges([one.id for one in records], ["supersedes"])
     replaced = reader.get(sorted({edge.dst for edge in edges}))
     for edge in edges:
         old = replaced.get(edge.dst)
         if old is not None and old.valid_until is not None:
-            found[edge.src] = max(found.get(edge.src, old.valid_until), old.valid_until)
-    return found
+            starts[edge.src] = max(starts.get(edge.src, old.valid_until), old.valid_until)
+    return starts
 
 
 def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[str, tuple[str, ...]]:
@@ -166,19 +166,19 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
     for kinds, rule in ((["contradicts", "supersedes"], None), (["similar"], NEWER_RULE)):
         pairs |= {(edge.dst, edge.src) for edge in reader.edges(ids, kinds, inward=True, rule=rule)}
     others = reader.get(sorted({other for _, other in pairs}))
-    found: dict[str, list[Record]] = {}
+    newer: dict[str, list[Record]] = {}
     for memory, other in sorted(pairs):
         later = others.get(other)
         if later is None or later.status != "active" or not is_true_at(later, at):
             continue
         if said_at(records[memory]) < said_at(later) <= at:
-            found.setdefault(memory, []).append(later)
+            newer.setdefault(memory, []).append(later)
     for memory, later in _replaced_notes(reader, records):
         if later.status == "active" and is_true_at(later, at) and said_at(later) <= at:
-            found.setdefault(memory, []).append(later)
+            newer.setdefault(memory, []).append(later)
     return {
         memory: tuple(one.id for one in sorted(later, key=lambda one: (-said_at(one), one.id)))
-        for memory, later in found.items()
+        for memory, later in newer.items()
     }
 
 
@@ -193,7 +193,7 @@ def find_corrections(reader: Reader, records: Mapping[str, Record], at: int) -> 
     """
     from scrubjay.text.dialogue import takes_back
 
-    found: dict[str, tuple[str, ...]] = {}
+    corrections: dict[str, tuple[str, ...]] = {}
     for memory, record in records.items():
         if record.session is None or record.turn is None or record.role not in PERSON_ROLES:
             continue
@@ -207,14 +207,14 @@ def find_corrections(reader: Reader, records: Mapping[str, Record], at: int) -> 
             and (place == 0 or rare_terms(one) & rare_terms(record))
         ]
         if later:
-            found[memory] = tuple(reversed(later))
-    return found
+            corrections[memory] = tuple(reversed(later))
+    return corrections
 
 
 def last_changes(reader: Reader, newer: Mapping[str, Sequence[str]], at: int) -> dict[str, Record]:
     """Return, by memory, the last of the memories that changed it one after another.
 
-    ``newer`` is what `find_newer` returned of the memories.
+    ``newer`` is the result of `find_newer` for the memories.
     """
     last = {memory: ids[0] for memory, ids in newer.items()}
     records: dict[str, Record] = {}
@@ -241,13 +241,13 @@ def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[t
         pairs |= {(edge.src, edge.dst) for edge in edges}
     others = reader.get(sorted({memory for pair in pairs for memory in pair}))
     places = {memory: one.place for memory, one in others.items() if one.place is not None}
-    first: dict[tuple[tuple[str, str], tuple[str, str]], tuple[int, str]] = {}
+    first_passages: dict[tuple[tuple[str, str], tuple[str, str]], tuple[int, str]] = {}
     for old, new in pairs:
         if old in places and new in places:
             ends = (places[old].source, places[old].path), (places[new].source, places[new].path)
             at = places[new].ordinal, new
-            first[ends] = min(first.get(ends, at), at)
-    for (before, after), (_, passage) in sorted(first.items()):
+            first_passages[ends] = min(first_passages.get(ends, at), at)
+    for (before, after), (_, passage) in sorted(first_passages.items()):
         later = records[notes[after][0]] if after in notes else others[passage]
         yield from ((memory, later) for memory in notes.get(before, ()))
 
@@ -270,53 +270,53 @@ class Supersession:
 def superseded_statements(
     reader: Reader, records: Mapping[str, Record], at: int, *, uncertain: bool = False
 ) -> dict[str, tuple[Supersession, ...]]:
-    """Return of each memory its extracted statements that no longer hold at ``at``, the latest change first.
+    """Return, by memory, its extracted statements that no longer hold at ``at``, the latest change first.
 
     With ``uncertain``, also those that a later statement may have changed.
     """
-    stated = [
+    extracted = [
         (edge.dst, edge.src)
         for edge in reader.edges(sorted(records), ["derived_from"], inward=True)
         if edge.src.startswith(DERIVED_PREFIXES)
     ]
-    own_facts = sorted({fact for _, fact in stated})
-    links = list(reader.edges(own_facts, ["supersedes"], inward=True)) if stated else []
-    doubts = (
-        reader.edges(own_facts, ["similar"], inward=True, rule=NEWER_RULE) if stated and uncertain else []
+    own_facts = sorted({fact for _, fact in extracted})
+    links = list(reader.edges(own_facts, ["supersedes"], inward=True)) if extracted else []
+    newer_edges = (
+        reader.edges(own_facts, ["similar"], inward=True, rule=NEWER_RULE) if extracted and uncertain else []
     )
-    if not links and not doubts:
+    if not links and not newer_edges:
         return {}
     edited = {edge.dst for edge in links if edge.rule == EDITED_RULE}
-    doubtful = {edge.dst for edge in doubts}
-    facts, later_of = _follow_successors(reader, [*links, *doubts])
+    doubtful = {edge.dst for edge in newer_edges}
+    facts, later_of = _follow_successors(reader, [*links, *newer_edges])
     old = [facts[one] for one in sorted(doubtful | {edge.dst for edge in links}) if one in facts]
-    holding = {
-        one.id: _holding(one.id, facts, later_of, at)
+    current_by_fact = {
+        one.id: _find_current(one.id, facts, later_of, at)
         for one in old
         if one.status == "superseded" or one.id in doubtful
     }
-    edges = reader.edges(sorted(set().union(*holding.values())), ["derived_from"])
+    edges = reader.edges(sorted(set().union(*current_by_fact.values())), ["derived_from"])
     sources = reader.get(sorted({edge.dst for edge in edges}))
-    found: dict[str, dict[str, Supersession]] = {}
-    for memory, fact in stated:
-        for one in holding.get(fact, ()):
+    supersessions: dict[str, dict[str, Supersession]] = {}
+    for memory, fact in extracted:
+        for one in current_by_fact.get(fact, ()):
             if facts[one].content_hash == facts[fact].content_hash:
                 continue  # it was said again
-            own = [sources[edge.dst] for edge in edges if edge.src == one and edge.dst in sources]
+            own_sources = [sources[edge.dst] for edge in edges if edge.src == one and edge.dst in sources]
             later = facts[one]
             if fact not in edited:
-                if any(source.id == memory for source in own):
+                if any(source.id == memory for source in own_sources):
                     continue  # it says both itself
-                said = [
+                stating = [
                     source
-                    for source in own
+                    for source in own_sources
                     if source.status == "active" and said_at(records[memory]) <= said_at(source) <= at
                 ]
-                later = max(said, key=lambda source: (said_at(source), source.id), default=later)
-            found.setdefault(memory, {}).setdefault(later.id, Supersession(facts[fact], later))
+                later = max(stating, key=lambda source: (said_at(source), source.id), default=later)
+            supersessions.setdefault(memory, {}).setdefault(later.id, Supersession(facts[fact], later))
     return {
-        memory: tuple(sorted(own.values(), key=lambda one: (-said_at(one.later), one.later.id)))
-        for memory, own in found.items()
+        memory: tuple(sorted(changes.values(), key=lambda one: (-said_at(one.later), one.later.id)))
+        for memory, changes in supersessions.items()
     }
 
 
@@ -327,18 +327,19 @@ def successors(reader: Reader, ids: Sequence[str], at: int) -> dict[str, tuple[R
     """
     links = reader.edges(ids, ["supersedes"], inward=True) if ids else []
     facts, later_of = _follow_successors(reader, [edge for edge in links if edge.rule != EDITED_RULE])
-    found = {}
+    successors_of = {}
     for memory in [one for one in ids if one in later_of]:
-        own = [facts[one] for one in _holding(memory, facts, later_of, at) if facts[one].status == "active"]
+        current = [facts[one] for one in _find_current(memory, facts, later_of, at)]
+        own = [one for one in current if one.status == "active"]
         if own:
-            found[memory] = tuple(sorted(own, key=lambda one: (-said_at(one), one.id)))
-    return found
+            successors_of[memory] = tuple(sorted(own, key=lambda one: (-said_at(one), one.id)))
+    return successors_of
 
 
 def _follow_successors(
     reader: Reader, links: Sequence[Edge]
 ) -> tuple[dict[str, Record], dict[str, set[str]]]:
-    """Return the memories of ``supersedes`` edges and all that superseded them since, and of each its successors."""
+    """Return the memories of ``supersedes`` edges with all that superseded them since, and the successors of each."""
     facts = dict(reader.get(sorted({edge.dst for edge in links})))
     later_of: dict[str, set[str]] = {}
     for _ in range(MAX_SUCCESSORS):
@@ -352,36 +353,36 @@ def _follow_successors(
     return facts, later_of
 
 
-def _holding(fact: str, facts: Mapping[str, Record], successors: Mapping[str, Set[str]], at: int) -> set[str]:
+def _find_current(fact: str, facts: Mapping[str, Record], later: Mapping[str, Set[str]], at: int) -> set[str]:
     """Return the statements that hold at a time, of those that superseded one directly or through others."""
-    found: set[str] = set()
-    reached, waiting = {fact}, [fact]
-    while waiting:
-        for one in successors.get(waiting.pop(), set()) & facts.keys() - reached:
-            reached.add(one)
+    current: set[str] = set()
+    visited, queue = {fact}, [fact]
+    while queue:
+        for one in later.get(queue.pop(), set()) & facts.keys() - visited:
+            visited.add(one)
             if facts[one].status == "archived" or said_at(facts[one]) > at:
                 continue
             if is_true_at(facts[one], at):
-                found.add(one)
+                current.add(one)
             else:
-                waiting.append(one)
-    return found
+                queue.append(one)
+    return current
 
 
 def place_ahead(groups: Sequence[ResultGroup], ahead: Mapping[str, Sequence[str]]) -> list[ResultGroup]:
     """Return groups in their order, but none before those that belong ahead of it, by memory."""
     by_id = {group.lead.id: group for group in groups}
     order: dict[str, ResultGroup] = {}
-    reached: set[str] = set()
+    visited: set[str] = set()
     for memory in by_id:
-        waiting = [memory]
-        while waiting:
-            reached.add(waiting[-1])
-            later = (one for one in ahead.get(waiting[-1], ()) if one in by_id and one not in reached)
-            if (late := next(later, None)) is not None:
-                waiting.append(late)
+        stack = [memory]
+        while stack:
+            visited.add(stack[-1])
+            later = (one for one in ahead.get(stack[-1], ()) if one in by_id and one not in visited)
+            if (first_later := next(later, None)) is not None:
+                stack.append(first_later)
             else:
-                order.setdefault(waiting[-1], by_id[waiting.pop()])
+                order.setdefault(stack[-1], by_id[stack.pop()])
     return list(order.values())
 
 
@@ -392,7 +393,7 @@ MIN_TEXT_OVERLAP: Final = 0.15
 MIN_SAID_OVERLAP: Final = 0.05
 """The same for turns and additions, unless only the earlier one is about the speaker: an update rarely repeats the
 words of the statement. Of the 42 questions that it was chosen on 26 are answered first, 23 at .15 (bench/LOG.md)."""
-_ONESELF: Final = re.compile(
+_FIRST_PERSON: Final = re.compile(
     r"\b(?:[Ii]|[Ww]e|[Mm]y|[Oo]ur|me|us|[Ii]ch|[Ww]ir|mir|mich|uns|[Mm]ein\w{0,2}|[Uu]nser\w{0,2}|[Jj]e|[Nn]ous|[Yy]o|mi)\b|我"
 )
 """Words by which somebody speaks of themselves; "US" and "Mon" are none."""
@@ -406,11 +407,11 @@ def better_than_wrong(
     features: Mapping[str, RelevanceFeatures],
 ) -> dict[str, list[str]]:
     """Return, by memory marked wrong, the unmarked ones that are about as likely to answer."""
-    likely = {one.lead.id: features[one.lead.id].relevance for one in groups if one.lead.id in features}
-    sound = [memory for memory in likely if not records[memory].marked_wrong]
+    relevances = {one.lead.id: features[one.lead.id].relevance for one in groups if one.lead.id in features}
+    unmarked = [memory for memory in relevances if not records[memory].marked_wrong]
     return {
-        memory: [one for one in sound if likely[one] >= MIN_RELEVANCE_SHARE * relevance]
-        for memory, relevance in likely.items()
+        memory: [one for one in unmarked if relevances[one] >= MIN_RELEVANCE_SHARE * relevance]
+        for memory, relevance in relevances.items()
         if records[memory].marked_wrong
     }
 
@@ -421,23 +422,23 @@ def better_than_digests(
     features: Mapping[str, RelevanceFeatures],
     reader: Reader,
 ) -> dict[str, list[str]]:
-    """Return, by digest, all down to the last that it quotes, or that is at least as likely to answer."""
+    """Return, by digest, the results down to the last that it quotes or that is as likely to answer."""
     ids = [group.lead.id for group in groups]
     digests = [one for one in ids if records[one].tier == "crystal" and records[one].origin == "derived"]
     edges = reader.edges(digests, ["derived_from"]) if digests else []
     quoted = {(edge.src, edge.dst) for edge in edges if edge.weight}
     others = [one for one in ids if one not in digests]
-    likely = {one: features[one].comparable for one in ids if one in features}
-    found = {}
+    relevance = {one: features[one].comparable for one in ids if one in features}
+    better_than = {}
     for digest in digests:
-        least = likely.get(digest, 1.0)
+        least = relevance.get(digest, 1.0)
         better = [
             place
             for place, one in enumerate(others, 1)
-            if (digest, one) in quoted or likely.get(one, 0.0) >= least
+            if (digest, one) in quoted or relevance.get(one, 0.0) >= least
         ]
-        found[digest] = others[: max(better, default=0)]
-    return found
+        better_than[digest] = others[: max(better, default=0)]
+    return better_than
 
 
 PREFERENCE_PARTS: Final = ("tier", "project")
@@ -451,7 +452,7 @@ def newer_equivalents(
     plan: QueryPlan,
     terms: TermRanking | None,
 ) -> dict[str, tuple[str, ...]]:
-    """Return of each memory those behind it that answer about as well, are of the same and were said on a later day.
+    """Return, by memory, those behind it that answer about as well, share its subject and were said a day later.
 
     An undated file is neither newer nor older than anything. An assistant's turn does not count as newer
     than a user's, because it may repeat an outdated statement.
@@ -459,26 +460,31 @@ def newer_equivalents(
     ids = [one.id for one in candidates]
     weights = term_weights(plan, terms)
     terms_of = {
-        one: by & weights.keys()
-        for one, by in zip(ids, terms_held(terms, ids), strict=True)
+        one: held & weights.keys()
+        for one, held in zip(ids, terms_held(terms, ids), strict=True)
         if records[one].event is not None or records[one].valid_from is not None or records[one].place is None
     }
-    # Few pairs come so far that their texts are compared.
-    informative = cache(lambda one: _informative_terms(records[one]))
 
-    def are_of_same(old: str, new: str) -> bool:
-        shared, every = informative(old) & informative(new), informative(old) | informative(new)
+    @cache  # few pairs come so far that their texts are compared
+    def informative_terms(memory: str) -> set[str]:
+        text = records[memory].content
+        return {
+            word for word in index_terms(text, detect_language(text)).counts if not is_uninformative(word)
+        }
+
+    def share_subject(old: str, new: str) -> bool:
+        old_terms, new_terms = informative_terms(old), informative_terms(new)
         said = all(records[one].is_turn or records[one].place is None for one in (old, new))
-        other_person = _ONESELF.search(records[old].content) and not _ONESELF.search(records[new].content)
-        return len(shared) >= (MIN_SAID_OVERLAP if said and not other_person else MIN_TEXT_OVERLAP) * len(
-            every
-        )
+        old_is_personal, new_is_personal = (_FIRST_PERSON.search(records[one].content) for one in (old, new))
+        same_person = not old_is_personal or new_is_personal
+        least = MIN_SAID_OVERLAP if said and same_person else MIN_TEXT_OVERLAP
+        return len(old_terms & new_terms) >= least * len(old_terms | new_terms)
 
     preference = {
         one.id: math.fsum(part.amount for part in one.contributions if part.channel in PREFERENCE_PARTS)
         for one in candidates
     }
-    found: dict[str, tuple[str, ...]] = {}
+    newer: dict[str, tuple[str, ...]] = {}
     for place, old in enumerate(ids):
         if not terms_of.get(old):
             continue
@@ -491,16 +497,8 @@ def newer_equivalents(
             and preference[new] >= preference[old]
             and terms_of[new] >= terms_of[old]
             and features[new].relevance >= MIN_RELEVANCE_SHARE * features[old].relevance
-            and are_of_same(old, new)
+            and share_subject(old, new)
         ]
         if later:
-            found[old] = tuple(sorted(later, key=lambda one: (-said_at(records[one]), one)))
-    return found
-
-
-def _informative_terms(record: Record) -> set[str]:
-    return {
-        word
-        for word in index_terms(record.content, detect_language(record.content)).counts
-        if not is_uninformative(word)
-    }
+            newer[old] = tuple(sorted(later, key=lambda one: (-said_at(records[one]), one)))
+    return newer
