@@ -39,8 +39,8 @@ def file_sha256(path: Path, cache_dir: Path | None) -> str:
     try:
         state = path.stat()
         identity = [state.st_size, state.st_mtime_ns]
-        known = read_cache(cache_dir / CHECKSUMS_FILE) if cache_dir is not None else {}
-        entry = known.get(str(path))
+        checksums = read_cache(cache_dir / CHECKSUMS_FILE) if cache_dir is not None else {}
+        entry = checksums.get(str(path))
         if isinstance(entry, list) and entry[:2] == identity and isinstance(entry[-1], str):
             return entry[-1]
         with path.open("rb") as stream:
@@ -48,8 +48,8 @@ def file_sha256(path: Path, cache_dir: Path | None) -> str:
     except OSError as exc:
         raise ProviderError(f"Model file {path} cannot be read: {exc.strerror}.") from exc
     if cache_dir is not None:
-        known[str(path)] = [*identity, digest]
-        write_cache(cache_dir / CHECKSUMS_FILE, json.dumps(known).encode())
+        checksums[str(path)] = [*identity, digest]
+        write_cache(cache_dir / CHECKSUMS_FILE, json.dumps(checksums).encode())
     return digest
 
 
@@ -89,10 +89,10 @@ def write_cache(path: Path, data: bytes) -> None:
 def read_cache(path: Path) -> dict[str, object]:
     """Return a JSON object from a cache file; a missing or torn file is empty."""
     try:
-        known = json.loads(path.read_bytes())
+        cached = json.loads(path.read_bytes())
     except (FileNotFoundError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
+    return cached if isinstance(cached, dict) else {}
 
 
 TextKind = Literal["passage", "query"]
@@ -108,7 +108,7 @@ class Embedder(Protocol):
 
     @property
     def model(self) -> EmbeddingModel:
-        """The model that is stamped on every vector made here."""
+        """The model that every vector made here is stored with."""
         ...
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
@@ -131,7 +131,7 @@ class TokenEmbedder(ABC):
     @property
     @abstractmethod
     def model(self) -> EmbeddingModel:
-        """The model that is stamped on every code made here; its ``late_interaction`` is true."""
+        """The model that every code made here is stored with; its ``late_interaction`` is true."""
 
     @abstractmethod
     def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
@@ -210,8 +210,8 @@ def split_text(text: str, window: int) -> list[str]:
     edges = [0]
     for i in range(1, pieces):
         at = bisect_right(sums, estimate * i / pieces) - 1
-        near = range(at, max(bisect_left(sums, sums[at] - slack / 2), 1) - 1, -1)
-        edges.append(next((edge for edge in near if text[edge - 1].isspace()), at))
+        candidates = range(at, max(bisect_left(sums, sums[at] - slack / 2), 1) - 1, -1)
+        edges.append(next((edge for edge in candidates if text[edge - 1].isspace()), at))
     return [text[a:b] for a, b in zip(edges, [*edges[1:], len(text)], strict=True) if b > a]
 
 
@@ -223,8 +223,8 @@ def _token_cost(character: str) -> float:
 
 def rows_by_text(rows: NDArray[np.float32], counts: Sequence[int]) -> list[NDArray[np.float32]]:
     """Split the rows of all windows by text; a text without a window has one row of zeros."""
-    found = np.split(rows, np.cumsum(counts)[:-1]) if counts else []
-    return [part if len(part) else np.zeros((1, rows.shape[1]), np.float32) for part in found]
+    parts = np.split(rows, np.cumsum(counts)[:-1]) if counts else []
+    return [part if len(part) else np.zeros((1, rows.shape[1]), np.float32) for part in parts]
 
 
 def unit_rows(rows: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
@@ -252,8 +252,8 @@ def quantize_rows(rows: NDArray[np.float32]) -> QuantizedRows:
     """
     rows = np.asarray(rows, dtype=np.float32)
     if not np.isfinite(rows).all():
-        broken = int((~np.isfinite(rows)).any(axis=1).argmax())
-        raise ProviderError(f"Vector {broken} of {len(rows)} holds NaN or infinity; none was quantised.")
+        bad_row = int((~np.isfinite(rows)).any(axis=1).argmax())
+        raise ProviderError(f"Vector {bad_row} of {len(rows)} holds NaN or infinity; none was quantised.")
     scales = np.abs(rows).max(axis=1, initial=0.0) / np.float32(QUANTIZATION_STEPS)
     # A row of denormals can have a scale that rounds to 0; it is as good as zero.
     steps = np.where(scales == 0.0, np.float32(1.0), scales)
@@ -332,9 +332,9 @@ class EmbedderCatalog:
         return self.open(name)
 
     def is_open(self, model: EmbeddingModel) -> bool:
-        return self._opened_for(model) is not None
+        return self._open_embedder_of(model) is not None
 
-    def _opened_for(self, model: EmbeddingModel) -> AnyEmbedder | None:
+    def _open_embedder_of(self, model: EmbeddingModel) -> AnyEmbedder | None:
         if self.base.model.fingerprint == model.fingerprint:
             return self.base
         for embedder in self._opened.values():
@@ -345,7 +345,7 @@ class EmbedderCatalog:
 
     def find(self, model: EmbeddingModel) -> tuple[AnyEmbedder | None, str]:
         """Return the embedder of a registered model, or None and the reason."""
-        found = self._opened_for(model)
+        found = self._open_embedder_of(model)
         problem = f"{model.name} is in the store, but no settings describe it"
         if model.name in INSTALLED_BY:
             problem = f"{model.name} is not installed: {INSTALLED_BY[model.name]}"

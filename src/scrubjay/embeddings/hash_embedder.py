@@ -50,9 +50,9 @@ class HashEmbedder:
         return unit_rows(rows)
 
     def _direction(self, word: str) -> NDArray[np.float32]:
-        known = self._words.get(word)
-        if known is None:
+        direction = self._words.get(word)
+        if direction is None:
             seed = f"{self._model.name}\x1f{word}".encode()
             noise = np.frombuffer(hashlib.shake_256(seed).digest(self._model.dimensions), dtype=np.uint8)
-            known = self._words[word] = unit_rows(noise.astype(np.float32)[None] - 127.5)[0]
-        return known
+            direction = self._words[word] = unit_rows(noise.astype(np.float32)[None] - 127.5)[0]
+        return direction

@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import EmbedderSpec, TextKind
 
 
-PROBE = "dimensions"
+PROBE_TEXT = "dimensions"
 """Sent once to a model of unknown size, to learn the length of its vectors."""
 DIMENSIONS_FILE = "dimensions.json"
 """File in the cache folder with these lengths."""
-LARGEST_NUMBER = 1e18
+MAX_ELEMENT = 1e18
 """An element beyond it, or a vector within its inverse, is broken: its square leaves float32."""
 
 
@@ -86,17 +86,17 @@ class RemoteEmbedder:
         self._endpoint = Endpoint(url, spec.api_key, header, prefix, spec.timeout, spec.backoff)
         self._window = spec.window or service.window
         known = service.dimensions.get(self._name, 0)
-        self._shortened = spec.dimensions if service.shortens and spec.dimensions != known else 0
+        self._requested_dimensions = spec.dimensions if service.shortens and spec.dimensions != known else 0
         self._announce = spec.announce
         self._batch = spec.batch
         self._concurrency = spec.concurrency
-        self._learned = None if spec.cache_dir is None else spec.cache_dir / DIMENSIONS_FILE
-        self._identity = f"{self._endpoint.host} {self._name}"
-        cached = read_cache(self._learned).get(self._identity) if self._learned is not None else 0
+        self._cache = None if spec.cache_dir is None else spec.cache_dir / DIMENSIONS_FILE
+        self._cache_key = f"{self._endpoint.host} {self._name}"
+        cached = read_cache(self._cache).get(self._cache_key) if self._cache is not None else 0
         self._dimensions = (
             spec.dimensions or known or (cached if isinstance(cached, int) and cached > 0 else 0)
         )
-        self._first = threading.Lock()
+        self._announce_lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"RemoteEmbedder({self._provider} {self._name} at {self._endpoint.host})"
@@ -104,11 +104,11 @@ class RemoteEmbedder:
     @property
     def model(self) -> EmbeddingModel:
         if not self._dimensions:
-            self._announce_first([PROBE])
-            self._dimensions = len(self._request([PROBE], "passage", 0)[0])
-            if self._learned is not None:
-                known = {**read_cache(self._learned), self._identity: self._dimensions}
-                write_cache(self._learned, json.dumps(known).encode())
+            self._announce_first([PROBE_TEXT])
+            self._dimensions = len(self._request([PROBE_TEXT], "passage", 0)[0])
+            if self._cache is not None:
+                cached = {**read_cache(self._cache), self._cache_key: self._dimensions}
+                write_cache(self._cache, json.dumps(cached).encode())
         host = self._endpoint.host
         return EmbeddingModel(self._provider, self._name, host, self._dimensions, "provider", self._window)
 
@@ -131,16 +131,16 @@ class RemoteEmbedder:
         if len(batches) <= 1:
             return [row for batch in batches for row in self._request(batch, kind, count)]
         with ThreadPoolExecutor(min(self._concurrency, len(batches)), "scrubjay-embed") as pool:
-            waiting = [pool.submit(self._request, batch, kind, count) for batch in batches]
+            futures = [pool.submit(self._request, batch, kind, count) for batch in batches]
             try:
-                return [row for one in waiting for row in one.result()]
+                return [row for future in futures for row in future.result()]
             except ProviderError:
                 pool.shutdown(cancel_futures=True)
                 raise
 
     def _request(self, batch: list[str], kind: TextKind, count: int) -> list[list[float]]:
         """Embed one batch; ``count`` is the number of texts an error reports as not embedded, 0 for the probe."""
-        body = self._service.request(self._name, batch, kind, self._shortened)
+        body = self._service.request(self._name, batch, kind, self._requested_dimensions)
         lost = f"None of the {count} texts of this call was embedded." if count else "No text was embedded."
         path = self._service.path.format(model=quote(self._name, safe=""))
         answer = post_json(self._endpoint, path, body, lost)
@@ -153,29 +153,29 @@ class RemoteEmbedder:
         return vectors
 
     def _check(self, vectors: list[list[float]], expected: int, lost: str) -> None:
-        by = f"{self._endpoint.host} with {self._name}"
+        source = f"{self._endpoint.host} with {self._name}"
         if len(vectors) != expected:
-            raise ProviderError(f"{by} answered {expected} texts with {len(vectors)} vectors. {lost}")
+            raise ProviderError(f"{source} answered {expected} texts with {len(vectors)} vectors. {lost}")
         dimensions = self._dimensions or len(vectors[0])
         for vector in vectors:
             if len(vector) != dimensions:
                 raise ModelMismatchError(
-                    f"{by} made a vector of {len(vector)} dimensions; {dimensions} were expected. {lost}",
+                    f"{source} made a vector of {len(vector)} dimensions; {dimensions} were expected. {lost}",
                     hint="set the model's `dimensions` to what it makes, or name the model that was meant",
                 )
             sizes = [abs(element) for element in vector]
-            if not all(size < LARGEST_NUMBER for size in sizes):
-                raise ProviderError(f"{by} made a vector with NaN or infinity in it. {lost}")
-            if not any(size > 1 / LARGEST_NUMBER for size in sizes):
-                raise ProviderError(f"{by} made a vector of zeros. {lost}")
+            if not all(size < MAX_ELEMENT for size in sizes):
+                raise ProviderError(f"{source} made a vector with NaN or infinity in it. {lost}")
+            if not any(size > 1 / MAX_ELEMENT for size in sizes):
+                raise ProviderError(f"{source} made a vector of zeros. {lost}")
 
     def _announce_first(self, texts: list[str]) -> None:
-        with self._first:
+        with self._announce_lock:
             announce, self._announce = self._announce, None
         if announce is not None:
-            what = "1 text" if len(texts) == 1 else f"{len(texts):,} texts"
+            amount = "1 text" if len(texts) == 1 else f"{len(texts):,} texts"
             announce(
-                f"Sending {what} ({sum(map(len, texts)):,} characters) to {self._endpoint.host} "
+                f"Sending {amount} ({sum(map(len, texts)):,} characters) to {self._endpoint.host} "
                 f"to be embedded by {self._name}; later texts go there too."
             )
 

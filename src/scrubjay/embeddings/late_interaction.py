@@ -81,12 +81,12 @@ class TokenCodec:
         dimensions = projection.shape[1]
         spread = np.sqrt(max(1.0 - float(mean @ mean), 1e-6) / dimensions)
         self._half = np.float32(STEPS[bits] * spread / 2.0)
-        most = 127 - (1 << bits)
-        self._offsets = np.rint(mean / self._half).clip(-most, most).astype(np.int8)
-        each = 8 // bits
-        codes = np.arange(256)[:, None] >> (bits * np.arange(each)) & ((1 << bits) - 1)
+        max_offset = 127 - (1 << bits)
+        self._offsets = np.rint(mean / self._half).clip(-max_offset, max_offset).astype(np.int8)
+        codes_per_byte = 8 // bits
+        codes = np.arange(256)[:, None] >> (bits * np.arange(codes_per_byte)) & ((1 << bits) - 1)
         values = (2 * codes + 1 - (1 << bits)).astype(np.int8)
-        self._values = values.view(f"u{each}").ravel()
+        self._values = values.view(f"u{codes_per_byte}").ravel()
 
     @property
     def dimensions(self) -> int:
@@ -100,11 +100,11 @@ class TokenCodec:
         """Return the codes of unit rows, shape (rows, dimensions * bits / 8)."""
         half = 1 << (self.bits - 1)
         whole = np.floor((rows / self._half - self._offsets) / 2).clip(-half, half - 1) + half
-        each = 8 // self.bits
-        parts = whole.astype(np.uint8).reshape(len(rows), -1, each) << (
-            self.bits * np.arange(each, dtype=np.uint8)
+        codes_per_byte = 8 // self.bits
+        shifted = whole.astype(np.uint8).reshape(len(rows), -1, codes_per_byte) << (
+            self.bits * np.arange(codes_per_byte, dtype=np.uint8)
         )
-        codes: NDArray[np.uint8] = np.bitwise_or.reduce(parts, axis=2)
+        codes: NDArray[np.uint8] = np.bitwise_or.reduce(shifted, axis=2)
         return codes.view(np.int8)
 
     def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -126,7 +126,7 @@ class LateInteractionEmbedder(TokenEmbedder):
     """
 
     def __init__(self, path: Path | None = None, *, cache_dir: Path | None = None, threads: int = 0) -> None:
-        self._given = path = path if path is None else path.resolve()
+        self._path = path = path if path is None else path.resolve()
         file = path / "model.onnx" if path is not None and path.is_dir() else path
         self._encoder = BertEncoder(COLBERT, file, cache_dir=cache_dir, threads=threads)
         self._codec: TokenCodec | None = None
@@ -140,10 +140,10 @@ class LateInteractionEmbedder(TokenEmbedder):
             provider, name, dimensions, projection = "bundled", COLBERT.name, DIMENSIONS, PROJECTION_SHA256
             if not encoder.bundled:
                 assert encoder.path is not None
-                provider, name = LATE_INTERACTION, str(self._given)
-                dimensions = self._opened_codec().dimensions
-                own = encoder.path.with_name(PROJECTION_NAME)
-                projection = file_sha256(own, encoder.cache_dir) if own.is_file() else ""
+                provider, name = LATE_INTERACTION, str(self._path)
+                dimensions = self._open_codec().dimensions
+                file = encoder.path.with_name(PROJECTION_NAME)
+                projection = file_sha256(file, encoder.cache_dir) if file.is_file() else ""
             revision = hashlib.sha256(f"{encoder.sha256} {projection} {RECIPE}".encode()).hexdigest()[:12]
             self._model = EmbeddingModel(
                 provider, name, revision, dimensions, COLBERT.pooling, COLBERT.window
@@ -156,28 +156,28 @@ class LateInteractionEmbedder(TokenEmbedder):
 
     def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
         """Tokens of punctuation are left out; a text that has no others is one row, the vector of [CLS]."""
-        codec, pieces = self._opened_codec(), self._windows(texts, DOCUMENT_MARKER)
-        found = []
-        for rows in self._token_rows(pieces, len(texts), whole=True):
+        codec, pieces = self._open_codec(), self._windows(texts, DOCUMENT_MARKER)
+        encoded = []
+        for rows in self._token_rows(pieces, len(texts), keep_cls=True):
             codes = codec.encode(unit_rows(codec.project(rows)))
-            found.append(QuantizedRows(codes, np.ones(len(codes), np.float32)))
-        return found
+            encoded.append(QuantizedRows(codes, np.ones(len(codes), np.float32)))
+        return encoded
 
     def query(self, text: str) -> NDArray[np.float32]:
         """Of a long question the first window is read: each token more costs as much."""
-        (rows,) = self._token_rows(self._windows([text], QUERY_MARKER, most=1), 1, whole=False)
-        return unit_rows(self._opened_codec().project(rows))
+        (rows,) = self._token_rows(self._windows([text], QUERY_MARKER, max_windows=1), 1, keep_cls=False)
+        return unit_rows(self._open_codec().project(rows))
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token vectors as unit rows of the model's hidden size, not projected."""
-        rows = self._token_rows(self._windows(texts, DOCUMENT_MARKER), len(texts), whole=False)
-        return [unit_rows(found) for found in rows]
+        rows = self._token_rows(self._windows(texts, DOCUMENT_MARKER), len(texts), keep_cls=False)
+        return [unit_rows(own) for own in rows]
 
     def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
-        return self._opened_codec().decode(data)
+        return self._open_codec().decode(data)
 
     def _windows(
-        self, texts: Sequence[str], marker: str, most: int | None = None
+        self, texts: Sequence[str], marker: str, max_windows: int | None = None
     ) -> list[tuple[int, int, list[int]]]:
         """Return (text, marks at the beginning, token ids) of each window, of a text at most so many full ones."""
         encoder = self._encoder
@@ -187,33 +187,33 @@ class LateInteractionEmbedder(TokenEmbedder):
                 f"The tokenizer of {encoder.path} has no [CLS] and [SEP], which a BERT reads."
             )
         mark = encoder.token_id(marker)
-        head = [first] if mark is None else [first, mark]
+        opening = [first] if mark is None else [first, mark]
         windows = []
         for number, text in enumerate(texts):
             ids = encoder.token_ids(text)
-            ids = ids if most is None else ids[: most * COLBERT.window]
+            ids = ids if max_windows is None else ids[: max_windows * COLBERT.window]
             for start, end in even_spans(len(ids), COLBERT.window):
-                windows.append((number, len(head), [*head, *ids[start:end], last]))
+                windows.append((number, len(opening), [*opening, *ids[start:end], last]))
         return windows
 
     def _token_rows(
-        self, windows: Sequence[tuple[int, int, list[int]]], texts: int, *, whole: bool
+        self, windows: Sequence[tuple[int, int, list[int]]], texts: int, *, keep_cls: bool
     ) -> list[NDArray[np.float32]]:
-        """Return the hidden states of each text's tokens; with ``whole`` that of [CLS] where there are none."""
+        """Return the hidden states of each text's tokens; with ``keep_cls`` that of [CLS] where there are none."""
         if self._punctuation is None:
-            found = map(self._encoder.token_id, string.punctuation)
-            self._punctuation = frozenset(token for token in found if token is not None)
+            tokens = map(self._encoder.token_id, string.punctuation)
+            self._punctuation = frozenset(token for token in tokens if token is not None)
         rows: list[list[NDArray[np.float32]]] = [[] for _ in range(texts)]
-        starts: dict[int, NDArray[np.float32]] = {}
+        cls_rows: dict[int, NDArray[np.float32]] = {}
         hidden = self._encoder.encode([ids for _, _, ids in windows])
         for (number, skipped, ids), states in zip(windows, hidden, strict=True):
-            kept = [at for at in range(skipped, len(ids) - 1) if ids[at] not in self._punctuation]
-            rows[number].append(states[kept])
-            starts.setdefault(number, states[:1])
+            positions = [at for at in range(skipped, len(ids) - 1) if ids[at] not in self._punctuation]
+            rows[number].append(states[positions])
+            cls_rows.setdefault(number, states[:1])
         joined = [np.concatenate(parts) for parts in rows]
-        return [found if len(found) or not whole else starts[number] for number, found in enumerate(joined)]
+        return [own if len(own) or not keep_cls else cls_rows[number] for number, own in enumerate(joined)]
 
-    def _opened_codec(self) -> TokenCodec:
+    def _open_codec(self) -> TokenCodec:
         if self._codec is None:
             encoder, file, size = self._encoder, PROJECTION, BERT_DIMENSIONS
             if encoder.bundled:
@@ -239,11 +239,11 @@ class LateInteractionEmbedder(TokenEmbedder):
 
 
 def _product(rows: NDArray[np.float32], columns: NDArray[np.float32]) -> NDArray[np.float32]:
-    found = np.empty((len(rows), columns.shape[1]), np.float32)
-    together = max(1, GEMM_PRODUCTS // columns.size)
-    for first in range(0, len(rows), together):
-        np.matmul(rows[first : first + together], columns, out=found[first : first + together])
-    return found
+    product = np.empty((len(rows), columns.shape[1]), np.float32)
+    rows_per_call = max(1, GEMM_PRODUCTS // columns.size)
+    for first in range(0, len(rows), rows_per_call):
+        np.matmul(rows[first : first + rows_per_call], columns, out=product[first : first + rows_per_call])
+    return product
 
 
 def best_cosines(
@@ -266,9 +266,9 @@ def best_cosines(
         return np.zeros((len(starts), len(query)), np.float32)
     codes = quantize_rows(query).data.astype(np.float32)
     lengths = np.sqrt(np.einsum("ij,ij->i", codes, codes))
-    wide = rows.astype(np.float32)
-    norms = np.sqrt(np.einsum("ij,ij->i", wide, wide))
-    cosines = _product(wide, codes.T) / np.where(norms > 0, norms, 1)[:, None]
+    float_rows = rows.astype(np.float32)
+    norms = np.sqrt(np.einsum("ij,ij->i", float_rows, float_rows))
+    cosines = _product(float_rows, codes.T) / np.where(norms > 0, norms, 1)[:, None]
     best: NDArray[np.float32] = np.maximum.reduceat(cosines, starts, axis=0) / lengths
     return best
 
@@ -277,8 +277,8 @@ def max_sim(
     query: NDArray[np.float32], rows: NDArray[np.int8], starts: NDArray[np.int64]
 ) -> NDArray[np.float32]:
     """Return the mean over the query's tokens of `best_cosines`, shape (memories,); 0 for a query without a token."""
-    found = best_cosines(query, rows, starts)
+    cosines = best_cosines(query, rows, starts)
     if not len(query):
         return np.zeros(len(starts), np.float32)
-    means: NDArray[np.float32] = found.mean(axis=1, dtype=np.float64).astype(np.float32)
+    means: NDArray[np.float32] = cosines.mean(axis=1, dtype=np.float64).astype(np.float32)
     return means

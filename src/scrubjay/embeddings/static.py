@@ -103,10 +103,10 @@ class BpeTokenizer:
     def __call__(self, text: str) -> NDArray[np.uint16]:
         """``<s>``, ``</s>`` and ``<unk>`` in the text are those tokens, as in the library; no others are added."""
         parts = _AROUND_SPECIAL.split(text) if "<" in text else [text]
-        ids = [self._ids(part) for part in parts]
+        ids = [self._encode_part(part) for part in parts]
         return np.frombuffer(ids[0] if len(ids) == 1 else b"".join(ids), np.uint16)
 
-    def _ids(self, part: str) -> bytes:
+    def _encode_part(self, part: str) -> bytes:
         special = _SPECIAL.get(part)
         if special is not None or not part:
             return b"" if special is None else array("H", (special,)).tobytes()
@@ -122,25 +122,25 @@ class _UnitCache(dict[str, bytes]):
         self._find: FindMerge = self._search
 
     def __missing__(self, unit: str) -> bytes:
-        ids = array("H", self._merged(unit)).tobytes()
+        ids = array("H", self._merge(unit)).tobytes()
         if len(unit) <= LONGEST_CACHED_UNIT:
             if len(self) >= MAX_CACHED_UNITS:
                 self.clear()
             self[unit] = ids
         return ids
 
-    def _merged(self, unit: str) -> Sequence[int]:
+    def _merge(self, unit: str) -> Sequence[int]:
         run = _RUN.search(unit) if len(unit) > LONGEST_CACHED_UNIT else None
         # No other run of it may be so long that it holds the token by which the long one is told.
         if run is None or unit.count(run[1]) - len(run[0]) >= LONGEST_RUN_TOKEN:
-            ids = self._initial(unit)
+            ids = self._character_ids(unit)
             return (_merge_short if len(ids) <= SHORT_UNIT else _merge_long)(ids, self._find)
-        more = len(run[0]) // LONGEST_RUN_TOKEN - 3
-        short = unit[: run.start()] + unit[run.start() + more * LONGEST_RUN_TOKEN :]
-        ids = array("H", self[short]).tolist()
-        (merged,) = _merge_short(self._initial(run[1] * LONGEST_RUN_TOKEN), self._find)
-        at = ids.index(merged)
-        return [*ids[:at], *[merged] * more, *ids[at:]]
+        omitted = len(run[0]) // LONGEST_RUN_TOKEN - 3
+        shortened = unit[: run.start()] + unit[run.start() + omitted * LONGEST_RUN_TOKEN :]
+        ids = array("H", self[shortened]).tolist()
+        (run_token,) = _merge_short(self._character_ids(run[1] * LONGEST_RUN_TOKEN), self._find)
+        at = ids.index(run_token)
+        return [*ids[:at], *[run_token] * omitted, *ids[at:]]
 
     def _search(self, pair: int, never: int) -> int:
         """Find a pair's merge by binary search; after ``SEARCHES_BEFORE_DICT``, by a dictionary."""
@@ -151,7 +151,7 @@ class _UnitCache(dict[str, bytes]):
         at = bisect_left(table.pairs, pair)
         return table.merges[at] if at < len(table.pairs) and table.pairs[at] == pair else never
 
-    def _initial(self, unit: str) -> list[int]:
+    def _character_ids(self, unit: str) -> list[int]:
         ids: list[int] = []
         for character, one in zip(unit, map(self._table.characters.get, unit), strict=True):
             if one is None:
@@ -181,17 +181,17 @@ def _merge_long(ids: list[int], find: FindMerge) -> list[int]:
     end = len(ids)
     after = list(range(1, end + 1))
     before = list(range(-1, end - 1))
-    waiting: list[tuple[int, int, int, int]] = []
+    heap: list[tuple[int, int, int, int]] = []
 
-    def offer(i: int, j: int) -> None:
+    def push(i: int, j: int) -> None:
         merge = find(ids[i] << 16 | ids[j], NO_MERGE)
         if merge != NO_MERGE:
-            heapq.heappush(waiting, (merge, i, ids[i], ids[j]))
+            heapq.heappush(heap, (merge, i, ids[i], ids[j]))
 
     for i in range(end - 1):
-        offer(i, i + 1)
-    while waiting:
-        merge, i, left, right = heapq.heappop(waiting)
+        push(i, i + 1)
+    while heap:
+        merge, i, left, right = heapq.heappop(heap)
         j = after[i]
         if ids[i] != left or j >= end or ids[j] != right:
             continue  # one of the two has been merged with another since
@@ -199,9 +199,9 @@ def _merge_long(ids: list[int], find: FindMerge) -> list[int]:
         after[i] = after[j]
         if after[i] < end:
             before[after[i]] = i
-            offer(i, after[i])
+            push(i, after[i])
         if before[i] >= 0:
-            offer(before[i], i)
+            push(before[i], i)
     return [one for one in ids if one >= 0]
 
 
@@ -242,28 +242,28 @@ def compile_table(path: Path) -> bytes:
         both = np.array([vocabulary[pair.replace(" ", "")] for pair in pairs], np.uint32)
         bytes_named = [f"<0x{byte:02X}>" for byte in range(256)]
         byte_ids = [vocabulary[name] for name in bytes_named]
-        same = model["byte_fallback"] is True and raw["pre_tokenizer"] is None and specials == _SPECIAL
+        is_expected = model["byte_fallback"] is True and raw["pre_tokenizer"] is None and specials == _SPECIAL
     except OSError as exc:
         raise ProviderError(f"Tokenizer {path} cannot be read: {exc.strerror}.") from exc
     except (KeyError, TypeError, ValueError) as exc:
         raise ProviderError(f"Tokenizer {path} is not a tokenizer file: {exc!r}.") from exc
     words = vocabulary.keys() - _SPECIAL - set(bytes_named)
-    if not same or not all(_UNIT.fullmatch(word.replace("▁", " ")) for word in words):
+    if not is_expected or not all(_UNIT.fullmatch(word.replace("▁", " ")) for word in words):
         raise ProviderError(
             f"Tokenizer {path} is not the byte-fallback BPE that the static model was made with."
         )
     characters = sorted((ord(token), one) for token, one in vocabulary.items() if len(token) == 1)
-    merging = sides[::2] << 16 | sides[1::2]
-    order = np.argsort(merging)
-    head = [
+    keys = sides[::2] << 16 | sides[1::2]
+    order = np.argsort(keys)
+    header = [
         len(characters),
-        len(merging),
+        len(keys),
         *byte_ids,
         *(code for code, _ in characters),
         *(i for _, i in characters),
     ]
-    merges = np.arange(len(merging), dtype=np.uint32) << 16 | both
-    return np.concatenate((np.array(head, np.uint32), merging[order], merges[order])).astype("<u4").tobytes()
+    merges = np.arange(len(keys), dtype=np.uint32) << 16 | both
+    return np.concatenate((np.array(header, np.uint32), keys[order], merges[order])).astype("<u4").tobytes()
 
 
 def _read_compiled(path: Path, expected: str) -> bytes | None:
@@ -274,8 +274,8 @@ def _read_compiled(path: Path, expected: str) -> bytes | None:
     except OSError as exc:
         raise ProviderError(f"Cache {path} cannot be read: {exc.strerror}.", hint=f"rm {path}") from exc
     body = data[len(MAGIC) :]
-    sound = data.startswith(MAGIC) and hashlib.sha256(body).hexdigest() == expected
-    return body if sound else None
+    is_valid = data.startswith(MAGIC) and hashlib.sha256(body).hexdigest() == expected
+    return body if is_valid else None
 
 
 def _unpack(body: bytes) -> BpeTable:
@@ -283,9 +283,9 @@ def _unpack(body: bytes) -> BpeTable:
     characters, merges = int(flat[0]), int(flat[1])
     edges = np.cumsum([2, 256, characters, characters, merges, merges]).tolist()
     byte_ids, codes, ids, pairs, values = (flat[a:b] for a, b in pairwise(edges))
-    own = dict(zip(map(chr, codes.tolist()), ids.tolist(), strict=True))
-    own[" "] = own["▁"]
-    return BpeTable(own, tuple(byte_ids.tolist()), pairs.data, values.data)
+    character_ids = dict(zip(map(chr, codes.tolist()), ids.tolist(), strict=True))
+    character_ids[" "] = character_ids["▁"]
+    return BpeTable(character_ids, tuple(byte_ids.tolist()), pairs.data, values.data)
 
 
 if TYPE_CHECKING:
@@ -334,7 +334,7 @@ class StaticEmbedder:
         return self._model
 
     def embed(self, texts: Sequence[str], *, kind: TextKind = "passage") -> list[NDArray[np.float32]]:
-        table, tokenise = self._opened()
+        table, tokenise = self._load()
         ids = tokenise(texts)
         if table.dtype != np.float32 and sum(map(len, ids)) > BULK_TEXTS:
             table, ids = _used_rows(table, ids)
@@ -342,10 +342,10 @@ class StaticEmbedder:
 
     def tokens(self, texts: Sequence[str]) -> tuple[NDArray[Any], list[NDArray[np.int64]]]:
         """Return the table of token vectors, a row each of any length, and the rows of each text, in order."""
-        table, tokenise = self._opened()
+        table, tokenise = self._load()
         return table, [np.asarray(ids, dtype=np.int64) for ids in tokenise(texts)]
 
-    def _opened(self) -> TableAndTokenizer:
+    def _load(self) -> TableAndTokenizer:
         if self._open is None:
             self._open = self._open_bundled() if self._folder is None else _open_custom(self._folder)
         return self._open
@@ -371,12 +371,12 @@ def _mean_rows(table: NDArray[Any], texts: Sequence[Ids]) -> list[NDArray[np.flo
     """Return the unit mean of each window; the sum has the mean's direction, so nothing is divided."""
     windows = [even_spans(len(ids), STATIC_WINDOW) for ids in texts]
     sums = np.zeros((sum(map(len, windows)), table.shape[1]), dtype=np.float32)
-    into = iter(sums)
+    free_rows = iter(sums)
     for ids, spans in zip(texts, windows, strict=True):
         for start, end in spans:
             # Row after row in float32: the same sum whether the table is float16 or its float32 copy.
             rows = table.take(ids[start:end], axis=0).astype(np.float32, copy=False)
-            np.add.reduce(rows, axis=0, out=next(into))
+            np.add.reduce(rows, axis=0, out=next(free_rows))
     ends = list(accumulate((len(spans) for spans in windows), initial=0))
     units = unit_rows(sums)
     return [units[start:end] for start, end in pairwise(ends)]

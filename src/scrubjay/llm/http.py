@@ -71,20 +71,20 @@ def call_within(
     from concurrent.futures import Future
 
     result: Future[T] = Future()
-    done, lock, ended, abandoned = threading.Event(), threading.Lock(), False, False
+    done, lock, has_ended, abandoned = threading.Event(), threading.Lock(), False, False
 
     def run() -> None:
-        nonlocal ended
-        failed = False
+        nonlocal has_ended
+        has_failed = False
         try:
             result.set_result(call())
         except BaseException as error:  # noqa: BLE001 the caller's thread raises it
             result.set_exception(error)
-            failed = True
+            has_failed = True
         with lock:
-            ended = True
+            has_ended = True
         done.set()
-        if abandoned or failed:
+        if abandoned or has_failed:
             drop()
 
     threading.Thread(target=run, name=THREAD_NAME, daemon=True).start()
@@ -92,7 +92,7 @@ def call_within(
         done.wait(seconds)
     finally:
         with lock:
-            abandoned = not ended
+            abandoned = not has_ended
         if abandoned:
             watched.cut()
     return None if abandoned else result.result()
@@ -148,8 +148,8 @@ def check_encrypted(url: str, section: str, kind: str) -> None:
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
-    local = host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
-    if parts.scheme == "http" and not local:
+    is_local = host in ("localhost", "::1") or (host.startswith("127.") and host.replace(".", "").isdigit())
+    if parts.scheme == "http" and not is_local:
         raise ConfigError(
             f"{section} base_url has http and the host {host}, which is not this machine: memories would cross the "
             "network in the clear. Nothing was sent.",
@@ -206,12 +206,12 @@ class Endpoint:
         with self._pool.lock:
             if self._pool.idle:
                 return self._pool.idle.pop()
-            keyed = {self.header: f"{self.prefix}{self.key}"} if self.key else {}
-            headers = {"Content-Type": "application/json"} | keyed
+            key_header = {self.header: f"{self.prefix}{self.key}"} if self.key else {}
+            headers = {"Content-Type": "application/json"} | key_header
             # A proxy from the environment is honoured, but not on the way to this machine itself.
-            around = urlsplit(self.url).hostname not in ("localhost", "127.0.0.1", "::1")
-            known = self._pool.context = self._pool.context or httpx.create_ssl_context(trust_env=around)
-            client = httpx.Client(headers=headers, timeout=self.timeout, trust_env=around, verify=known)
+            use_proxy = urlsplit(self.url).hostname not in ("localhost", "127.0.0.1", "::1")
+            tls = self._pool.context = self._pool.context or httpx.create_ssl_context(trust_env=use_proxy)
+            client = httpx.Client(headers=headers, timeout=self.timeout, trust_env=use_proxy, verify=tls)
             return _Connection(client, WatchedSocket())
 
     def release(self, connection: _Connection) -> None:
@@ -240,7 +240,7 @@ class _Attempt:
 
 
 def post_json(
-    endpoint: Endpoint, path: str, body: dict[str, Any], lost: str, bounds: CallLimits = NO_LIMITS
+    endpoint: Endpoint, path: str, body: dict[str, Any], lost: str, limits: CallLimits = NO_LIMITS
 ) -> Any:
     """Send a body and return the parsed JSON answer; try again where that can help.
 
@@ -251,16 +251,16 @@ def post_json(
         ProviderError: The service was not reached, answered with an error status, or not with JSON.
     """
     content = json.dumps(body).encode()
-    until = time.monotonic() + bounds.deadline
+    until = time.monotonic() + limits.deadline
     tries = 0
     while True:
         tries += 1
-        answer = _attempt(endpoint, path, content, bounds, until)
+        answer = _attempt(endpoint, path, content, limits, until)
         if answer.content is not None:
             break
         pause = endpoint.backoff * 4 ** (tries - 1) if answer.wait is None else answer.wait
-        late = time.monotonic() + pause >= until
-        if late or not answer.retry or tries == TRIES or pause > MAX_RETRY_WAIT:
+        too_late = time.monotonic() + pause >= until
+        if too_late or not answer.retry or tries == TRIES or pause > MAX_RETRY_WAIT:
             wait_note = f", asking to wait {pause:.0f} s" if pause > MAX_RETRY_WAIT else ""
             count = f" ({tries} tries)" if tries > 1 else ""
             raise ProviderError(
@@ -274,17 +274,17 @@ def post_json(
         raise ProviderError(f"{endpoint.host} {problem}. {lost}") from exc
 
 
-def _attempt(endpoint: Endpoint, path: str, content: bytes, bounds: CallLimits, until: float) -> _Attempt:
+def _attempt(endpoint: Endpoint, path: str, content: bytes, limits: CallLimits, until: float) -> _Attempt:
     connection = endpoint.acquire()
     # A try that begins at the very end still gets a moment: httpx takes no timeout of 0.
     seconds = max(0.001, until - time.monotonic())
     timeout = min(endpoint.timeout, seconds)
-    late = _Attempt(None, f"did not answer within {min(endpoint.timeout, bounds.deadline):g} s", retry=True)
+    late = _Attempt(None, f"did not answer within {min(endpoint.timeout, limits.deadline):g} s", retry=True)
 
-    def ask() -> _Attempt:
-        return _request_once(endpoint, connection, path, content, bounds.largest, timeout) or late
+    def request() -> _Attempt:
+        return _request_once(endpoint, connection, path, content, limits.largest, timeout) or late
 
-    answer = call_within(seconds, ask, connection.socket, connection.client.close)
+    answer = call_within(seconds, request, connection.socket, connection.client.close)
     if answer is None:
         return late
     endpoint.release(connection)

@@ -88,25 +88,25 @@ class CrossEncoderReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        tokenizers, encode, padding = self._files()
-        until = time.monotonic() + deadline
+        tokenizers, encode, padding = self._load()
+        deadline_at = time.monotonic() + deadline
         windows = _cut_windows(
             *tokenizers, replace_surrogates(question.text), [replace_surrogates(text) for text in passages]
         )
-        found = np.full(len(passages), -np.inf)
-        read, took = len(passages), 0.0
+        best_scores = np.full(len(passages), -np.inf)
+        passages_read, batch_seconds = len(passages), 0.0
         for start in range(0, len(windows), BATCH_WINDOWS):
-            begun = time.monotonic()
-            if begun + took > until:
-                read = windows[start][0]  # the first passage with a window that was not read
+            batch_start = time.monotonic()
+            if batch_start + batch_seconds > deadline_at:
+                passages_read = windows[start][0]  # the first passage with a window that was not read
                 break
             batch = windows[start : start + BATCH_WINDOWS]
             values = self._run(encode, [window for _, window in batch], padding)
-            np.maximum.at(found, [place for place, _ in batch], values)
-            took = time.monotonic() - begun
-        if passages and not read:
+            np.maximum.at(best_scores, [place for place, _ in batch], values)
+            batch_seconds = time.monotonic() - batch_start
+        if passages and not passages_read:
             raise ProviderError(f"It read none of {len(passages)} passages in {deadline:g} s. {KEPT_ORDER}")
-        return [float(value) if place < read else None for place, value in enumerate(found)]
+        return [float(value) if place < passages_read else None for place, value in enumerate(best_scores)]
 
     def _run(self, encode: Encoder, windows: Sequence[Any], padding: int) -> NDArray[np.float64]:
         length = max(len(window.ids) for window in windows)
@@ -129,7 +129,7 @@ class CrossEncoderReranker:
             )
         return logits.reshape(-1)
 
-    def _files(self) -> tuple[tuple[Any, Any], Encoder, int]:
+    def _load(self) -> tuple[tuple[Any, Any], Encoder, int]:
         with self._loading:
             if self._loaded is None:
                 path = self._path or _bundled_model()
@@ -174,14 +174,14 @@ def _load_tokenizers(path: Path) -> tuple[tuple[Any, Any], int]:
         plain, pairs = Tokenizer.from_str(text), Tokenizer.from_str(text)
     except Exception as exc:  # the library raises it bare
         raise ProviderError(f"Tokenizer {path} cannot be read: {exc}. {KEPT_ORDER}") from exc
-    own = pairs.truncation or {}
-    window = min(WINDOW_TOKENS, own.get("max_length") or WINDOW_TOKENS)
-    named = (pairs.token_to_id(token) for token in ("[PAD]", "<pad>"))
-    padding = next((number for number in named if number is not None), 0)
+    truncation = pairs.truncation or {}
+    window_size = min(WINDOW_TOKENS, truncation.get("max_length") or WINDOW_TOKENS)
+    padding_ids = (pairs.token_to_id(token) for token in ("[PAD]", "<pad>"))
+    padding = next((number for number in padding_ids if number is not None), 0)
     plain.no_padding()
     plain.no_truncation()
     pairs.no_padding()
-    pairs.enable_truncation(window, stride=min(WINDOW_OVERLAP, window // 8), strategy="only_second")
+    pairs.enable_truncation(window_size, stride=min(WINDOW_OVERLAP, window_size // 8), strategy="only_second")
     return (plain, pairs), padding
 
 
@@ -191,9 +191,9 @@ def _cut_windows(plain: Any, pairs: Any, question: str, passages: Sequence[str])
     spans = plain.encode(question, add_special_tokens=False).offsets
     if len(spans) > half:
         question = question[: spans[half - 1][1]]
-    found = []
+    windows = []
     for place, passage in enumerate(passages):
         # One by one: encode_batch would start threads, after which the library warns at every fork.
         first = pairs.encode(question, passage)
-        found += [(place, window) for window in (first, *first.overflowing)[:MAX_WINDOWS]]
-    return found
+        windows += [(place, window) for window in (first, *first.overflowing)[:MAX_WINDOWS]]
+    return windows

@@ -66,50 +66,50 @@ class LexicalReranker:
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        until = time.monotonic() + deadline
+        deadline_at = time.monotonic() + deadline
         total = math.fsum(question.rarity)
         if not total:
             return [None] * len(passages)
         texts = [text[:MAX_PASSAGE] for text in passages]
-        near = self._meaning(question, texts, total)
-        wanted: dict[str, int] = {}
+        meanings = self._meaning_scores(question, texts, total)
+        word_of_form: dict[str, int] = {}
         for place, group in enumerate(question.groups):
             for form in group.forms:
-                wanted.setdefault(form, place)
-        found: list[float | None] = []
-        for text, meaning in zip(texts, near, strict=True):
-            if time.monotonic() > until:
+                word_of_form.setdefault(form, place)
+        scores: list[float | None] = []
+        for text, meaning in zip(texts, meanings, strict=True):
+            if time.monotonic() > deadline_at:
                 raise ProviderError(
-                    f"It read {len(found)} of {len(texts)} passages in {deadline:g} s. The fused order stands."
+                    f"It read {len(scores)} of {len(texts)} passages in {deadline:g} s. The fused order stands."
                 )
             matches = [
-                TermMatch(a, b, tuple({wanted[form] for form in forms}))
-                for a, b, forms in find_terms(text, wanted)
+                TermMatch(a, b, tuple({word_of_form[form] for form in forms}))
+                for a, b, forms in find_terms(text, word_of_form)
             ]
-            beside = adjacency_score(matches, question.rarity)
-            early = position_score(matches, question.rarity) / total
-            found.append(round(math.fsum((beside, early, meaning)), 6))
-        return found
+            adjacency = adjacency_score(matches, question.rarity)
+            position = position_score(matches, question.rarity) / total
+            scores.append(round(math.fsum((adjacency, position, meaning)), 6))
+        return scores
 
-    def _meaning(self, question: RerankQuery, texts: Sequence[str], total: float) -> list[float]:
+    def _meaning_scores(self, question: RerankQuery, texts: Sequence[str], total: float) -> list[float]:
         if self._tokens is None:
             return [0.0] * len(texts)
         import numpy as np
 
         words = [group.word for group in question.groups]
-        table, found = self._tokens([*words, *(text.lower() for text in texts)])
-        of_words, passages = found[: len(words)], found[len(words) :]
+        table, token_rows = self._tokens([*words, *(text.lower() for text in texts)])
+        word_rows, passages = token_rows[: len(words)], token_rows[len(words) :]
         # A word's idf is shared by the tokens that it is made of.
-        shares = [idf / len(ids) for ids, idf in zip(of_words, question.rarity, strict=True) for _ in ids]
-        rows = np.concatenate(of_words)
+        shares = [idf / len(ids) for ids, idf in zip(word_rows, question.rarity, strict=True) for _ in ids]
+        rows = np.concatenate(word_rows)
         if not len(rows):
             return [0.0] * len(texts)
         tokens, places = np.unique(np.concatenate([rows, *passages]), return_inverse=True)
-        likeness = token_cosines(table, tokens[places[: len(rows)]], tokens)
+        cosines = token_cosines(table, tokens[places[: len(rows)]], tokens)
         weights = np.asarray(shares) / total
         values, first = [], len(rows)
         for ids in passages:
-            values.append(best_window_score(likeness[:, places[first : first + len(ids)]], weights))
+            values.append(best_window_score(cosines[:, places[first : first + len(ids)]], weights))
             first += len(ids)
         return values
 
@@ -168,18 +168,18 @@ def token_cosines(
     return np.asarray((left @ right.T) / left_lengths[:, None] / right_lengths, np.float32)
 
 
-def best_window_score(likeness: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
+def best_window_score(cosines: NDArray[np.float32], weights: NDArray[np.float64]) -> float:
     """Return the best window's sum of weight times the nearest token's cosine, 0 for a passage without a token.
 
-    ``likeness`` has a row for each token of the question and a column for each of the passage.
+    ``cosines`` has a row for each token of the question and a column for each of the passage.
     """
     import numpy as np
 
-    length = likeness.shape[1]
+    length = cosines.shape[1]
     if not length:
         return 0.0
     padded = np.full((len(weights), -(-length // WINDOW_STEP) * WINDOW_STEP), -1.0, np.float32)
-    padded[:, :length] = likeness
+    padded[:, :length] = cosines
     steps = padded.reshape(len(weights), -1, WINDOW_STEP).max(axis=2)
     size = min(WINDOW_TOKENS // WINDOW_STEP, steps.shape[1])
     windows = np.lib.stride_tricks.sliding_window_view(steps, size, axis=1).max(axis=2)

@@ -57,7 +57,7 @@ class RemoteReranker:
         self._name = name
         self._redact = redact
         self._announce = announce
-        self._first = threading.Lock()
+        self._announce_lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name} at {self.host})"
@@ -70,7 +70,7 @@ class RemoteReranker:
     def host(self) -> str:
         return self._endpoint.host
 
-    def _redacted(self, question: str, passages: Sequence[str], longest: int) -> tuple[str, list[str]]:
+    def _redact_all(self, question: str, passages: Sequence[str], longest: int) -> tuple[str, list[str]]:
         """Return the question and the first ``longest`` characters of each passage, redacted.
 
         Stored texts are redacted already, but a store can be older than a rule. Cut last: no half of a secret is left.
@@ -78,7 +78,7 @@ class RemoteReranker:
         query = self._redact(question)
         # A reranker's documents must not be empty.
         texts = [self._redact(text)[:longest].strip() or "-" for text in passages]
-        with self._first:
+        with self._announce_lock:
             announce, self._announce = self._announce, None
         if announce is not None:
             count = sum(map(len, texts)) + len(query)
@@ -105,7 +105,7 @@ class HttpReranker(RemoteReranker):
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        query, documents = self._redacted(question.text, passages, MAX_RERANK_PASSAGE)
+        query, documents = self._redact_all(question.text, passages, MAX_RERANK_PASSAGE)
         body = {"model": self._name, "query": query, "documents": documents}
         answer = post_json(
             self._endpoint, RERANK_PATH, body, KEPT_ORDER, CallLimits(MAX_RERANK_ANSWER, deadline)
@@ -121,19 +121,19 @@ class HttpReranker(RemoteReranker):
 def _parse_scores(answer: Any, expected: int) -> list[float]:
     """Return the scores in the order of the passages; ValueError, LookupError or TypeError for another answer."""
     results = answer["results"] if "results" in answer else answer["data"]
-    found: dict[int, float] = {}
+    scores: dict[int, float] = {}
     for result in results:
-        place, score = result["index"], result["relevance_score"]
-        if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < expected:
+        index, score = result["index"], result["relevance_score"]
+        if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < expected:
             raise ValueError(f"an index that is none of 0 to {expected - 1}")
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             raise ValueError("a score that is not a finite number")
-        if place in found:
-            raise ValueError(f"index {place} twice")
-        found[place] = float(score)
-    if len(found) != expected:
-        raise ValueError(f"{len(found)} scores for {expected} passages")
-    return [found[place] for place in range(expected)]
+        if index in scores:
+            raise ValueError(f"index {index} twice")
+        scores[index] = float(score)
+    if len(scores) != expected:
+        raise ValueError(f"{len(scores)} scores for {expected} passages")
+    return [scores[index] for index in range(expected)]
 
 
 CHAT_TASK: Final = (
@@ -159,7 +159,7 @@ class ChatReranker(RemoteReranker):
     def scores(
         self, question: RerankQuery, passages: Sequence[str], *, deadline: float
     ) -> list[float | None]:
-        query, texts = self._redacted(question.text, passages, MAX_CHAT_PASSAGE)
+        query, texts = self._redact_all(question.text, passages, MAX_CHAT_PASSAGE)
         shown = [{"id": number, "text": escape_markup(text)} for number, text in enumerate(texts, start=1)]
         request = json.dumps({"question": escape_markup(query), "passages": shown}, ensure_ascii=False)
         answer = self._model.complete(CHAT_TASK, request, deadline=deadline, max_bytes=MAX_CHAT_ANSWER)
@@ -182,16 +182,16 @@ def parse_named_ids(answer: object, count: int) -> list[int]:
     """
     if not isinstance(answer, list):
         raise ValueError(f"it is a {type(answer).__name__}")
-    found: dict[int, None] = {}
+    ids: dict[int, None] = {}
     for item in answer:
         number = int(item) if isinstance(item, str) and item.isdecimal() and len(item) < 10 else item
         if isinstance(number, bool) or not isinstance(number, int):
             raise ValueError(f"it holds a {type(item).__name__} that is not an id")
         if 1 <= number <= count:
-            found[number] = None
-    if not found:
+            ids[number] = None
+    if not ids:
         raise ValueError("it names none of the passages")
-    return list(found)
+    return list(ids)
 
 
 def scores_by_place(ids: Sequence[int], count: int) -> list[float]:
@@ -200,6 +200,6 @@ def scores_by_place(ids: Sequence[int], count: int) -> list[float]:
     >>> scores_by_place([2], 3)
     [0.5, 2.0, 0.5]
     """
-    left = (count - len(ids) - 1) / 2
+    rest_score = (count - len(ids) - 1) / 2
     places = {number: count - 1.0 - place for place, number in enumerate(ids)}
-    return [places.get(number, left) for number in range(1, count + 1)]
+    return [places.get(number, rest_score) for number in range(1, count + 1)]
