@@ -24,48 +24,48 @@ MAX_THREADS: Final = 4
 """Calls that run at the same time; more would wait for the interpreter and for the store's one writer."""
 
 
-class _Threaded(Generic[T]):
+class _ThreadedProxy(Generic[T]):
     def __init__(self, twin: T, threads: ThreadPoolExecutor) -> None:
-        self._twin = twin
+        self._target = twin
         self._threads = threads
 
 
-def _in_thread(
+def _run_in_thread(
     method: Callable[Concatenate[T, P], R],
-) -> Callable[Concatenate[_Threaded[T], P], Coroutine[Any, Any, R]]:
+) -> Callable[Concatenate[_ThreadedProxy[T], P], Coroutine[Any, Any, R]]:
     @wraps(method)
-    async def call(self: _Threaded[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def call(self: _ThreadedProxy[T], /, *args: P.args, **kwargs: P.kwargs) -> R:
         loop = asyncio.get_running_loop()
         try:
-            done = loop.run_in_executor(self._threads, partial(method, self._twin, *args, **kwargs))
+            pending = loop.run_in_executor(self._threads, partial(method, self._target, *args, **kwargs))
         except RuntimeError as error:  # the threads were shut down
             raise InputError(
                 "This AsyncMemory was closed. Nothing was done.", hint="open it again"
             ) from error
-        return await done
+        return await pending
 
     return call
 
 
-class AsyncConcepts(_Threaded[Concepts]):
+class AsyncConcepts(_ThreadedProxy[Concepts]):
     """`Concepts` whose calls can be awaited."""
 
-    list = _in_thread(Concepts.list)
-    show = _in_thread(Concepts.show)
-    web = _in_thread(Concepts.web)
-    add = _in_thread(Concepts.add)
-    add_many = _in_thread(Concepts.add_many)
-    add_file = _in_thread(Concepts.add_file)
-    merge = _in_thread(Concepts.merge)
-    rename = _in_thread(Concepts.rename)
-    remove = _in_thread(Concepts.remove)
+    list = _run_in_thread(Concepts.list)
+    show = _run_in_thread(Concepts.show)
+    web = _run_in_thread(Concepts.web)
+    add = _run_in_thread(Concepts.add)
+    add_many = _run_in_thread(Concepts.add_many)
+    add_file = _run_in_thread(Concepts.add_file)
+    merge = _run_in_thread(Concepts.merge)
+    rename = _run_in_thread(Concepts.rename)
+    remove = _run_in_thread(Concepts.remove)
 
 
-class AsyncCategories(_Threaded[Categories]):
+class AsyncCategories(_ThreadedProxy[Categories]):
     """`Categories` whose calls can be awaited."""
 
-    list = _in_thread(Categories.list)
-    show = _in_thread(Categories.show)
+    list = _run_in_thread(Categories.list)
+    show = _run_in_thread(Categories.show)
 
 
 M = TypeVar("M", bound="AsyncMemory")
@@ -74,12 +74,12 @@ M = TypeVar("M", bound="AsyncMemory")
 class AsyncOpening(Generic[M]):
     """A store being opened: await it for the memory, or use it as an asynchronous context manager."""
 
-    def __init__(self, opened: Callable[[], Coroutine[Any, Any, M]]) -> None:
-        self._opened = opened
+    def __init__(self, open_memory: Callable[[], Coroutine[Any, Any, M]]) -> None:
+        self._open_memory = open_memory
         self._memory: M | None = None
 
     def __await__(self) -> Generator[Any, Any, M]:
-        return self._opened().__await__()
+        return self._open_memory().__await__()
 
     if not TYPE_CHECKING:  # a type checker finds the mistake by itself
 
@@ -92,7 +92,7 @@ class AsyncOpening(Generic[M]):
             )
 
     async def __aenter__(self) -> M:
-        self._memory = await self._opened()
+        self._memory = await self._open_memory()
         return self._memory
 
     async def __aexit__(
@@ -102,7 +102,7 @@ class AsyncOpening(Generic[M]):
             await self._memory.close()
 
 
-class AsyncMemory(_Threaded[Memory]):
+class AsyncMemory(_ThreadedProxy[Memory]):
     """`Memory` whose calls can be awaited.
 
     Cancelling a call only stops waiting: what began in its thread is finished, so a write is done or not done.
@@ -139,75 +139,75 @@ class AsyncMemory(_Threaded[Memory]):
     ) -> Self:
         """Return the same store, models and threads for another principal, as `Memory.seen_by`."""
         return type(self)(
-            self._twin.seen_by(user, groups=groups, tenant=tenant, curate=curate), self._threads
+            self._target.seen_by(user, groups=groups, tenant=tenant, curate=curate), self._threads
         )
 
-    sync = _in_thread(Memory.sync)
-    sources = _in_thread(Memory.sources)
-    redactions = _in_thread(Memory.redactions)
-    remove_source = _in_thread(Memory.remove_source)
-    watch = _in_thread(Memory.watch)
-    search = _in_thread(Memory.search)
-    thread = _in_thread(Memory.thread)
-    look = _in_thread(Memory.look)
-    records = _in_thread(Memory.records)
-    timeline = _in_thread(Memory.timeline)
-    conversations = _in_thread(Memory.conversations)
-    conversation = _in_thread(Memory.conversation)
-    conflicts = _in_thread(Memory.conflicts)
-    context = _in_thread(Memory.context)
-    page = _in_thread(Memory.page)
-    vectors = _in_thread(Memory.vectors)
-    get = _in_thread(Memory.get)
-    add = _in_thread(Memory.add)
-    add_many = _in_thread(Memory.add_many)
-    forget = _in_thread(Memory.forget)
-    forget_everything = _in_thread(Memory.forget_everything)
-    update = _in_thread(Memory.update)
-    rewrite = _in_thread(Memory.rewrite)
-    archive = _in_thread(Memory.archive)
-    restore = _in_thread(Memory.restore)
-    feedback = _in_thread(Memory.feedback)
-    history = _in_thread(Memory.history)
-    skills = _in_thread(Memory.skills)
-    audit = _in_thread(Memory.audit)
-    undo_audit = _in_thread(Memory.undo_audit)
-    retain = _in_thread(Memory.retain)
-    consolidate = _in_thread(Memory.consolidate)
-    restore_consolidated = _in_thread(Memory.restore_consolidated)
-    undo = _in_thread(Memory.undo)
-    links = _in_thread(Memory.links)
-    link = _in_thread(Memory.link)
-    unlink = _in_thread(Memory.unlink)
-    export = _in_thread(Memory.export)
-    import_ = _in_thread(Memory.import_)
-    backup = _in_thread(Memory.backup)
-    copy = _in_thread(Memory.copy)
-    embed = _in_thread(Memory.embed)
-    enrich = _in_thread(Memory.enrich)
-    rebuild = _in_thread(Memory.rebuild)
-    build_index = _in_thread(Memory.build_index)
-    drop_index = _in_thread(Memory.drop_index)
-    models = _in_thread(Memory.models)
-    add_model = _in_thread(Memory.add_model)
-    use_model = _in_thread(Memory.use_model)
-    drop_model = _in_thread(Memory.drop_model)
-    status = _in_thread(Memory.status)
+    sync = _run_in_thread(Memory.sync)
+    sources = _run_in_thread(Memory.sources)
+    redactions = _run_in_thread(Memory.redactions)
+    remove_source = _run_in_thread(Memory.remove_source)
+    watch = _run_in_thread(Memory.watch)
+    search = _run_in_thread(Memory.search)
+    thread = _run_in_thread(Memory.thread)
+    look = _run_in_thread(Memory.look)
+    records = _run_in_thread(Memory.records)
+    timeline = _run_in_thread(Memory.timeline)
+    conversations = _run_in_thread(Memory.conversations)
+    conversation = _run_in_thread(Memory.conversation)
+    conflicts = _run_in_thread(Memory.conflicts)
+    context = _run_in_thread(Memory.context)
+    page = _run_in_thread(Memory.page)
+    vectors = _run_in_thread(Memory.vectors)
+    get = _run_in_thread(Memory.get)
+    add = _run_in_thread(Memory.add)
+    add_many = _run_in_thread(Memory.add_many)
+    forget = _run_in_thread(Memory.forget)
+    forget_everything = _run_in_thread(Memory.forget_everything)
+    update = _run_in_thread(Memory.update)
+    rewrite = _run_in_thread(Memory.rewrite)
+    archive = _run_in_thread(Memory.archive)
+    restore = _run_in_thread(Memory.restore)
+    feedback = _run_in_thread(Memory.feedback)
+    history = _run_in_thread(Memory.history)
+    skills = _run_in_thread(Memory.skills)
+    audit = _run_in_thread(Memory.audit)
+    undo_audit = _run_in_thread(Memory.undo_audit)
+    retain = _run_in_thread(Memory.retain)
+    consolidate = _run_in_thread(Memory.consolidate)
+    restore_consolidated = _run_in_thread(Memory.restore_consolidated)
+    undo = _run_in_thread(Memory.undo)
+    links = _run_in_thread(Memory.links)
+    link = _run_in_thread(Memory.link)
+    unlink = _run_in_thread(Memory.unlink)
+    export = _run_in_thread(Memory.export)
+    import_ = _run_in_thread(Memory.import_)
+    backup = _run_in_thread(Memory.backup)
+    copy = _run_in_thread(Memory.copy)
+    embed = _run_in_thread(Memory.embed)
+    enrich = _run_in_thread(Memory.enrich)
+    rebuild = _run_in_thread(Memory.rebuild)
+    build_index = _run_in_thread(Memory.build_index)
+    drop_index = _run_in_thread(Memory.drop_index)
+    models = _run_in_thread(Memory.models)
+    add_model = _run_in_thread(Memory.add_model)
+    use_model = _run_in_thread(Memory.use_model)
+    drop_model = _run_in_thread(Memory.drop_model)
+    status = _run_in_thread(Memory.status)
 
     @property
     def concepts(self) -> AsyncConcepts:
         """The dictionary, as `Memory.concepts`."""
-        return AsyncConcepts(self._twin.concepts, self._threads)
+        return AsyncConcepts(self._target.concepts, self._threads)
 
     @property
     def categories(self) -> AsyncCategories:
         """The hierarchy of topics and folders, as `Memory.categories`."""
-        return AsyncCategories(self._twin.categories, self._threads)
+        return AsyncCategories(self._target.categories, self._threads)
 
     async def close(self) -> None:
         """Wait for running calls, then close the store."""
         await asyncio.to_thread(self._threads.shutdown)
-        await asyncio.to_thread(self._twin.close)
+        await asyncio.to_thread(self._target.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -217,4 +217,4 @@ class AsyncMemory(_Threaded[Memory]):
     ) -> None:
         if not self._borrowed:
             await asyncio.to_thread(self._threads.shutdown)
-            await asyncio.to_thread(self._twin.__exit__, kind, error, trace)
+            await asyncio.to_thread(self._target.__exit__, kind, error, trace)

@@ -61,7 +61,7 @@ class Memory:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        """What modules of this package work with; no part of the public API."""
+        """For the modules of this package; not part of the public API."""
 
     @classmethod
     def open(
@@ -199,9 +199,9 @@ class Memory:
         )  # fmt: skip
         summary = services.sync.sync(self.workspace, path, rules, progress, only=only, enriched=enrich)
         if embed_seconds > 0:
-            done = self.embed(seconds=embed_seconds, progress=progress)
-            seconds = summary.seconds + done.seconds
-            summary = replace(summary, embedded=done.embedded, waiting=done.waiting, seconds=seconds)
+            report = self.embed(seconds=embed_seconds, progress=progress)
+            seconds = summary.seconds + report.seconds
+            summary = replace(summary, embedded=report.embedded, waiting=report.waiting, seconds=seconds)
         return summary
 
     def sources(self) -> list[reports.SourceStatus]:
@@ -1018,9 +1018,9 @@ class Memory:
         )
 
     def undo(self, run: str) -> reports.UndoReport:
-        """Undo a consolidation: what it made is removed, and what it archived is active again.
+        """Undo a consolidation: remove the memories it made, and make those it archived active again.
 
-        What a person archived, restored or edited since stays as it is.
+        Memories that a person archived, restored or edited since stay as they are.
 
         Args:
             run: Id of the run, or its shortest unique prefix.
@@ -1145,8 +1145,8 @@ class Memory:
             StoreBusyError: Another process copies to it.
             StoreError: It was interrupted (run it again), or the copy is not the same.
         """
-        wanted = None if all_tenants else (tenant or self.workspace.scope.tenant,)
-        return services.exports.copy_tenants(self.workspace.store, str(to), wanted, progress)
+        tenants = None if all_tenants else (tenant or self.workspace.scope.tenant,)
+        return services.exports.copy_tenants(self.workspace.store, str(to), tenants, progress)
 
 
 def _as_list(ids: str | Sequence[str]) -> list[str]:

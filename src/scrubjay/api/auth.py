@@ -109,11 +109,11 @@ class TokenStore:
 
     def find(self, secret: str, now: float | None = None) -> Token | None:
         """Return the unexpired token of a secret. Every token is compared, in constant time."""
-        digest, found = _hash_secret(secret), None
+        digest, match = _hash_secret(secret), None
         for token in self.all():
             if hmac.compare_digest(token.hash, digest):
-                found = token
-        return None if found is None or found.expired(time.time() if now is None else now) else found
+                match = token
+        return None if match is None or match.expired(time.time() if now is None else now) else match
 
     def in_force(self, digest: str) -> Token | None:
         """Return the token with this hash unless it was revoked or has expired."""
@@ -142,12 +142,12 @@ class TokenStore:
     def revoke(self, name: str) -> Token:
         """Remove a token."""
         with self._locked() as tokens:
-            found = next((token for token in tokens if token.name == name), None)
-            if found is None:
+            revoked = next((token for token in tokens if token.name == name), None)
+            if revoked is None:
                 names = ", ".join(token.name for token in tokens) or "none"
                 raise NotFoundError(f"No token is named {name}; existing: {names}. Nothing was changed.")
-            self._write([token for token in tokens if token is not found])
-        return found
+            self._write([token for token in tokens if token is not revoked])
+        return revoked
 
     def _load(self, mode: int) -> tuple[Token, ...]:
         if sys.platform != "win32" and mode & 0o077:

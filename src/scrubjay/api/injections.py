@@ -59,20 +59,20 @@ class Injection:
 
 
 def in_context(injections: Iterable[Injection]) -> list[Injection]:
-    """Return those that the model of a session has before it: the last fresh one and what came after it.
+    """Return those in the context of a session's model: the last fresh one and all after it.
 
     ``injections`` are those of one session, the earliest first.
     """
-    found: list[Injection] = []
+    visible: list[Injection] = []
     for injection in injections:
         if injection.fresh:
-            found.clear()
-        found.append(injection)
-    return found
+            visible.clear()
+        visible.append(injection)
+    return visible
 
 
 def times_in_context(injections: Iterable[Injection]) -> dict[str, float]:
-    """Return the ids of the memories that the model of a session has before it, in the order they came.
+    """Return the ids of the memories in the context of a session's model, in the order they came.
 
     With each is the time at which it came last, in seconds since 1970. ``injections`` are those of one session, the
     earliest first.
@@ -117,8 +117,8 @@ class InjectionLog:
 
     def sessions(self, limit: int) -> list[list[Injection]]:
         """Return the injections of each session, the latest session first, at most ``limit``."""
-        found = (self._read(path) for path in self._paths()[:limit])
-        return [injections for injections in found if injections]
+        sessions = (self._read(path) for path in self._paths()[:limit])
+        return [injections for injections in sessions if injections]
 
     def tidy(self) -> None:
         """Remove the files of all but the latest `MAX_SESSIONS`."""
@@ -151,10 +151,10 @@ class InjectionLog:
                 lines = file.read().splitlines()
         except OSError:
             return []
-        found = []
+        injections = []
         for line in lines:
             try:
-                found.append(Injection(**json.loads(line)))
+                injections.append(Injection(**json.loads(line)))
             except (ValueError, TypeError):
                 continue
-        return found
+        return injections

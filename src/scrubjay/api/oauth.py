@@ -142,7 +142,7 @@ class OAuthVerifier:
                 options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
             )
         except jwt.PyJWTError as error:
-            raise InvalidTokenError(_reason(error)) from error
+            raise InvalidTokenError(_rejection_reason(error)) from error
         return self._principal(claims)
 
     async def check(self) -> int:
@@ -159,17 +159,17 @@ class OAuthVerifier:
     async def _find_key(self, algorithm: str, kid: object) -> dict[str, Any]:
         if self._clock() - self._read_at >= KEYS_SECONDS:
             await self._refresh()
-        found = self._match(algorithm, kid)
-        if found is None:  # the issuer may have new keys
+        key = self._key_for(algorithm, kid)
+        if key is None:  # the issuer may have new keys
             await self._refresh()
-            found = self._match(algorithm, kid)
-        if found is None:
+            key = self._key_for(algorithm, kid)
+        if key is None:
             raise InvalidTokenError("The access token is signed with a key that its issuer does not have.")
-        return found
+        return key
 
-    def _match(self, algorithm: str, kid: object) -> dict[str, Any] | None:
+    def _key_for(self, algorithm: str, kid: object) -> dict[str, Any] | None:
         type_, curves = KEY_TYPES[algorithm]
-        found = [
+        keys = [
             key
             for key in self._keys
             if key["kty"] == type_
@@ -177,15 +177,15 @@ class OAuthVerifier:
             and key.get("alg", algorithm) == algorithm
             and (kid is None or key.get("kid") == kid)
         ]
-        return found[0] if len(found) == 1 or (found and kid is not None) else None
+        return keys[0] if len(keys) == 1 or (keys and kid is not None) else None
 
     async def _refresh(self) -> None:
         """Read the keys, unless another request just has; raise if there are none to use."""
-        asked = self._clock()
+        requested_at = self._clock()
         async with self._lock:
             now = self._clock()
-            spent = len(self._fetches) == MAX_FETCHES and now - self._fetches[0] < FETCHES_SECONDS
-            if not spent and self._fetched_at <= asked:
+            is_limited = len(self._fetches) == MAX_FETCHES and now - self._fetches[0] < FETCHES_SECONDS
+            if not is_limited and self._fetched_at <= requested_at:
                 self._fetches.append(now)
                 try:
                     await self.check()
@@ -200,10 +200,10 @@ class OAuthVerifier:
 
     def _principal(self, claims: Mapping[str, Any]) -> VerifiedToken:
         settings = self.settings
-        user = _name(claims, settings.user_claim)
-        tenant = _name(claims, settings.tenant_claim) if settings.tenant_claim else self._tenant
-        groups = tuple(_names(claims, settings.groups_claim)) if settings.groups_claim else ()
-        granted = _granted(claims)
+        user = _name_claim(claims, settings.user_claim)
+        tenant = _name_claim(claims, settings.tenant_claim) if settings.tenant_claim else self._tenant
+        groups = tuple(_names_claim(claims, settings.groups_claim)) if settings.groups_claim else ()
+        granted = _granted_scopes(claims)
         scopes = tuple(scope for scope in SCOPES if self.scope_name(scope) in granted)
         if not scopes:
             raise ForbiddenError(
@@ -226,7 +226,7 @@ def check_issuer(settings: Settings) -> int:
     return asyncio.run(OAuthVerifier(settings.oauth, settings.tenant).check())
 
 
-def _reason(error: Exception) -> str:
+def _rejection_reason(error: Exception) -> str:
     import jwt
 
     if isinstance(error, jwt.MissingRequiredClaimError):
@@ -244,25 +244,26 @@ def _reason(error: Exception) -> str:
     )
 
 
-def _name(claims: Mapping[str, Any], claim: str) -> str:
+def _name_claim(claims: Mapping[str, Any], claim: str) -> str:
     value = claims.get(claim)
     if not isinstance(value, str) or not value or not is_valid_name(value):
         raise InvalidTokenError(f"The access token's claim {claim} is missing or not a valid name.")
     return value
 
 
-def _names(claims: Mapping[str, Any], claim: str) -> list[str]:
+def _names_claim(claims: Mapping[str, Any], claim: str) -> list[str]:
     """Return the names in a claim, which a user who is in no group may lack."""
     value = claims.get(claim, [])
     values = [value] if isinstance(value, str) else value
-    if not isinstance(values, list) or not all(
+    valid = isinstance(values, list) and all(
         isinstance(one, str) and one and is_valid_name(one) for one in values
-    ):
+    )
+    if not valid:
         raise InvalidTokenError(f"The access token's claim {claim} is not a list of valid names.")
     return list(dict.fromkeys(values))
 
 
-def _granted(claims: Mapping[str, Any]) -> set[str]:
+def _granted_scopes(claims: Mapping[str, Any]) -> set[str]:
     """Return the scopes of a token: ``scope`` (RFC 9068), or ``scp`` as Entra and Okta call it."""
     value = claims.get("scope", claims.get("scp", ""))
     if isinstance(value, str):
@@ -281,28 +282,28 @@ async def _fetch_keys(issuer: str) -> list[dict[str, Any]]:
         ):
             metadata = await _fetch_metadata(client, issuer)
             address = metadata.get("jwks_uri")
-            secure = isinstance(address, str) and (
+            is_secure = isinstance(address, str) and (
                 address.startswith("https://") or (local and is_loopback_url(address))
             )
-            if not secure:
+            if not is_secure:
                 raise ProviderError(
                     f"The issuer {issuer} names no https address of its keys. No access token is accepted."
                 )
-            found = await _fetch_json(client, str(address))
+            key_set = await _fetch_json(client, str(address))
     except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
         raise ProviderError(
-            f"The issuer {issuer} cannot be reached ({_cause(error)}). No access token can be checked.",
+            f"The issuer {issuer} cannot be reached ({_system_message(error)}). No access token can be checked.",
             hint="check [oauth] issuer, that this machine reaches it, and trusts its certificate (SSL_CERT_FILE)",
         ) from error
-    listed = found.get("keys") if found is not None else None
-    keys = [key for key in listed if _is_usable(key)] if isinstance(listed, list) else []
+    listed_keys = key_set.get("keys") if key_set is not None else None
+    keys = [key for key in listed_keys if _is_usable(key)] if isinstance(listed_keys, list) else []
     if not keys:
         raise ProviderError(f"The issuer {issuer} has no key to verify tokens. No access token is accepted.")
     return keys
 
 
-def _cause(error: BaseException) -> str:
-    """Return what the system said, which an HTTP client may keep in an error's causes."""
+def _system_message(error: BaseException) -> str:
+    """Return the system's message, which an HTTP client may keep in an error's causes."""
     causes = [error]
     while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None:
         causes.append(cause)
@@ -326,23 +327,23 @@ def _is_usable(key: object) -> bool:
 async def _fetch_metadata(client: httpx.AsyncClient, issuer: str) -> dict[str, Any]:
     parts = urlsplit(issuer)
     path = parts.path.rstrip("/")
-    places = (
+    addresses = (
         f"{parts.scheme}://{parts.netloc}/.well-known/oauth-authorization-server{path}",
         f"{issuer.rstrip('/')}/.well-known/openid-configuration",
     )
-    for place in places:
-        found = await _fetch_json(client, place)
-        if found is None:
+    for address in addresses:
+        metadata = await _fetch_json(client, address)
+        if metadata is None:
             continue
-        if found.get("issuer") != issuer:
+        if metadata.get("issuer") != issuer:
             raise ConfigError(
-                f"[oauth] issuer is {issuer}, but its metadata is of {str(found.get('issuer'))!r:.200}. "
+                f"[oauth] issuer is {issuer}, but its metadata is of {str(metadata.get('issuer'))!r:.200}. "
                 "No access token is accepted.",
                 hint="write the issuer exactly as its metadata does, with or without a slash at the end",
             )
-        return found
+        return metadata
     raise ProviderError(
-        f"The issuer {issuer} has no metadata at {' or '.join(places)}. No access token can be checked.",
+        f"The issuer {issuer} has no metadata at {' or '.join(addresses)}. No access token can be checked.",
         hint="check [oauth] issuer",
     )
 
@@ -360,7 +361,7 @@ async def _fetch_json(client: httpx.AsyncClient, url: str) -> dict[str, Any] | N
             if len(body) > MAX_RESPONSE_BYTES:
                 return None
     try:
-        found = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None

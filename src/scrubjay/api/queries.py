@@ -30,50 +30,50 @@ PROFILE_SHARE: Final = 5
 
 def _search(memory: Memory, arguments: Arguments) -> Any:
     explain = bool(arguments.get("explain", False))
-    return serializers.answer_fields(_checked(memory, memory.search, arguments), explain=explain)
+    return serializers.answer_fields(_query_checked(memory, memory.search, arguments), explain=explain)
 
 
 def _thread(memory: Memory, arguments: Arguments) -> Any:
-    return serializers.thread_fields(_checked(memory, memory.thread, arguments))
+    return serializers.thread_fields(_query_checked(memory, memory.thread, arguments))
 
 
-def _checked(memory: Memory, ask: Callable[..., T], arguments: Arguments) -> T:
-    """Return what a query finds; if that is nothing, ``silence`` names a filter value that no memory has."""
+def _query_checked(memory: Memory, query: Callable[..., T], arguments: Arguments) -> T:
+    """Return a query's answer; if it is empty, ``silence`` names a filter value that no memory has."""
     from scrubjay.services.workspace import check_filters
 
-    found: Any = ask(**arguments)
+    answer: Any = query(**arguments)
     try:
-        checked: T = check_filters(memory.workspace, ask, arguments, found)
+        checked: T = check_filters(memory.workspace, query, arguments, answer)
     except InputError as error:
-        checked = replace(found, silence=str(error))
+        checked = replace(answer, silence=str(error))
     return checked
 
 
-def _recall(memory: Memory, arguments: Arguments) -> Any:
+def _context_or_profile(memory: Memory, arguments: Arguments) -> Any:
     """Answer with the ``otherwise`` parts, on a smaller budget, if nothing is surely relevant.
 
-    ``revisions`` let `_unchanged` tell whether the text still holds.
+    ``revisions`` let `_are_unchanged` check whether the text still holds.
     """
     from scrubjay.memory import Memory
 
-    unchecked = Memory(replace(memory.workspace, checks_files=False))
+    fast_memory = Memory(replace(memory.workspace, checks_files=False))
     otherwise = arguments.pop("otherwise", ())
     arguments["unprompted"] = True
-    context = unchecked.context(**arguments)
+    context = fast_memory.context(**arguments)
     if not context.text and otherwise:
         budget = min(arguments["budget"], FALLBACK_TOKENS) * PROFILE_SHARE
-        context = unchecked.context(**(arguments | {"parts": otherwise, "budget": budget}))
+        context = fast_memory.context(**(arguments | {"parts": otherwise, "budget": budget}))
     ids = [citation.id for citation in context.memories]
     return {"text": context.text, "memories": len(ids), "revisions": _revisions(memory, ids)}
 
 
-def _unchanged(memory: Memory, arguments: Arguments) -> Any:
+def _are_unchanged(memory: Memory, arguments: Arguments) -> Any:
     known = arguments["revisions"]
     return _revisions(memory, list(known)) == known
 
 
 def _revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
-    """Return a text for each existing memory that differs whenever the memory was changed."""
+    """Return a text for each existing memory that changes whenever the memory does."""
     with memory.workspace.reader() as reader:
         records = reader.get(ids)
     return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
@@ -83,8 +83,8 @@ QUERIES: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {
     "search": _search,
     "thread": _thread,
     "context": lambda memory, arguments: serializers.to_plain(memory.context(**arguments)),
-    "recall": _recall,
-    "unchanged": _unchanged,
+    "recall": _context_or_profile,
+    "unchanged": _are_unchanged,
     "get": lambda memory, arguments: serializers.fetched_fields(memory.get(**arguments)),
 }
 
@@ -117,13 +117,13 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         hooks: Hook settings.
         event: ``name``, ``folder``, ``session`` and ``prompt``, as far as the agent sends them. ``known`` are the ids
             of the memories that the session has already, each with the time at which it got them, ``first`` tells
-            whether no prompt of it was answered yet, and ``start`` whether what belongs to its start is still to be
-            told. ``seconds`` is the time for the answer.
+            whether no prompt of it was answered yet, and ``start`` whether the context of its start is still pending.
+            ``seconds`` is the time for the answer.
 
     Raises:
         InputError: The event has no context.
     """
-    until = time.monotonic() + float(event.get("seconds") or 0.0)
+    deadline_at = time.monotonic() + float(event.get("seconds") or 0.0)
     name = event.get("name")
     if name not in ANSWERED_EVENTS:
         raise InputError(f"Event {name!r} has no context.", hint=f"one of {', '.join(ANSWERED_EVENTS)}")
@@ -133,7 +133,7 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
     start = None
     if name == "session-start" or (event.get("start") and "session-start" in hooks.events):
         start = _query_context(
-            memory, hooks, event, None, known=known, budget=hooks.start_tokens, until=until
+            memory, hooks, event, None, known=known, budget=hooks.start_tokens, until=deadline_at
         )
         known |= dict.fromkeys((citation.id for citation in start.memories), time.time())
     answer = None
@@ -142,21 +142,21 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
         first = bool(event.get("first"))
         answer = _query_context(
             memory, hooks, event, prompt, known=known, first=first, parts=("relevant",),
-            budget=hooks.first_tokens if first else hooks.prompt_tokens, until=until,
+            budget=hooks.first_tokens if first else hooks.prompt_tokens, until=deadline_at,
         )  # fmt: skip
-    built = [context for context in (start, answer) if context is not None]
-    found = [context for context in built if context.text]
-    memories = [citation for context in found for citation in context.memories]
+    contexts = [context for context in (start, answer) if context is not None]
+    filled = [context for context in contexts if context.text]
+    memories = [citation for context in filled for citation in context.memories]
     return {
-        "text": "\n".join(context.text for context in found),
+        "text": "\n".join(context.text for context in filled),
         "cited": [citation_label(citation) for citation in memories],
-        "tokens": sum(context.tokens for context in found),
+        "tokens": sum(context.tokens for context in filled),
         "memories": [
             {"id": one.id, "part": one.part, "tokens": one.tokens}
             | ({} if one.relevance is None else {"relevance": one.relevance})
             for one in memories
         ],
-        "stale": any(STALE_STORE in context.partial for context in built),
+        "stale": any(STALE_STORE in context.partial for context in contexts),
     }
 
 

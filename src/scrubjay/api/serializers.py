@@ -70,9 +70,9 @@ def answer_fields(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
     }
 
 
-def _result_fields(found: Iterable[Result], *, explain: bool) -> list[dict[str, Any]]:
+def _result_fields(answers: Iterable[Result], *, explain: bool) -> list[dict[str, Any]]:
     results = []
-    for result in found:
+    for result in answers:
         plain = to_plain(result)
         explanation = plain.pop("explanation")
         for name in OPTIONAL_RESULT_FIELDS:
@@ -187,17 +187,12 @@ def _iso_time(micros: int | None) -> str | None:
     return None if micros is None else iso_seconds(micros)
 
 
-DEFAULT_VALUES: Final[Mapping[str, Any]] = {
-    "status": "active",
-    "origin": "owner",
-    "confidence": 1.0,
-    "pinned": False,
-}
+DEFAULT_VALUES: Final = {"status": "active", "origin": "owner", "confidence": 1.0, "pinned": False}
 """Values that compact results leave out."""
-CITED_FIELDS: Final = frozenset({"path", "line_start", "line_end", "explanation"})
+OMITTED_FIELDS: Final = frozenset({"path", "line_start", "line_end", "explanation"})
 """Fields that compact results leave out: the citation contains them, or they explain."""
 QUOTE_PREFIX: Final = "> "
-_DELIMITER_LIKE: Final = re.compile(r"[<\ufe64\uff1c](?=[\s/]*scrubjay-memories)", re.IGNORECASE)
+_DELIMITER: Final = re.compile(r"[<\ufe64\uff1c](?=[\s/]*scrubjay-memories)", re.IGNORECASE)
 
 
 def compact_answer(answer: Answer) -> dict[str, Any]:
@@ -211,7 +206,7 @@ def compact_answer(answer: Answer) -> dict[str, Any]:
 
 def compact_fetched(report: FetchReport) -> dict[str, Any]:
     fetched = fetched_fields(report)
-    memories = [_compact(memory) for memory in fetched.pop("memories")]
+    memories = [_compact_memory(memory) for memory in fetched.pop("memories")]
     return {"memories": memories} | drop_defaults(fetched)
 
 
@@ -241,20 +236,17 @@ def path_text(reached: ReachedMemory, itself: str = "") -> str:
 
 def compact_context(context: Context) -> dict[str, Any]:
     ids = [citation.id for citation in context.memories]
-    rest = {
-        "left_out": len(context.left_out),
-        "silence": context.silence,
-        "partial": list(context.partial),
-    }
+    left_out = len(context.left_out)
+    rest = {"left_out": left_out, "silence": context.silence, "partial": list(context.partial)}
     return {"text": context.text, "tokens": context.tokens, "ids": ids} | drop_defaults(rest)
 
 
 def _compact_result(result: Result) -> dict[str, Any]:
-    return _compact(to_plain(result)) | {"score": round(result.score, 3)}
+    return _compact_memory(to_plain(result)) | {"score": round(result.score, 3)}
 
 
-def _compact(memory: Mapping[str, Any]) -> dict[str, Any]:
-    return drop_defaults({name: value for name, value in memory.items() if name not in CITED_FIELDS})
+def _compact_memory(memory: Mapping[str, Any]) -> dict[str, Any]:
+    return drop_defaults({name: value for name, value in memory.items() if name not in OMITTED_FIELDS})
 
 
 def drop_defaults(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -300,19 +292,16 @@ _PROJECT_DIGITS: Final = re.compile(r"-[0-9a-f]{6}$")
 
 def mentioned_ids(fields: Mapping[str, Any]) -> set[str]:
     """Return the ids that the text of a search, thread or get names."""
-    found: set[str] = set()
+    ids: set[str] = set()
     for memory in (*fields.get("results", fields.get("memories", ())), *fields.get("nearest", ())):
-        found |= {
-            memory["id"],
-            *(each["id"] for each in memory.get("evidence", ()) if isinstance(each, dict)),
-        }
-        found |= {one for name in ("newer", "replaced_by", "contradicts") for one in memory.get(name, ())}
-        found |= {*_MEMORY_ID.findall(memory.get("way", ""))}
-    return found
+        ids |= {memory["id"], *(each["id"] for each in memory.get("evidence", ()) if isinstance(each, dict))}
+        ids |= {one for name in ("newer", "replaced_by", "contradicts") for one in memory.get(name, ())}
+        ids |= {*_MEMORY_ID.findall(memory.get("way", ""))}
+    return ids
 
 
 def results_text(answer: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
-    return _found_text(answer, "results", names) + _notes_text(answer)
+    return _entries_text(answer, "results", names) + _notes_text(answer)
 
 
 def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
@@ -326,7 +315,7 @@ def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> st
 
 def thread_text(thread: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
     omitted = f"\n{thread['left_out']} more were omitted." if "left_out" in thread else ""
-    return _found_text(thread, "memories", names) + omitted + _notes_text(thread)
+    return _entries_text(thread, "memories", names) + omitted + _notes_text(thread)
 
 
 def context_text(context: Mapping[str, Any], _names: TextNames = NO_NAMES) -> str:
@@ -358,7 +347,7 @@ def quote_text(text: str) -> str:
     >>> quote_text("a </scrubjay-memories> b")
     '<scrubjay-memories>\na &lt;/scrubjay-memories> b\n</scrubjay-memories>'
     """
-    return f"{BLOCK_OPEN}\n{_DELIMITER_LIKE.sub('&lt;', text)}\n{BLOCK_CLOSE}"
+    return f"{BLOCK_OPEN}\n{_DELIMITER.sub('&lt;', text)}\n{BLOCK_CLOSE}"
 
 
 NOTHING_FOUND: Final = "Nothing was found."
@@ -367,15 +356,15 @@ NEAREST: Final = "The nearest, all weak matches:"
 NOT_ESTIMATED: Final = "Relevance is not estimated here: some may be about something else."
 
 
-def _found_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:
+def _entries_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:
     entries = [_entry_text(memory, names) for memory in answer[name]]
     if not entries and "nearest" in answer:
         nearest = [_entry_text(memory, names) for memory in answer["nearest"]]
         return f"{NOTHING_ANSWERS} {NEAREST}\n" + quote_text("\n".join(nearest))
     if not entries:
         return NOTHING_ANSWERS if answer.get("silence") else NOTHING_FOUND
-    unsure = name == "results" and all(memory.get("relevance") is None for memory in answer[name])
-    return (f"{NOT_ESTIMATED}\n" if unsure else "") + quote_text("\n".join(entries))
+    is_unestimated = name == "results" and all(memory.get("relevance") is None for memory in answer[name])
+    return (f"{NOT_ESTIMATED}\n" if is_unestimated else "") + quote_text("\n".join(entries))
 
 
 def _entry_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool = False) -> str:
@@ -383,28 +372,28 @@ def _entry_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool = Fa
 
     The line begins with the id, the date and marks of ours, up to a comma; what others wrote comes behind it.
     """
-    place = _place(memory, names, whole=whole)
-    marks = [names.id(memory["id"]), *_marks(memory, names, place)]
+    place = _place_text(memory, names, whole=whole)
+    marks = [names.id(memory["id"]), *_metadata_marks(memory, names, place)]
     marks += ["pinned"] if whole and memory.get("pinned") else []
     parts = [place]
     parts += [f"agent {memory['agent']}"] if whole and memory.get("agent") else []
     parts += [f"tags {', '.join(memory['tags'])}"] if whole and memory.get("tags") else []
     parts += [f"by {_MEMORY_ID.sub(lambda id: names.id(id[0]), memory['way'])}"] if "way" in memory else []
-    free = " | ".join(single_line(part).replace("|", "¦") for part in parts if part)
-    lines = [f"{' '.join(marks)}, {free}" if free else " ".join(marks)]
-    lines.append(_quoted(memory["content"] if whole else memory["snippet"]))
-    for each in memory.get("evidence", ()) if whole else ():
-        known = " ".join((names.id(each["id"]), *_marks(each, names)))
-        lines += [f"evidence {known}", _quoted(each["content"])]
+    description = " | ".join(single_line(part).replace("|", "¦") for part in parts if part)
+    lines = [f"{' '.join(marks)}, {description}" if description else " ".join(marks)]
+    lines.append(_quote_lines(memory["content"] if whole else memory["snippet"]))
+    for piece in memory.get("evidence", ()) if whole else ():
+        piece_marks = " ".join((names.id(piece["id"]), *_metadata_marks(piece, names)))
+        lines += [f"evidence {piece_marks}", _quote_lines(piece["content"])]
     return "\n".join(lines)
 
 
-def _quoted(text: str) -> str:
+def _quote_lines(text: str) -> str:
     return prefix_lines(text.strip(), QUOTE_PREFIX)
 
 
-def _marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list[str]:
-    """Return the date of a memory unless its place tells it, and what is unusual, in words of ours but for the role."""
+def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list[str]:
+    """Return a memory's date, unless its place contains it, and unusual values; all but the role are our words."""
     status, origin, tier, date = (memory.get(name) for name in ("status", "origin", "tier", "date"))
     marks = ["weak match"] if memory.get("weak") else []
     marks += [date[:10]] if date and date[:10] not in place else []
@@ -425,16 +414,13 @@ def _marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list
 VALIDITY: Final = (("from", "valid_from"), ("until", "valid_until"))
 
 
-def _place(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
+def _place_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
     """Return file and lines, conversation and turn, or title; and the project where it is not the caller's."""
     path = names.references[memory["id"]].path if memory["id"] in names.references else ""
     if memory.get("session"):
         session = memory["session"] if whole else memory["session"][:SESSION_LABEL_LENGTH]
-        place = (
-            f"session {session} turn {memory['turn']}"
-            if memory.get("turn") is not None
-            else f"session {session}"
-        )
+        turn = f" turn {memory['turn']}" if memory.get("turn") is not None else ""
+        place = f"session {session}{turn}"
     elif path:
         where = memory["citation"].rpartition(path)[2]
         first, _, last = where.removeprefix(":").partition("-")
@@ -448,7 +434,7 @@ def _place(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
 
 
 def _notes_text(answer: Mapping[str, Any]) -> str:
-    """Return what a model can act on: that its question was cut, that files are newer, the time it asked about."""
+    """Return the notes that a model can act on: a cut question, newer files, the time it asked about."""
     as_of = [f"As of {answer['as_of'][:10]}."] if answer.get("as_of") else []
     notes = [str(reason) for reason in answer.get("partial", ()) if isinstance(reason, Notice)]
     return "".join(f"\n{single_line(note)}" for note in as_of + notes)

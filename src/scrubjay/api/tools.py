@@ -1,7 +1,7 @@
 """Tools: the one table of operations that agents call, with their schemas, argument checks and dispatch.
 
-A model reads the schemas before every conversation, so every word in them costs tokens. What they leave out, such as
-ranges, `Memory` checks.
+A model reads the schemas before every conversation, so every word in them costs tokens. `Memory` checks what
+they leave out, such as ranges.
 """
 
 from __future__ import annotations
@@ -129,11 +129,8 @@ def _type_error(value: Any, schema: Mapping[str, Any]) -> str:
         return "" if fits else f"one of {', '.join(schema['enum'])}"
     if schema["type"] == "array":
         item = schema["items"]
-        if (
-            isinstance(value, list)
-            and len(value) <= MAX_ITEMS
-            and not any(_type_error(each, item) for each in value)
-        ):
+        fits = isinstance(value, list) and len(value) <= MAX_ITEMS
+        if fits and not any(_type_error(each, item) for each in value):
             return ""
         return f"a list of {'texts' if item['type'] == 'string' else 'whole numbers'}, at most {MAX_ITEMS:,}"
     if schema["type"] == "string":
@@ -190,7 +187,7 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plural_arguments(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as `Memory` takes them: a list of what the model gives one of."""
+    """Return the arguments as `Memory` takes them: some single values as lists."""
     values: dict[str, Any] = {}
     for name, value in arguments.items():
         option = _SEARCH_ARGUMENTS.get(name)

@@ -62,19 +62,19 @@ def iso_seconds(micros: int) -> str:
     return to_datetime(micros).isoformat(timespec="seconds")
 
 
-def to_local(at: int, place: tzinfo | None = None) -> datetime:
+def to_local(at: int, zone: tzinfo | None = None) -> datetime:
     """Return naive local time in ``zone``; None is this machine's zone.
 
     >>> to_local(1000000, UTC).isoformat()
     '1970-01-01T00:00:01'
     """
-    return to_datetime(at).astimezone(place).replace(tzinfo=None)
+    return to_datetime(at).astimezone(zone).replace(tzinfo=None)
 
 
-def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTime | None:
+def parse_when(value: str | date | None, zone: tzinfo | None = None) -> EventTime | None:
     """Parse ISO text, a date or a datetime into an `EventTime`.
 
-    ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month or day in ``place``, the zone of local times
+    ``2026``, ``2026-03`` and ``2026-03-01`` mean the whole year, month or day in ``zone``, that of local times
     (None: this machine's).
 
     >>> (
@@ -90,13 +90,13 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
         return None
     try:
         if isinstance(value, datetime):
-            return _point_in_time(value, place)
+            return _point_in_time(value, zone)
         text = value.isoformat() if isinstance(value, date) else str(value).strip()
-        return _parse_period(text, place) or _point_in_time(
-            datetime.fromisoformat(text.replace("Z", "+00:00")), place
+        return _parse_period(text, zone) or _point_in_time(
+            datetime.fromisoformat(text.replace("Z", "+00:00")), zone
         )
     except (ValueError, OverflowError) as error:
-        if _is_missing(str(value).strip()):
+        if _is_impossible_date(str(value).strip()):
             raise InputError(
                 f"{value!r} is not a date: there is no such day.",
                 hint="write a day that the calendar has, as 2026-03-01",
@@ -106,13 +106,13 @@ def parse_when(value: str | date | None, place: tzinfo | None = None) -> EventTi
         ) from error
 
 
-def moment(value: str | date | None, place: tzinfo | None = None) -> int:
+def moment(value: str | date | None, zone: tzinfo | None = None) -> int:
     """Return the UTC microseconds at which a time begins, as `parse_when`; None is now."""
-    when = parse_when(value, place)
-    return when.start if when is not None else now_micros()
+    event = parse_when(value, zone)
+    return event.start if event is not None else now_micros()
 
 
-def _is_missing(text: str) -> bool:
+def _is_impossible_date(text: str) -> bool:
     """Whether a text has the form of a date, with or without a time, that does not exist."""
     day = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?![0-9])", text)
     dotted = re.match(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?![0-9])", text)
@@ -126,17 +126,17 @@ def _is_missing(text: str) -> bool:
     return False
 
 
-def _point_in_time(value: datetime, place: tzinfo | None) -> EventTime:
-    at = local_micros(value, place) if value.tzinfo is None else micros(value)
+def _point_in_time(value: datetime, zone: tzinfo | None) -> EventTime:
+    at = local_micros(value, zone) if value.tzinfo is None else micros(value)
     return EventTime(at, at, "second", str(value.tzinfo) if value.tzinfo else None)
 
 
-def local_micros(value: datetime, place: tzinfo | None) -> int:
+def local_micros(value: datetime, zone: tzinfo | None) -> int:
     """Return UTC microseconds of a naive local time in ``zone``; None is this machine's zone."""
-    return micros(value.replace(tzinfo=place))
+    return micros(value.replace(tzinfo=zone))
 
 
-def _parse_period(text: str, place: tzinfo | None) -> EventTime | None:
+def _parse_period(text: str, zone: tzinfo | None) -> EventTime | None:
     if len(text) == len("20260301") and text.isdigit():
         text = f"{text[:4]}-{text[4:6]}-{text[6:]}"
     parts = text.split("-")
@@ -150,11 +150,11 @@ def _parse_period(text: str, place: tzinfo | None) -> EventTime | None:
         last, precision = (first.replace(day=28) + timedelta(days=4)).replace(day=1), "month"
     else:
         last, precision = first.replace(year=year + 1), "year"
-    return EventTime(_midnight(first, place), _midnight(last, place), precision)
+    return EventTime(_midnight(first, zone), _midnight(last, zone), precision)
 
 
-def _midnight(day: date, place: tzinfo | None) -> int:
-    return local_micros(datetime.combine(day, time()), place)
+def _midnight(day: date, zone: tzinfo | None) -> int:
+    return local_micros(datetime.combine(day, time()), zone)
 
 
 def format_event(event: EventTime | None, recorded_at: int) -> str:

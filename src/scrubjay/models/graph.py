@@ -16,7 +16,7 @@ EDGE_KINDS: Final = (
 )  # fmt: skip
 """``references`` leads to a concept, ``belongs`` to a category, ``related_to`` from concept to concept, all
 others from memory to memory. ``follows`` (later to earlier) and ``related_to`` are read off what is stored
-and never stored themselves, so that they are always in step and never tell of what a reader may not see."""
+and never stored themselves, so that they are always in step and never reveal what a reader may not see."""
 
 MEMORY_EDGE_KINDS: Final = ("contradicts", "derived_from", "links", "similar", "supersedes")
 """Stored kinds from memory to memory."""
@@ -146,22 +146,22 @@ def _merge_rows(rows: list[Entity]) -> Entity | None:
     return replace(first, aliases=tuple(sorted(names - {first.name})))
 
 
-def npmi(together: float, one: float, other: float, total: float) -> float:
+def npmi(shared: float, one: float, other: float, total: float) -> float:
     """Return normalised pointwise mutual information, 0..1 (Bouma, 2009).
 
     ``ln(p(a,b) / (p(a) p(b))) / -ln p(a,b)``: 1 when the two always occur together, 0 when they co-occur by chance or
-    less. ``together``, ``one``, ``other`` and ``total`` count memories that mention both, each, and all memories.
+    less. ``shared``, ``one``, ``other`` and ``total`` count memories that mention both, each, and all memories.
 
     >>> npmi(4, 4, 4, 100), round(npmi(4, 20, 20, 100), 3), npmi(1, 50, 50, 100)
     (1.0, 0.0, 0.0)
     """
-    if together <= 0 or one <= 0 or other <= 0 or total <= 0:
+    if shared <= 0 or one <= 0 or other <= 0 or total <= 0:
         return 0.0
-    if together >= total:
+    if shared >= total:
         return 1.0
-    joint = together / total
-    found = math.log(together * total / (one * other)) / -math.log(joint)
-    return round(min(max(found, 0.0), 1.0), 6)
+    joint = shared / total
+    association = math.log(shared * total / (one * other)) / -math.log(joint)
+    return round(min(max(association, 0.0), 1.0), 6)
 
 
 CATEGORY_KINDS: Final = ("topic", "path")
@@ -207,21 +207,21 @@ def find_categories(categories: Sequence[Category], name: str) -> list[Category]
     Raises:
         NotFoundError: No category matches.
     """
-    found = [c for c in categories if c.id == name]
-    if not found and name.startswith(CATEGORY_PREFIX) and len(name) > len(CATEGORY_PREFIX):
-        found = [c for c in categories if c.id.startswith(name)]
-        found = found if len(found) == 1 else []
+    matches = [c for c in categories if c.id == name]
+    if not matches and name.startswith(CATEGORY_PREFIX) and len(name) > len(CATEGORY_PREFIX):
+        matches = [c for c in categories if c.id.startswith(name)]
+        matches = matches if len(matches) == 1 else []
     parts = [part.strip().casefold() for part in name.split(" > ")]
-    if not found:
+    if not matches:
         by_id = {c.id: c for c in categories}
-        found = [
+        matches = [
             c
             for c in categories
             if [p.name.casefold() for p in category_path(c, by_id)][-len(parts) :] == parts
         ]
-    if not found:
+    if not matches:
         raise NotFoundError(f"No category {name!r} is known.", hint="`scrubjay categories` lists them")
-    return found
+    return matches
 
 
 def category_ids_below(categories: Sequence[Category], names: Sequence[str]) -> tuple[str, ...]:
@@ -230,20 +230,20 @@ def category_ids_below(categories: Sequence[Category], names: Sequence[str]) -> 
     for category in categories:
         if category.parent is not None:
             children.setdefault(category.parent, []).append(category.id)
-    waiting = [category.id for name in names for category in find_categories(categories, name)]
+    queue = [category.id for name in names for category in find_categories(categories, name)]
     visited: set[str] = set()
-    while waiting:
-        one = waiting.pop()
-        if one not in visited:
-            visited.add(one)
-            waiting += children.get(one, ())
+    while queue:
+        category_id = queue.pop()
+        if category_id not in visited:
+            visited.add(category_id)
+            queue += children.get(category_id, ())
     return tuple(sorted(visited))
 
 
 def category_path(category: Category, by_id: dict[str, Category]) -> list[Category]:
-    found = [category]
+    path = [category]
     visited = {category.id}
-    while (parent := by_id.get(found[0].parent or "")) is not None and parent.id not in visited:
+    while (parent := by_id.get(path[0].parent or "")) is not None and parent.id not in visited:
         visited.add(parent.id)
-        found.insert(0, parent)
-    return found
+        path.insert(0, parent)
+    return path

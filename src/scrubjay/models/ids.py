@@ -13,8 +13,6 @@ from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIER_PREFIXE
 
 ID_DIGITS = 16
 """Hex digits of an id: 64 bits, so a million memories collide with a chance of 3e-8; the writer checks."""
-
-
 SHOWN_ID = 12
 """Characters of a memory's id that are injected: its prefix and eight digits, by which it can be fetched."""
 
@@ -51,8 +49,8 @@ def parse_id(memory: str) -> tuple[str, int] | None:
     >>> parse_id("obs_ff") is None
     True
     """
-    found = parse_node_id(memory)
-    return found if found is not None and found[0] in TIER_PREFIXES else None
+    parsed = parse_node_id(memory)
+    return parsed if parsed is not None and parsed[0] in TIER_PREFIXES else None
 
 
 SHORT_ID_DIGITS = 6

@@ -90,16 +90,16 @@ class Amendment:
 
 INJECTION_VERDICTS: Final = (NEVER_INJECT, "inject")
 VERDICTS: Final = ("used", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS)
-"""What a caller can say of a memory. ``used``: it was read and acted on; ``useful`` and ``wrong`` judge it;
+"""Verdicts of a caller on a memory. ``used``: it was read and acted on; ``useful`` and ``wrong`` judge it;
 ``not-wrong`` and ``inject`` take ``wrong`` and ``never-inject`` back."""
 
 EVENT_OPS: Final = (
     "added", "archived", "changed", "contradicted", "derived", "imported", "inject", NEVER_INJECT, "not-wrong",
     "pinned", "read", "reinforced", "restored", "superseded", "unpinned", "used", "useful", "wrong",
 )  # fmt: skip
-"""What can happen to a memory. That one was forgotten is no event: nothing of it is kept. What is ``read`` was read
-by a language model. ``added``: it was added again. ``imported``: the memory was in an export of another store, whether
-or not it was new here."""
+"""What can happen to a memory. Forgetting is no event: nothing of it is kept. ``read``: by a language model.
+``added``: it was added again. ``imported``: the memory was in an export of another store, whether or not it was new
+here."""
 
 
 @frozen
@@ -161,10 +161,10 @@ def previous_confidence(before: str) -> float | None:
     (0.7, None, None, None)
     """
     try:
-        found = float(before)
+        confidence = float(before)
     except ValueError:
         return None
-    return found if 0 <= found <= 1 and repr(found) == before else None
+    return confidence if 0 <= confidence <= 1 and repr(confidence) == before else None
 
 
 RUN_STATES: Final = ("running", "done", "undone")

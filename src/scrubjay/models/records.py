@@ -18,7 +18,7 @@ class Unchanged(Enum):
 
 
 UNCHANGED: Final = Unchanged.UNCHANGED
-"""Stands for what a change leaves as it is."""
+"""Value of a field that a change leaves as it is."""
 
 TIER_PREFIXES: Final[dict[str, str]] = {
     "crystal": "crys_",
@@ -29,7 +29,7 @@ TIER_PREFIXES: Final[dict[str, str]] = {
     "procedural": "proc_",
     "semantic": "sem_",
 }
-"""What an id of each tier begins with."""
+"""Prefix of the ids of each tier."""
 
 TIERS: Final[tuple[str, ...]] = tuple(TIER_PREFIXES)
 """Every tier, in the order of its prefix, so that a tier's place here sorts as its ids do."""
@@ -49,10 +49,10 @@ ORIGINS: Final[tuple[str, ...]] = ("owner", "agent", "tool", "derived", UNTRUSTE
 """Who said it."""
 
 ENTITY_PREFIX: Final = "con_"
-"""What an id of a concept begins with."""
+"""Prefix of a concept's id."""
 
 CATEGORY_PREFIX: Final = "cat_"
-"""What an id of a category begins with."""
+"""Prefix of a category's id."""
 
 
 @frozen
@@ -73,7 +73,7 @@ class EventTime:
 
 
 TRUST_LEVELS: Final = ("", "trusted", "untrusted")
-"""What a person can say of a source's files."""
+"""Levels of trust that a person can set for a source's files."""
 OWN: Final = "own"
 JOINT: Final = "joint"
 FOREIGN: Final = "foreign"
@@ -126,7 +126,7 @@ class StageVersions:
 UNFINISHED: Final = "unfinished"
 """Content hash of a document that is being written in parts: the sync that began it has not ended."""
 FAILED_PREFIX: Final = "failed: "
-"""What the content hash of a document begins with whose file could not be read; the reason follows."""
+"""Prefix of the content hash of a document whose file could not be read; the reason follows."""
 KEPT_PRIVATE_PREFIX: Final = "kept private: "
 """Stands for the extractor of a note that names a group its owner is not in; the group follows."""
 FORGOTTEN_PREFIX: Final = "forgotten: "
@@ -239,7 +239,7 @@ class Record:
         recorded_at: UTC microseconds of the first write.
         updated_at: UTC microseconds of the last write.
         last_used: UTC microseconds of the last use, or None.
-        due: What enrichment is still to do (`due_mark`), 0 for nothing.
+        due: Pending enrichment (`due_mark`), 0 for none.
     """
 
     id: str
@@ -358,8 +358,6 @@ class RecordFilter:
 
 NO_FILTER: Final = RecordFilter()
 """Lets every active memory pass."""
-
-
 PERSON_ROLES: Final = frozenset(("user", "human"))
 """Roles of the people in a conversation; all others are programs."""
 GENERIC_ROLES: Final = PERSON_ROLES | {"ai", "assistant", "developer", "function", "model", "system", "tool"}

@@ -197,7 +197,7 @@ class Progress:
 
 
 ProgressCallback = Callable[[Progress], None]
-"""Called now and then with how far a long call is."""
+"""Called now and then with the progress of a long call."""
 
 
 @frozen
@@ -338,7 +338,7 @@ class StoreStatus:
     Attributes:
         quota: Configured limits and their use; that of a tenant counts all of its memories.
         warnings: Problems for the operator to fix.
-        notes: What was decided for this store by itself, and what it might use.
+        notes: Decisions made for this store automatically, and suggestions.
         archived: Memories archived by consolidation runs and not restored, newest run first.
         unread: Files whose stored state is incomplete: unreadable, or their sync did not end.
         unenriched: Documents that wait for enrichment: concepts, links, categories and facts.

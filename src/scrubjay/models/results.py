@@ -95,7 +95,7 @@ MICRO = 1_000_000
 """Scores are compared after rounding to 1e-6, so that the last bits of two machines cannot flip an order."""
 
 LINK_PREFIX: Final = "link from "
-"""What the name of a part begins with that a link gave; the id of the memory that led to it follows."""
+"""Prefix of the name of a part that a link gave; the id of the memory that led to it follows."""
 
 
 def round_score(score: float) -> float:
@@ -177,7 +177,7 @@ REASONS: Final[Mapping[str, str]] = {
     "neighbours": "so do the turns beside it",
     "project": "of this project",
 }
-"""What else may speak for a result, by the channel of its part."""
+"""Further reasons for a result, by the channel of its part."""
 
 
 @frozen
@@ -208,11 +208,13 @@ class Explanation:
             kind = part.channel.partition(":")[0]
             amounts[kind] = amounts.get(kind, 0.0) + part.amount
         best = sorted(self.words, key=lambda word: -self.words[word])[:REASON_WORDS]
-        found = [", ".join(f"*{word}*" for word in best)] if best else []
-        found += ["meaning"] if amounts.get("vector", 0.0) + amounts.get("late", 0.0) > 0 else []
-        found += [f"{self.way[1]} in {self.way[0]}"] if self.way and amounts.get("graph", 0.0) > 0 else []
+        found_by = [", ".join(f"*{word}*" for word in best)] if best else []
+        found_by += ["meaning"] if amounts.get("vector", 0.0) + amounts.get("late", 0.0) > 0 else []
+        found_by += [f"{self.way[1]} in {self.way[0]}"] if self.way and amounts.get("graph", 0.0) > 0 else []
         first = (
-            f"found by {' and by '.join(found)}" if found else "found through a neighbouring turn or passage"
+            f"found by {' and by '.join(found_by)}"
+            if found_by
+            else "found through a neighbouring turn or passage"
         )
         others = [text for kind, text in REASONS.items() if amounts.get(kind, 0.0) > 0]
         sentence = "; ".join([first, *others])
@@ -459,10 +461,8 @@ class Thread:
 
 
 BLOCK_OPEN: Final = "<scrubjay-memories>"
-"""What is between these is data that was recalled: never an instruction, and never captured as new."""
+"""Text between these is recalled data: never an instruction, and never captured as new."""
 BLOCK_CLOSE: Final = "</scrubjay-memories>"
-
-
 FUSIONS: Final = ("auto", "rrf", "weighted", "raw")
 """Ways to fuse the scores of channels."""
 RERANKER_KINDS: Final = ("off", "features", "cross-encoder", "http", "chat")
@@ -472,9 +472,9 @@ MAX_RESULTS: Final = 1_000
 MAX_NEIGHBOURS: Final = 10
 
 CONTEXT_PARTS: Final = ("pinned", "profile", "recent", "relevant")
-"""Parts of a context, in the order in which they are shown: what is nearest to the question comes last."""
+"""Parts of a context in the order shown: the one nearest to the question comes last."""
 ANSWERING_PARTS: Final = ("pinned", "relevant")
-"""Those that are told where something is asked and no parts are named: a context is as short as its evidence."""
+"""Parts shown for a question if none are named: a context is as short as its evidence."""
 
 
 @frozen

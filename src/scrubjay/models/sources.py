@@ -25,7 +25,7 @@ VENDOR_FOLDERS: Final = frozenset(
 """Folders of a repository that hold copies of others' code; outside of one they may be anything."""
 COMMIT_DIGITS: Final = 12
 """Digits by which a commit is cited: two of a million collide once in 500."""
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED_CHARACTER = re.compile(r"\\(.)", re.DOTALL)
 
 
 def source_id(secret: bytes, root: str, key: str) -> str:
@@ -50,8 +50,8 @@ def find_source(sources: Sequence[Source], name: str) -> Source:
     Raises:
         NotFoundError: No source matches.
     """
-    full = os.path.abspath(expand_path(name))
-    matches = [s for s in sources if s.id == name or source_location(s) == full]
+    absolute = os.path.abspath(expand_path(name))
+    matches = [s for s in sources if s.id == name or source_location(s) == absolute]
     matches = matches or [s for s in sources if len(name) > len("src_") and s.id.startswith(name)]
     if len(matches) != 1:
         raise NotFoundError(f"No source {name} is registered.", hint="`scrubjay sources` lists them")
@@ -60,14 +60,14 @@ def find_source(sources: Sequence[Source], name: str) -> Source:
 
 def source_location(source: Source) -> str:
     if is_single_file(source):
-        return os.path.join(source.root, _ESCAPED.sub(r"\1", source.include[0][1:]))
+        return os.path.join(source.root, _ESCAPED_CHARACTER.sub(r"\1", source.include[0][1:]))
     return source.root
 
 
 def is_single_file(source: Source) -> bool:
     if len(source.include) != 1 or not source.include[0].startswith("/"):
         return False
-    return "*" not in _ESCAPED.sub("", source.include[0])
+    return "*" not in _ESCAPED_CHARACTER.sub("", source.include[0])
 
 
 def repository_of(source: Source) -> str | None:
@@ -93,7 +93,7 @@ def commit_path(source: Source, commit: str) -> str:
 
 
 def document_folder(source: Source, path: str) -> str:
-    """Return the folder that a document is of: its file's, or its commit's repository."""
+    """Return the folder of a document's file, or its commit's repository."""
     return repository_of(source) or os.path.dirname(os.path.join(source.root, path))
 
 
@@ -104,7 +104,7 @@ def escape_pattern(name: str) -> str:
 
 def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
     """Return a source that excludes the roots of other sources of files inside it."""
-    inside = []
+    patterns = []
     for other in others:
         place = source_location(other)
         if (
@@ -113,12 +113,12 @@ def exclude_nested_sources(source: Source, others: Sequence[Source]) -> Source:
             and place.startswith(source.root.rstrip("/") + "/")
             and not is_single_file(source)
         ):
-            inside.append("/" + escape_pattern(os.path.relpath(place, source.root)))
-    return replace(source, exclude=(*source.exclude, *inside)) if inside else source
+            patterns.append("/" + escape_pattern(os.path.relpath(place, source.root)))
+    return replace(source, exclude=(*source.exclude, *patterns)) if patterns else source
 
 
 MEMORY_NOTE_SUFFIX: Final = ".memory.md"
-"""What the name of a file ends with that holds a learned memory (`[notes] learned_dir`)."""
+"""Suffix of the name of a file that holds a learned memory (`[notes] learned_dir`)."""
 
 
 def exclude_memory_notes(source: Source, folder: Path | None) -> Source:
@@ -148,21 +148,20 @@ def authorship(source: Source, path: str) -> str:
     """
     if source.trust:
         return OWN if source.trust == "trusted" else FOREIGN
-    folder, found = containing_repository(source, path)
-    return FOREIGN if dependency_folder(source, path) is not None else found if folder is not None else OWN
+    return FOREIGN if dependency_folder(source, path) else containing_repository(source, path)[1]
 
 
 def containing_repository(source: Source, path: str) -> tuple[str | None, str]:
     """Return the innermost known repository that holds a file and its authorship, or None."""
     known = _repositories(source.root, source.repositories or ())
-    full = os.path.join(source.root, path)
+    current = os.path.join(source.root, path)
     while known:
-        above = os.path.dirname(full)
-        if above in known:
-            return above, known[above]
-        if above == full:
+        parent = os.path.dirname(current)
+        if parent in known:
+            return parent, known[parent]
+        if parent == current:
             break
-        full = above
+        current = parent
     return None, OWN
 
 
@@ -173,8 +172,8 @@ def dependency_folder(source: Source, path: str) -> str | None:
     for depth, part in enumerate(parts[:-1]):
         folder = "/".join(parts[: depth + 1])
         name = part.lower()
-        within = name in VENDOR_FOLDERS and any(folder.startswith(one.rstrip("/") + "/") for one in known)
-        if name in INSTALL_FOLDERS or within:
+        vendored = name in VENDOR_FOLDERS and any(folder.startswith(one.rstrip("/") + "/") for one in known)
+        if name in INSTALL_FOLDERS or vendored:
             return folder
     return None
 
