@@ -90,6 +90,7 @@ def test_a_file_outside_of_the_agents_folder_is_not_read(here: Machine) -> None:
         == SILENT
     )
     assert here.run("sources", "--json").json["sources"] == []
+    assert [line["error"] for line in here.log()] == ["transcript outside the agent's folders"] * 2
 
 
 def test_a_transcript_that_is_not_there_is_no_trouble(here: Machine) -> None:

@@ -608,6 +608,28 @@ def test_an_export_takes_a_history_to_another_store(
     assert (other.sync(notes.root).commits, len(subjects(other)), len(other.sources())) == (2, 2, 2)
 
 
+def test_an_imported_history_of_a_repository_that_is_not_here_stays_whatever_a_sync_is_asked(
+    memory: Memory,
+    opened: Callable[..., Memory],
+    settings: Settings,
+    notes: Notes,
+    repo: Repo,
+    tmp_path: Path,
+) -> None:
+    repo.commit(RETRY)
+    memory.sync(notes.root)
+    memory.export(tmp_path / "all.jsonl")
+    notes.root.rename(tmp_path / "elsewhere")
+    other = opened(settings=replace(settings, store=str(tmp_path / "other.db")))
+    other.import_(tmp_path / "all.jsonl")
+    assert other.sync().problems == ()
+    with pytest.raises(InputError, match="does not exist, so its history was neither read nor removed"):
+        other.sync(notes.root, git=False)
+    assert len(subjects(other)) == 1
+    problem = next(one for one in memory.sync().problems if "history" in one.message)
+    assert ("does not exist" in problem.message, "fsck" in problem.hint) == (True, False)
+
+
 def test_removing_a_folder_removes_its_history(memory: Memory, notes: Notes, repo: Repo) -> None:
     notes.write("a.md", "# A\n\nalpha\n")
     repo.commit(RETRY)

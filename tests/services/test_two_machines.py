@@ -381,9 +381,17 @@ def test_conversations_of_a_machine_whose_folders_are_not_here_stay(
     one.send(two)
     one.home.rename(tmp_path / "another machine")
     before = two.texts()
-    two.memory.sync()
+    done = two.memory.sync()
     assert two.texts() == before
     assert two.memory.search("blue drawer one laptop").results
+    (notice,) = done.notices
+    assert (notice.path, notice.message) == (
+        str(one.logs),
+        "Imported, and not on this machine; its memories stay.",
+    )
+    assert done.problems == ()
+    two.logs.rename(tmp_path / "lost")  # a folder that was synced here is missed
+    assert [problem.path for problem in two.memory.sync().problems] == [str(two.logs)]
 
 
 def test_what_one_superseded_or_archived_is_so_on_the_other_and_the_later_word_holds(

@@ -370,8 +370,11 @@ def finish_late(event: HookEvent, context: HookContext) -> None:
         context.injections.append(entry)
 
 
-def queue_jobs(event: HookEvent, context: HookContext, *, stale: bool = False) -> None:
+def queue_jobs(event: HookEvent, context: HookContext, *, stale: bool = False) -> str:
     """Queue work that exceeds a hook's time, also a sync after a ``stale`` answer, and start a process for it.
+
+    Returns:
+        Why a transcript will not be read, or an empty string.
 
     Raises:
         OSError: The queue cannot be written, or no process can be started.
@@ -389,12 +392,15 @@ def queue_jobs(event: HookEvent, context: HookContext, *, stale: bool = False) -
         jobs.enqueue("catch-up", event=event.name)
     if event.name in CONSOLIDATION_EVENTS:
         jobs.enqueue("consolidate", event=event.name)
+    refused = event.name in CAPTURE_EVENTS and event.transcript and transcript is None
+    problem = "transcript outside the agent's folders" if refused else ""
     if not (transcript or stale or event.name in ("session-start", *CONSOLIDATION_EVENTS)):
-        return
+        return problem
     if event.name in CAPTURE_EVENTS and context.ask("errands", {}) is not None:
-        return
+        return problem
     if not jobs.busy():
         client.spawn_detached(["hook", "--errands"], context.env)
+    return problem
 
 
 def find_transcript(transcript: str, roots: tuple[str, ...]) -> tuple[str, str] | None:

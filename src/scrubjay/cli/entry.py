@@ -143,7 +143,7 @@ def _answer_hook(args: Sequence[str], deadline: Deadline, store: str | None, use
             context.injections.append(answer.injection)
         except OSError as error:
             failure = type(error).__name__
-    queue_jobs(event, context, stale=answer.stale)
+    failure = queue_jobs(event, context, stale=answer.stale) or failure
     level = "error" if failure else "info"
     context.log.write(level, f"hook {name}", ms, agent=agent, memories=answer.count, error=failure)
 

@@ -475,11 +475,9 @@ def source_rows(statuses: Sequence[SourceStatus]) -> list[Sequence[str]]:
 def _synced_label(source: SourceStatus) -> str:
     if source.synced:
         return f"synced {source.synced}"
-    return (
-        "last sync not finished, run `scrubjay sync`"
-        if source.documents or source.commits
-        else "never synced"
-    )
+    if not (source.documents or source.commits):
+        return "never synced"
+    return "last sync not finished, run `scrubjay sync`" if source.present else "imported"
 
 
 DEMO_NOTES = Path(__file__).parent / "demo_notes"

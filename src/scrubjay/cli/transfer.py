@@ -160,7 +160,8 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
     for kind, count in (done.scrubbed or {}).items():
         write(f"{format_count(count, 'secret')} of kind {single_line(kind)} replaced.")
     for place in done.sources:
-        write(f"{'Would be' if dry_run else 'Now'} a source, read by every sync: {single_line(place)}")
+        use = "read by every sync" if Path(place).exists() else "not on this machine; its memories stay"
+        write(f"{'Would be' if dry_run else 'Now'} a source, {use}: {single_line(place)}")
     for fault in done.broken[:MAX_SHOWN]:
         write_error(f"{single_line(fault.where)}: {single_line(fault.message)}")
     if done.failures > MAX_SHOWN:

@@ -359,13 +359,16 @@ def _check_sources(status: StoreStatus) -> Iterator[Check]:
     if not status.sources:
         yield check_ok("sources", "none registered")
         return
-    problems = [(source, why) for source in status.sources if (why := _source_problem(source))]
+    here = [source for source in status.sources if source.present or source.synced]
+    problems = [(source, why) for source in here if (why := _source_problem(source))]
     for source, why in problems:
         yield check_warning(
-            "sources", f"{source.root} {why}", f"fix it, or scrubjay sources remove {source.id}"
+            "sources", f"{source.root} {why}", f"fix it; scrubjay sources remove {source.id} deletes them"
         )
     if not problems:
-        yield check_ok("sources", f"{len(status.sources):,}, all readable")
+        imported = len(status.sources) - len(here)
+        more = f"; {imported:,} imported and not on this machine, memories kept" if imported else ""
+        yield check_ok("sources", f"{len(here):,}, all readable{more}")
 
 
 def _source_problem(source: SourceStatus) -> str:

@@ -247,6 +247,11 @@ class Repository:
     def _failure(self, error: str) -> SourceError:
         reason = next((line for line in error.splitlines() if line.startswith("fatal: ")), "it ended early")
         reason = reason.removeprefix("fatal: ").rstrip(".")
+        if not os.path.lexists(self.folder):
+            return SourceError(
+                f"{self.folder} does not exist. What is stored of its history stays.",
+                hint=f"restore it; `scrubjay sources remove {self.folder}` deletes its memories",
+            )
         if "dubious ownership" in error:
             return SourceError(
                 f"git does not read the repository {self.folder}, which belongs to another user. Its history was "

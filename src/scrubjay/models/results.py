@@ -348,7 +348,7 @@ class Answer:
         displaced: Ids of the memories that their age displaced from the results, the best first.
         silence: Why no result is shown although memories were found: none is likely to answer. Else empty.
         as_of: Valid time of the answer, ISO; None for now. It selects what was true then, not what was stored then.
-        nearest: With ``silence`` the three best memories, of which none is likely to answer; else empty.
+        nearest: With ``silence`` the five best memories, of which none is likely to answer; else empty.
     """
 
     results: tuple[Result, ...]

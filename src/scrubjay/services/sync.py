@@ -340,6 +340,8 @@ def sync(
         if only is None:
             chosen, more = _with_history(workspace, source, full, rules.git)
             notices += more
+    else:
+        chosen, notices = _on_this_machine(chosen)
     only = Path(only) if only is not None else None
     _update_versions(workspace, progress)
     done = sync_each(
@@ -357,6 +359,17 @@ def sync(
     if workspace.log is not None and done.notices:
         workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
     return done
+
+
+def _on_this_machine(sources: Sequence[Source]) -> tuple[list[Source], list[FileError]]:
+    """Leave out imported sources whose folder is not here; return the others and one notice."""
+    absent = [one for one in sources if one.synced_at is None and not os.path.lexists(source_location(one))]
+    if not absent:
+        return list(sources), []
+    message = "Imported, and not on this machine; its memories stay."
+    if len(absent) > 1:
+        message = f"Imported, and not on this machine, like {len(absent) - 1:,} more; their memories stay."
+    return [one for one in sources if one not in absent], [FileError(source_location(absent[0]), message)]
 
 
 def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> None:
@@ -382,6 +395,11 @@ def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> N
                 hint="scrubjay sync DIR --git or --no-git",
             )
         return
+    if rules.git is not None and not os.path.lexists(full):
+        raise InputError(
+            f"{full} does not exist, so its history was neither read nor removed. Nothing was synced.",
+            hint=f"restore it; `scrubjay sources remove {full}` deletes its memories",
+        )
     if rules.git is not None and not _is_repository(workspace, full):
         raise InputError(
             f"{full} is no git repository. Nothing was synced.", hint="name the folder that holds its .git"

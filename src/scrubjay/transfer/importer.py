@@ -575,7 +575,7 @@ class _LineImporter:
             id_here = source.id if into.own else source_id(into.secret, source_location(source), source.key)
             if id_here in known_ids:  # a source of that root was moved since
                 id_here = f"src_{memory_key(into.secret, ('import', into.store_of, source.id)):016x}"
-            here = replace(source, id=id_here)
+            here = replace(source, id=id_here, synced_at=None)  # it was synced on another machine
             if here.id not in known_ids:
                 self._known_sources.append(here)
                 into.places.append(source_location(here))
