@@ -16,15 +16,15 @@ from typing import Final
 from scrubjay.facts.claims import Claim, ContentWord
 from scrubjay.facts.lexicon import (
     ADDITIVE,
-    FOR,
     KINDS,
     LIGHT,
     MOVES,
     ONCE,
+    PURPOSE_VERBS,
     SEVERAL_KIN,
-    SINGLE,
+    SINGLE_OBJECT,
     STATIC,
-    WEAK,
+    WEAK_VERBS,
     WEIGHTLESS,
     is_abbreviation,
     is_prefix_opposite,
@@ -132,35 +132,35 @@ def are_sides_reversed(old: Claim, new: Claim, shared: Collection[str]) -> bool:
 
 
 WEIGHT_CACHE: Final = 20_000
-"""Words whose weight is remembered."""
-_IDLE: Final = LIGHT | WEIGHTLESS | MOVES
-_LITTLE: Final = 0.4
-"""Weight of a word that carries little, relative to others."""
-_COMMON: Final = 200
-"""Rank of a word up to which it tells as little as any."""
-_ROOT: Final = 4
-"""Letters that two words begin with alike before they may be of one root: "allergic", "allergy"."""
-_LIKE: Final = 0.6
-"""Share of the longer word that is alike in words of one root."""
+"""Words whose weight is cached."""
+_LOW_WEIGHT_KEYS: Final = LIGHT | WEIGHTLESS | MOVES
+_LOW_WEIGHT: Final = 0.4
+"""Relative weight of a word that carries little."""
+_COMMON_RANK: Final = 200
+"""Rank up to which all words weigh the same."""
+_MIN_ROOT: Final = 4
+"""Letters that words of one root share at least: "allergic", "allergy"."""
+_MIN_ROOT_SHARE: Final = 0.6
+"""Share of the longer word that words of one root share."""
 
 
 def claim_overlap(old: Claim, new: Claim) -> tuple[float, float]:
     """Return for each claim the share of its word weight that the other has."""
-    return _covered(old.words, new.words), _covered(new.words, old.words)
+    return _covered_share(old.words, new.words), _covered_share(new.words, old.words)
 
 
-def _covered(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> float:
+def _covered_share(words: Iterable[ContentWord], others: Iterable[ContentWord]) -> float:
     keys, raws = {word.key for word in others}, {word.raw.lower() for word in others}
-    total = found = 0.0
+    total = covered = 0.0
     for word in words:
         low = word.raw.lower()
         weight = word_weight(low, word.key)
         total += weight
         if word.key in keys or low in raws:
-            found += weight
+            covered += weight
         else:
-            found += weight * max((common_root(low, other) for other in raws), default=0.0)
-    return found / total if total else 1.0
+            covered += weight * max((common_root(low, other) for other in raws), default=0.0)
+    return covered / total if total else 1.0
 
 
 @lru_cache(WEIGHT_CACHE)
@@ -168,18 +168,18 @@ def word_weight(low: str, key: str) -> float:
     """Return a word's weight: higher the rarer it is, lower for words without meaning of their own."""
     ranks, other = word_ranks(), low[:-1] if low.endswith("s") else low + "s"
     rank = min(ranks.get(low, UNKNOWN_RANK), ranks.get(other, UNKNOWN_RANK))
-    return math.log(max(rank, _COMMON) / 100) * (_LITTLE if key in _IDLE else 1.0)
+    return math.log(max(rank, _COMMON_RANK) / 100) * (_LOW_WEIGHT if key in _LOW_WEIGHT_KEYS else 1.0)
 
 
 def common_root(one: str, other: str) -> float:
     """Return from 0 to 1 how likely two words share a root, by their common prefix."""
-    if one[:_ROOT] != other[:_ROOT] or len(one) < _ROOT or not (one.isalpha() and other.isalpha()):
+    if len(one) < _MIN_ROOT or one[:_MIN_ROOT] != other[:_MIN_ROOT] or not (one + other).isalpha():
         return 0.0
-    alike = next(
+    prefix = next(
         (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
     )
-    share = alike / max(len(one), len(other))
-    return share if share >= _LIKE else 0.0
+    share = prefix / max(len(one), len(other))
+    return share if share >= _MIN_ROOT_SHARE else 0.0
 
 
 def word_valence(words: Iterable[ContentWord]) -> int:
@@ -204,9 +204,9 @@ def _valences() -> dict[str, int]:
 
 
 MAX_SPELLINGS: Final = 12
-"""Words left over on a side up to which spellings are compared one by one; longer texts differ in more than those."""
+"""Unmatched words on a side up to which spellings are compared one by one."""
 MAX_ABBREVIATED: Final = 5
-"""Most words that another one may be the first letters of."""
+"""Most words that one may abbreviate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class ClaimDifference:
         shared: Keys of the content words of both.
         finer: Whether a shared date is more exact in the new one.
         denied: Whether one denies the other.
-        turned: Whether the same words stand in other places: who does it, which is more, which is rejected.
+        turned: Whether the same words changed roles: who does it, which is more, which is rejected.
         names_old: Whether the new one rejects the old value by name.
     """
 
@@ -239,21 +239,21 @@ def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
     shared = old_words.keys() & new_words.keys()
     dropped = [word for key, word in old_words.items() if key not in new_words]
     added = [word for key, word in new_words.items() if key not in old_words]
-    contrary = {key for key in shared if old_words[key].opposite != new_words[key].opposite}
-    denied = {key for key in shared if old_words[key].denied != new_words[key].denied}
-    odd = (old.odd != new.odd) ^ (len(contrary) % 2 == 1)
+    opposite_keys = {key for key in shared if old_words[key].opposite != new_words[key].opposite}
+    denied_keys = {key for key in shared if old_words[key].denied != new_words[key].denied}
+    denies = (old.denies != new.denies) ^ (len(opposite_keys) % 2 == 1)
     if dropped and added and len(dropped) <= MAX_SPELLINGS and len(added) <= MAX_SPELLINGS:
-        odd ^= _paired(dropped, added)
+        denies ^= _match_spellings(dropped, added)
     dropped = [
         word for word in dropped if word.key not in MOVES
     ]  # "moved" says that something changed, not what
     added = [word for word in added if word.key not in MOVES]
-    if not old.odd ^ new.odd:
-        dropped = [word for word in dropped if not _idle(word, old)]
-        added = [word for word in added if not _idle(word, new)]
+    if not old.denies ^ new.denies:
+        dropped = [word for word in dropped if not _is_negligible(word, old)]
+        added = [word for word in added if not _is_negligible(word, new)]
     days, finer = match_days(old.days, new.days)
     days, numbers = match_hours(days, match_numbers(old.numbers, new.numbers))
-    split = not odd and bool(denied & contrary) and bool(denied - contrary)
+    is_split = not denies and bool(denied_keys & opposite_keys) and bool(denied_keys - opposite_keys)
     return ClaimDifference(
         old=old,
         new=new,
@@ -263,9 +263,9 @@ def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
         numbers=numbers,
         days=days,
         finer=finer,
-        denied=odd,
-        turned=not odd
-        and not split
+        denied=denies,
+        turned=not denies
+        and not is_split
         and (are_sides_exchanged(old, new) or are_sides_reversed(old, new, shared)),
         names_old=not any(word.aside and word.denied for word in old.words)
         and any(
@@ -274,23 +274,25 @@ def compare_claims(old: Claim, new: Claim) -> ClaimDifference:
     )
 
 
-def _idle(word: ContentWord, claim: Claim) -> bool:
-    return word.key in WEIGHTLESS or (word.key == claim.verb.key and word.key in WEAK and claim.verb.at > 0)
+def _is_negligible(word: ContentWord, claim: Claim) -> bool:
+    return word.key in WEIGHTLESS or (
+        word.key == claim.verb.key and word.key in WEAK_VERBS and claim.verb.at > 0
+    )
 
 
-def _paired(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
-    odd = False
+def _match_spellings(dropped: list[ContentWord], added: list[ContentWord]) -> bool:
+    denies = False
     for word in list(dropped):
         for other in added:
             opposite = _same_meaning(word, other)
             if opposite is not None:
-                odd ^= opposite
+                denies ^= opposite
                 dropped.remove(word)
                 added.remove(other)
                 break
-    _joined(dropped, added)
-    _joined(added, dropped)
-    return odd
+    _remove_abbreviations(dropped, added)
+    _remove_abbreviations(added, dropped)
+    return denies
 
 
 def _same_meaning(word: ContentWord, other: ContentWord) -> bool | None:
@@ -302,25 +304,25 @@ def _same_meaning(word: ContentWord, other: ContentWord) -> bool | None:
     return True if is_prefix_opposite(one, two) or is_prefix_opposite(word.stem, other.stem) else None
 
 
-def _joined(one: list[ContentWord], other: list[ContentWord]) -> None:
-    for word in list(other):
-        for at in range(len(one)):
-            for end in range(at + 2, min(at + MAX_ABBREVIATED, len(one)) + 1):
-                if is_abbreviation(word.raw, [part.raw.lower() for part in one[at:end]]):
-                    del one[at:end]
-                    other.remove(word)
+def _remove_abbreviations(parts: list[ContentWord], abbreviations: list[ContentWord]) -> None:
+    for word in list(abbreviations):
+        for at in range(len(parts)):
+            for end in range(at + 2, min(at + MAX_ABBREVIATED, len(parts)) + 1):
+                if is_abbreviation(word.raw, [part.raw.lower() for part in parts[at:end]]):
+                    del parts[at:end]
+                    abbreviations.remove(word)
                     return
 
 
 # Predicates on a difference `d`, grouped by what they look at. Their limits first.
 
 MAX_VALUE_WORDS: Final = 4
-"""Words a value may have; where more differ on both sides, another thing is spoken of."""
-_PARTIES: Final = ({"i", "you"}, {"i", "they"}, {"you", "they"})
+"""Words of a value; where more differ on both sides, the things differ."""
+_DIFFERENT_PERSONS: Final = ({"i", "you"}, {"i", "they"}, {"you", "they"})
 DENIAL_SHARE: Final = 0.5
 """Share of the words of both that makes a denial one of the same."""
 EVENT_WORDS: Final = 4
-"""Words of substance by which two tell of one event, not of two."""
+"""Words of substance that two reports of one event share."""
 OLD_SHARE: Final = 0.6
 """Least share of the old statement, beside its value, that the new one has too."""
 NEW_SHARE: Final = 0.4
@@ -388,20 +390,21 @@ def _same_time(d: ClaimDifference) -> bool:
 
 def values_differ(d: ClaimDifference) -> bool:
     """Return whether each has a number or a date that the other lacks."""
-    return bool((d.numbers[0] and d.numbers[1]) or (d.days[0] and d.days[1]) or _hours(d) or _hours(d, 1))
+    both = any(old and new for old, new in (d.numbers, d.days))
+    return both or _differ_in_hour(d, 0) or _differ_in_hour(d, 1)
 
 
-def _hours(d: ClaimDifference, side: int = 0) -> bool:
+def _differ_in_hour(d: ClaimDifference, side: int) -> bool:
     bare = any(not number.unit for number in d.numbers[side])
     return bare and any(day.minute is not None for day in d.days[1 - side])
 
 
 def has_other_value(d: ClaimDifference) -> bool:
     """Return whether each has a word of substance that the other lacks."""
-    return bool(_substance(d.dropped, d.old) and _substance(d.added, d.new))
+    return bool(_value_words(d.dropped, d.old) and _value_words(d.added, d.new))
 
 
-def _substance(words: tuple[ContentWord, ...], claim: Claim) -> list[ContentWord]:
+def _value_words(words: tuple[ContentWord, ...], claim: Claim) -> list[ContentWord]:
     return [word for word in words if word.key != claim.verb.key and word.key not in MOVES and not word.aside]
 
 
@@ -412,7 +415,7 @@ def can_stand_in(d: ClaimDifference) -> bool:
         if units[0] and units[1] and not units[0] & units[1] and "" not in units[0] | units[1]:
             return False
         return not has_other_value(d) or (says_changed(d) and bool(d.shared))
-    return len(_substance(d.added, d.new)) <= MAX_VALUE_WORDS
+    return len(_value_words(d.added, d.new)) <= MAX_VALUE_WORDS
 
 
 def is_exclusive(d: ClaimDifference) -> bool:
@@ -461,7 +464,7 @@ def differs_in_place(d: ClaimDifference) -> bool:
 
 def says_less(d: ClaimDifference) -> bool:
     """Return whether the new statement adds nothing, in the same tense."""
-    if _grown(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
+    if _adds_details(d) or d.denied or d.turned or d.old.rest != d.new.rest or not _same_time(d):
         return False
     if d.dropped or d.numbers[0] or d.days[0]:
         shared = d.shared - LIGHT
@@ -472,10 +475,10 @@ def says_less(d: ClaimDifference) -> bool:
 
 def says_more(d: ClaimDifference) -> bool:
     """Return whether the new statement says all that the old one did, and more."""
-    return _grown(d) and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
+    return _adds_details(d) and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
 
 
-def _grown(d: ClaimDifference) -> bool:
+def _adds_details(d: ClaimDifference) -> bool:
     settings = d.new.settings.keys() - d.old.settings.keys()
     return bool(d.added or d.numbers[1] or d.days[1] or d.finer or settings)
 
@@ -515,16 +518,16 @@ def _same_subject(d: ClaimDifference) -> bool:
     return d.old.person == d.new.person and not any(word.early for word in (*d.dropped, *d.added))
 
 
-def _personal(claim: Claim) -> bool:
+def _is_personal(claim: Claim) -> bool:
     early = [word for word in claim.words if word.early]
     return bool(claim.person) or (len(early) == 1 and early[0].raw.istitle())
 
 
-def _bare(claim: Claim) -> bool:
+def _has_one_subject_word(claim: Claim) -> bool:
     return sum(word.early for word in claim.words) == 1
 
 
-def _named(*sides: tuple[ContentWord, ...]) -> bool:
+def _each_has_capital(*sides: tuple[ContentWord, ...]) -> bool:
     return all(any(word.raw[:1].isupper() for word in words) for words in sides)
 
 
@@ -538,7 +541,7 @@ def shared_words(d: ClaimDifference) -> set[str]:
 
 def shared_fraction(claim: Claim, d: ClaimDifference) -> float:
     """Return the share of a claim's words of substance that the other one has."""
-    moved = d.new.verb.key in MOVES  # "moved" stands for whatever verb the old one had
+    moved = d.new.verb.key in MOVES  # "moved" replaces any verb
     idle = LIGHT | MOVES | ({d.old.verb.key} if moved else set())
     words = {word.key for word in claim.words if word.key not in idle}
     unmatched = {word.key for word in (d.dropped if claim is d.old else d.added)} & words
@@ -565,7 +568,7 @@ def adjacent_slot(claim: Claim, words: tuple[ContentWord, ...]) -> list[ContentW
 
 def may_supersede(d: ClaimDifference, rule: str) -> bool:
     """Return whether the claims share enough for a rule's "supersedes"."""
-    if {d.old.person, d.new.person} in _PARTIES:
+    if {d.old.person, d.new.person} in _DIFFERENT_PERSONS:
         return False
     old, new = shared_fraction(d.old, d), shared_fraction(d.new, d)
     if rule == "instead of the old":
@@ -573,50 +576,50 @@ def may_supersede(d: ClaimDifference, rule: str) -> bool:
     if are_occasions(d):
         return rule == "more details" and len(shared_words(d)) >= EVENT_WORDS
     if rule == "more details":
-        return _elaborated(d)
+        return _may_elaborate(d)
     if rule in ("over", "denied", "other place"):
         return (old >= OLD_SHARE and new >= DENIAL_SHARE) or (new > OLD_SHARE and old >= DENIAL_SHARE)
     if rule == "came true":
         done = d.new.verb.key in d.shared | {"", "find", "get", "have", "be"}
         return old >= OLD_SHARE and (new >= DENIAL_SHARE or (old == 1 and done))
     if values_differ(d):
-        return _measured(d, old, new)
-    return _valued(d, old, new)
+        return _may_change_measure(d, old, new)
+    return _may_change_value(d, old, new)
 
 
-def _elaborated(d: ClaimDifference) -> bool:
+def _may_elaborate(d: ClaimDifference) -> bool:
     if says_changed(d) or "over" in d.new.signals or d.new.verb.key in MOVES:
         return bool(shared_words(d))
     new_keys = {word.key for word in d.new.words} if not d.old.person else set()
     static = d.old.verb.key in STATIC and d.new.verb.key in STATIC
     if d.old.person != d.new.person or not (static or d.old.verb.key in new_keys | {d.new.verb.key, ""}):
         return False
-    return len(shared_words(d)) > 1 or not _personal(d.old)
+    return len(shared_words(d)) > 1 or not _is_personal(d.old)
 
 
-def _measured(d: ClaimDifference, old: float, new: float) -> bool:
+def _may_change_measure(d: ClaimDifference, old: float, new: float) -> bool:
     if (
         d.days[0]
         and d.days[1]
-        and not any(_of_a_kind(one, other) for one in d.days[0] for other in d.days[1])
+        and not any(_share_date_part(one, other) for one in d.days[0] for other in d.days[1])
     ):
         return False
     if not shared_words(d):
         return False
     if d.numbers[0] and d.numbers[1] and d.days[0] and d.days[1] and not says_changed(d):
-        return False  # as much, then; so much, at another time
+        return False  # two amounts at two times
     if any(number.names for number in (*d.numbers[0], *d.numbers[1])) and not says_changed(d):
         return False
     moved = says_changed(d) or d.new.verb.key in MOVES
-    if not moved and d.new.verb.key not in {d.old.verb.key, ""} | WEAK | LIGHT:
+    if not moved and d.new.verb.key not in {d.old.verb.key, ""} | WEAK_VERBS | LIGHT:
         return False  # when it leaves, and when it arrives
-    if old == 1 and (moved or not _personal(d.old)) and not _narrowed(d):
+    if old == 1 and (moved or not _is_personal(d.old)) and not _is_narrowed(d):
         return True
     return min(old, new) >= (OLD_SHARE if moved else MEASURE_SHARE) and (moved or 1 in (old, new))
 
 
-def _narrowed(d: ClaimDifference) -> bool:
-    """Return whether an added word tells which one is meant: a budget, the holiday budget."""
+def _is_narrowed(d: ClaimDifference) -> bool:
+    """Return whether an added word specifies the thing: a budget, the holiday budget."""
     added = {word.key for word in d.added} - LIGHT
     words = d.new.words
     return any(
@@ -625,37 +628,40 @@ def _narrowed(d: ClaimDifference) -> bool:
     )
 
 
-def _of_a_kind(one: DateValue, other: DateValue) -> bool:
+def _share_date_part(one: DateValue, other: DateValue) -> bool:
     return any(a is not None and b is not None for a, b in zip(one.parts, other.parts, strict=True))
 
 
-def _valued(d: ClaimDifference, old: float, new: float) -> bool:
-    if _personal(d.new) and not says_changed(d) and ("planned" in d.old.signals or d.old.verb.key == "plan"):
+def _may_change_value(d: ClaimDifference, old: float, new: float) -> bool:
+    verb = d.old.verb.key
+    if _is_personal(d.new) and not says_changed(d) and ("planned" in d.old.signals or verb == "plan"):
         return False  # who plans one thing plans others
     if {KINDS[word.key] for word in d.dropped if word.key in KINDS} & {
         KINDS.get(word.key) for word in d.added
     }:
-        return bool(shared_words(d)) or d.old.verb.key == d.new.verb.key == "be"
-    lost, gained = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)
-    if lost is None or gained is None:
+        return bool(shared_words(d)) or verb == d.new.verb.key == "be"
+    old_slot, new_slot = adjacent_slot(d.old, d.dropped), adjacent_slot(d.new, d.added)
+    if old_slot is None or new_slot is None:
         return says_changed(d) and old >= OLD_SHARE and new >= NEW_SHARE and bool(shared_words(d))
     if d.new.verb.key in MOVES and says_changed(d):
-        return old >= OLD_SHARE or (d.old.verb.key in SINGLE and _same_subject(d))
+        return old >= OLD_SHARE or (verb in SINGLE_OBJECT and _same_subject(d))
     if is_inverted(d):
         return True
-    if _personal(d.old) or _personal(d.new):
-        if d.old.verb.key == "be":
+    if _is_personal(d.old) or _is_personal(d.new):
+        if verb == "be":
             return bool(d.dropped and d.added) and d.dropped[0].placed and d.added[0].placed
-        other = {
-            word.key for word in d.old.words if not word.early and word.key != d.old.verb.key
+        shared_objects = {
+            word.key for word in d.old.words if not word.early and word.key != verb
         } & shared_words(d)
         return (
-            d.old.verb.key in SINGLE - FOR or (d.old.verb.key in FOR and bool(other)) or differs_in_place(d)
+            verb in SINGLE_OBJECT - PURPOSE_VERBS
+            or (verb in PURPOSE_VERBS and bool(shared_objects))
+            or differs_in_place(d)
         )
     if (
-        d.old.verb.key == "be"
-        and _bare(d.old)
-        and not (says_changed(d) or _named(d.dropped, d.added) or differs_in_place(d))
+        verb == "be"
+        and _has_one_subject_word(d.old)
+        and not (says_changed(d) or _each_has_capital(d.dropped, d.added) or differs_in_place(d))
     ):
         return False  # a car is red and is fast
     return _same_subject(d) and bool(shared_words(d))

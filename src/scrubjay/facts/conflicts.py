@@ -46,7 +46,7 @@ from scrubjay.facts.lexicon import (
     KINDS,
     LIGHT,
     NEGATORS,
-    SINGLE,
+    SINGLE_OBJECT,
     WordMeaning,
     is_prefix_opposite,
     meaning_of,
@@ -58,72 +58,72 @@ from scrubjay.text.normalize import word_set
 
 _STOPPING: Final = load_words("stopping")
 _DENYING: Final = NEGATORS | _STOPPING
-_ANOTHER: Final = word_set("another else only except unless additional")
-"""Words that make another statement of one which has them not."""
-_BOUNDED: Final = word_set("until before after instead-of than")
-"""Words that often do; "expires in May" and "valid until May" say the same."""
-_ASIDE: Final = frozenset(("forget", "mistake", "doubt", "worry"))
-"""Words with which a negation denies nothing: "don't forget", "no doubt"."""
-_ASKING: Final = frozenset(("do", "no", "please", "not", "never"))
-_OPENING: Final = 3
+_DISTINGUISHING: Final = word_set("another else only except unless additional")
+"""Words that make a statement differ from one without them."""
+_BOUNDING: Final = word_set("until before after instead-of than")
+"""Words that often do, but "expires in May" and "valid until May" are the same."""
+_UNDENIED: Final = frozenset(("forget", "mistake", "doubt", "worry"))
+"""Words whose negation denies nothing: "don't forget", "no doubt"."""
+_REQUEST_OPENERS: Final = frozenset(("do", "no", "please", "not", "never"))
+_OPENING_WORDS: Final = 3
 _NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0, "once": 1.0, "single": 1.0}
-_HOW_MANY: Final = {
+_QUANTIFIERS: Final = {
     **dict.fromkeys(("all", "every", "each", "everyone", "everybody", "everything", "always"), "all"),
     **dict.fromkeys(("most", "mostly", "usually", "majority"), "most"),
     **dict.fromkeys(("some", "sometimes", "occasionally", "partly"), "some"),
     **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
 }
 """Words of quantity and frequency -> their meaning."""
-_WHEN: Final = word_set("yesterday today tonight tomorrow")
-_LAST: Final = word_set("last next this")
-_SPANS: Final = word_set("week month year weekend night morning summer winter spring autumn fall")
-_PARTS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
-_RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
+_NAMED_DAYS: Final = word_set("yesterday today tonight tomorrow")
+_PERIOD_LEADS: Final = word_set("last next this")
+_PERIODS: Final = word_set("week month year weekend night morning summer winter spring autumn fall")
+_FRACTIONS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
+_UNIT_RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
 """Factors between units of one dimension; the units themselves are compared elsewhere."""
 _HALF_DAY: Final = 12
 _TEN: Final = 10
 _TENS: Final = frozenset(range(20, 100, 10))
-_ALIKE: Final = 1e-9
-"""Relative tolerance between an amount and the same in another unit."""
-_WHOLE: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
+_TOLERANCE: Final = 1e-9
+"""Relative tolerance between equal amounts in two units."""
+_AMOUNT: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
 _DIGITS: Final = re.compile(r"\d+")
+
+
+def _words(text: str, language: str) -> tuple[str, ...]:
+    return tuple(token.low for token in statement_tokens(text, language)[0])
 
 
 def equality_objection(old: str, new: str, language: str) -> str:
     """Return why two texts cannot say the same: "denied", "number", "another", "bounded" (only a doubt), or ""."""
-    old_tokens, new_tokens = (
-        tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new)
-    )
+    old_tokens, new_tokens = _words(old, language), _words(new, language)
     if old_tokens == new_tokens:
         return ""
     if (
         count_denials(old_tokens, language)
         + count_denials(new_tokens, language)
-        + _opposites(old_tokens, new_tokens)
+        + _count_opposites(old_tokens, new_tokens)
     ) % 2:
         return "denied"
     added = set(new_tokens) - set(old_tokens)
-    if added & _ANOTHER:
+    if added & _DISTINGUISHING:
         return "another"
-    number = "number" if _counted(old_tokens, new_tokens, language) else ""
-    if added & _BOUNDED:
+    number = "number" if _numbers_differ(old_tokens, new_tokens, language) else ""
+    if added & _BOUNDING:
         return number or "bounded"
     sides = old_tokens, new_tokens
-    how_many = [{_HOW_MANY[word] for word in words if word in _HOW_MANY} for words in sides]
-    when = [_when(words) for words in sides]
-    if any(one and other and one.isdisjoint(other) for one, other in (how_many, when)):
+    how_many = [{_QUANTIFIERS[word] for word in words if word in _QUANTIFIERS} for words in sides]
+    times = [_relative_times(words) for words in sides]
+    if any(one and other and one.isdisjoint(other) for one, other in (how_many, times)):
         return "another"
-    return "another" if _switched(*sides) or _switched(*reversed(sides)) else number
+    return "another" if _turns_off(*sides) or _turns_off(*reversed(sides)) else number
 
 
-def _when(words: Sequence[str]) -> set[str]:
-    found = {word for word in words if word in _WHEN}
-    return found | {
-        f"{before} {word}" for before, word in itertools.pairwise(words) if before in _LAST and word in _SPANS
-    }
+def _relative_times(words: Sequence[str]) -> set[str]:
+    times = {word for word in words if word in _NAMED_DAYS}
+    return times | {f"{a} {b}" for a, b in itertools.pairwise(words) if a in _PERIOD_LEADS and b in _PERIODS}
 
 
-def _switched(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> bool:
+def _turns_off(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> bool:
     return "on" in old_tokens and "off" not in old_tokens and "off" in new_tokens
 
 
@@ -133,17 +133,17 @@ def count_denials(words: tuple[str, ...], language: str) -> int:
     if language != "en":
         return int(any(word in lexicon.negation_words(language) - lexicon.UNCOUNTED_HALVES for word in words))
     found = sum(word in _DENYING for word in words)
-    opening = list(itertools.pairwise(words))[: _OPENING if {*words[:1]} & _ASKING else 0]
-    return found - any(word in NEGATORS and after in _ASIDE for word, after in opening)
+    opening = list(itertools.pairwise(words))[: _OPENING_WORDS if {*words[:1]} & _REQUEST_OPENERS else 0]
+    return found - any(word in NEGATORS and after in _UNDENIED for word, after in opening)
 
 
-def _opposites(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> int:
-    one = [(word, meaning_of(word, "en")) for word in set(old_tokens) - set(new_tokens)]
-    other = [(word, meaning_of(word, "en")) for word in set(new_tokens) - set(old_tokens)]
-    return sum(_opposed(a, b, mine, yours) for a, mine in one for b, yours in other)
+def _count_opposites(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> int:
+    old_meanings = [(word, meaning_of(word, "en")) for word in set(old_tokens) - set(new_tokens)]
+    new_meanings = [(word, meaning_of(word, "en")) for word in set(new_tokens) - set(old_tokens)]
+    return sum(_are_opposites(*old, *new) for old in old_meanings for new in new_meanings)
 
 
-def _opposed(one: str, other: str, old_meaning: WordMeaning, new_meaning: WordMeaning) -> bool:
+def _are_opposites(one: str, old_meaning: WordMeaning, other: str, new_meaning: WordMeaning) -> bool:
     if old_meaning.key == new_meaning.key:
         return old_meaning.opposite != new_meaning.opposite
     if one[-3:] != other[-3:] and one[:3] != other[:3]:
@@ -151,8 +151,8 @@ def _opposed(one: str, other: str, old_meaning: WordMeaning, new_meaning: WordMe
     return is_prefix_opposite(one, other) or f"{one}less" == other or one == f"{other}less"
 
 
-def _counted(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language: str) -> bool:
-    if _PARTS & {*old_tokens, *new_tokens}:
+def _numbers_differ(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language: str) -> bool:
+    if _FRACTIONS & {*old_tokens, *new_tokens}:
         return False  # "half a thousand", "a quarter to nine": written in too many ways
     old, new = _numbers(old_tokens, language), _numbers(new_tokens, language)
     if 1 in new and 1 not in old and _has_other_number(old, new):
@@ -161,7 +161,7 @@ def _counted(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language:
 
 
 def _has_other_number(numbers: Sequence[float], others: Sequence[float]) -> bool:
-    return any(one > 1 and not any(_one(one, other) for other in others) for one in numbers)
+    return any(one > 1 and not any(_are_equal_amounts(one, other) for other in others) for one in numbers)
 
 
 @lru_cache(TOKEN_CACHE)
@@ -181,29 +181,29 @@ def _numbers(words: tuple[str, ...], language: str) -> list[float]:
         elif word in SCALES:
             found.append(float(SCALES[word]))
         else:
-            found += _written(word)
+            found += _numbers_in_word(word)
     return [one for one in found if one]
 
 
-def _written(word: str) -> list[float]:
+def _numbers_in_word(word: str) -> list[float]:
     plain = word.replace(",", "")
-    digits = _WHOLE.fullmatch(plain)
+    digits = _AMOUNT.fullmatch(plain)
     if digits:
         return [float(digits[1]) * SCALES.get(digits[2], 1)]
     return [float(one[:18]) for one in _DIGITS.findall(plain)]
 
 
-def _one(one: float, other: float) -> bool:
+def _are_equal_amounts(one: float, other: float) -> bool:
     low, high = sorted((one, other))
     return (
         low == high
         or high - low == _HALF_DAY
         or low + 2000 == high
-        or any(abs(high - low * ratio) < _ALIKE * high for ratio in _RATIOS)
+        or any(abs(high - low * ratio) < _TOLERANCE * high for ratio in _UNIT_RATIOS)
     )
 
 
-_TIMES: Final = ("changed", "over", "planned", "past", "ongoing", "also", "waited")
+_TIME_SIGNALS: Final = ("changed", "over", "planned", "past", "ongoing", "also", "waited")
 
 PairFeatures = dict[str, float]
 
@@ -213,8 +213,8 @@ class ComparedPair:
     """Two compared statements; `reason` is the `equality_objection`, verdict and rule are those of the rules."""
 
     difference: ClaimDifference
-    ours: tuple[str, ...]
-    theirs: tuple[str, ...]
+    new_tokens: tuple[str, ...]
+    old_tokens: tuple[str, ...]
     language: str
     reason: str
     verdict: str
@@ -226,12 +226,12 @@ def pair_features(pair: ComparedPair) -> PairFeatures:
     d = pair.difference
     found = _overlap_features(d)
     least = found["least shared"]
-    found |= _denial_features(pair) | _values(d, least) | _times(d, found["old shared"]) | _things(d)
-    found |= _rule_features(pair, least)
+    found |= _denial_features(pair) | _value_features(d, least) | _time_features(d, found["old shared"])
+    found |= _subject_features(d) | _rule_features(pair, least)
     oneself = float(d.old.person == d.new.person == "i")
     found |= {"of oneself": oneself, "of oneself, shared": oneself * least}
-    found["long"] = math.log((len(pair.theirs) + len(pair.ours)) / 20 + 1)
-    found["longer"] = math.log((len(pair.theirs) + 1) / (len(pair.ours) + 1))
+    found["long"] = math.log((len(pair.old_tokens) + len(pair.new_tokens)) / 20 + 1)
+    found["longer"] = math.log((len(pair.old_tokens) + 1) / (len(pair.new_tokens) + 1))
     return found
 
 
@@ -265,7 +265,7 @@ def _denial_features(pair: ComparedPair) -> PairFeatures:
     }
 
 
-def _values(d: ClaimDifference, least: float) -> PairFeatures:
+def _value_features(d: ClaimDifference, least: float) -> PairFeatures:
     other = values_differ(d)
     numbers = bool(d.old.numbers and d.new.numbers) and not any(d.numbers)
     days = bool(d.old.days and d.new.days) and not any(d.days)
@@ -285,21 +285,21 @@ def _values(d: ClaimDifference, least: float) -> PairFeatures:
     }
 
 
-def _times(d: ClaimDifference, old_shared: float) -> PairFeatures:
+def _time_features(d: ClaimDifference, old_shared: float) -> PairFeatures:
     old, new = d.old.signals, d.new.signals
-    found = {f"now {name}": 1.0 for name in _TIMES if name in new and name not in old}
-    found |= {f"no more {name}": 1.0 for name in _TIMES if name in old and name not in new}
+    found = {f"now {name}": 1.0 for name in _TIME_SIGNALS if name in new and name not in old}
+    found |= {f"no more {name}": 1.0 for name in _TIME_SIGNALS if name in old and name not in new}
     found["both past"] = float("past" in old and "past" in new)
     found["changed, shared"] = found.get("now changed", 0.0) * old_shared
     found["over, shared"] = found.get("now over", 0.0) * old_shared
     return found
 
 
-def _things(d: ClaimDifference) -> PairFeatures:
+def _subject_features(d: ClaimDifference) -> PairFeatures:
     old, new = d.old, d.new
     keys_old, keys_new = _keys(old.words), _keys(new.words)
-    named_old, named_new = _names(old), _names(new)
-    dropped, added = (any(word.early for word in words) for words in (d.dropped, d.added))
+    named_old, named_new = _name_keys(old), _name_keys(new)
+    early_dropped, early_added = (any(word.early for word in words) for words in (d.dropped, d.added))
     kinds_old, kinds_new = ({KINDS.get(word.key, -1) for word in words} for words in (d.dropped, d.added))
     return {
         "old name": float(bool(named_old - keys_new)),
@@ -310,12 +310,12 @@ def _things(d: ClaimDifference) -> PairFeatures:
         "other subject": float(has_other_subject(d)),
         "other person": float(old.person != new.person),
         "verb of many": float(old.verb.key in ADDITIVE and new.verb.key in ADDITIVE),
-        "verb of one": float(old.verb.key in SINGLE),
+        "verb of one": float(old.verb.key in SINGLE_OBJECT),
         "one kind": float(bool(kinds_old & kinds_new - {-1})),
-        "old subject alone": float(dropped),
-        "new subject alone": float(added),
-        "same subject": float(bool(_early(old) & _early(new))),
-        "same predicate": float(bool(_late(old) & _late(new))),
+        "old subject alone": float(early_dropped),
+        "new subject alone": float(early_added),
+        "same subject": float(bool(_subject_keys(old) & _subject_keys(new))),
+        "same predicate": float(bool(_predicate_keys(old) & _predicate_keys(new))),
         "other verb": float(bool(old.verb.key and new.verb.key) and old.verb.key != new.verb.key),
     }
 
@@ -324,34 +324,34 @@ def _keys(words: Sequence[ContentWord]) -> set[str]:
     return {word.key for word in words}
 
 
-def _early(claim: Claim) -> set[str]:
+def _subject_keys(claim: Claim) -> set[str]:
     return {word.key for word in claim.words if word.early}
 
 
-def _late(claim: Claim) -> set[str]:
+def _predicate_keys(claim: Claim) -> set[str]:
     return {word.key for word in claim.words if not word.early and word.key not in LIGHT}
 
 
-def _names(claim: Claim) -> set[str]:
+def _name_keys(claim: Claim) -> set[str]:
     return {word.key for word in claim.words if word.name}
 
 
 def _rule_features(pair: ComparedPair, least: float) -> PairFeatures:
-    nothing = pair.rule == "nothing in common"
-    rule, thing, _ = pair.rule.partition(", of another thing")
+    shares_nothing = pair.rule == "nothing in common"
+    rule, of_another_thing, _ = pair.rule.partition(", of another thing")
     found = {
         f"rules: {pair.verdict}": 1.0,
-        "rules: nothing": float(nothing),
-        "rules: nothing, shared": nothing * least,
+        "rules: nothing": float(shares_nothing),
+        "rules: nothing, shared": shares_nothing * least,
         "rules: but": float(", but " in pair.rule),
     }
-    if thing:
+    if of_another_thing:
         found |= {f"rules: {rule}, of another thing": 1.0, "rules: thing": 1.0, "rules: thing, shared": least}
     return found
 
 
 BIAS: Final = "always"
-"""The sign that every pair has."""
+"""The feature that every pair has."""
 
 
 VERDICTS: Final = ("supersedes", "contradicts", "new")
@@ -365,8 +365,8 @@ def verdict_probabilities(features: Mapping[str, float]) -> dict[str, float]:
         if value and name in table:
             for at, weight in enumerate(table[name]):
                 sums[at] += weight * value
-    most = max(sums)
-    powers = [math.exp(one - most) for one in sums]
+    largest = max(sums)
+    powers = [math.exp(one - largest) for one in sums]
     total = math.fsum(powers)
     return {verdict: power / total for verdict, power in zip(VERDICTS, powers, strict=True)}
 
@@ -377,19 +377,19 @@ def _weights() -> dict[str, list[float]]:
     return {name: [float(weight) for weight in weights.split()] for name, _, weights in parts}
 
 
-def _other_place(d: ClaimDifference) -> str | None:
+def _other_place_verdict(d: ClaimDifference) -> str | None:
     if not has_other_place(d):
         return None
     return "supersedes" if says_changed(d) and not d.denied else "new"
 
 
-def _turned(d: ClaimDifference) -> str | None:
+def _turned_verdict(d: ClaimDifference) -> str | None:
     if not d.turned:
         return None
     return "supersedes" if says_changed(d) or says_over(d) else "contradicts"
 
 
-def _denied(d: ClaimDifference) -> str | None:
+def _denied_verdict(d: ClaimDifference) -> str | None:
     if not d.denied:
         return None
     if says_changed(d) and (d.shared or not has_other_value(d)):
@@ -397,7 +397,7 @@ def _denied(d: ClaimDifference) -> str | None:
     return "new" if has_other_value(d) or values_differ(d) else "contradicts"
 
 
-def _other_value(d: ClaimDifference) -> str | None:
+def _other_value_verdict(d: ClaimDifference) -> str | None:
     if "also" in d.new.signals and "changed" not in d.new.signals:
         return "new"
     if says_changed(d):
@@ -409,7 +409,7 @@ def _same_verb(d: ClaimDifference) -> bool:
     return d.old.verb.key == d.new.verb.key
 
 
-def _another_of_its_kind(d: ClaimDifference) -> bool:
+def _swaps_one_kind(d: ClaimDifference) -> bool:
     old, new = ({KINDS[word.key] for word in words if word.key in KINDS} for words in (d.dropped, d.added))
     return bool(old & new) and len(d.dropped) <= 2 and len(d.added) <= 4
 
@@ -417,38 +417,38 @@ def _another_of_its_kind(d: ClaimDifference) -> bool:
 RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = (
     ("instead of the old", lambda d: "supersedes" if d.names_old and (d.added or says_changed(d)) else None),
     ("other subject", lambda d: "new" if has_other_subject(d) else None),
-    ("other place", _other_place),
-    ("turned round", _turned),
+    ("other place", _other_place_verdict),
+    ("turned round", _turned_verdict),
     ("another time", lambda d: "new" if both_happened(d) else None),
     ("over", lambda d: "supersedes" if says_over(d) and (d.shared or _same_verb(d)) else None),
     ("came true", lambda d: "supersedes" if plan_came_true(d) else None),
-    ("denied", _denied),
+    ("denied", _denied_verdict),
     ("another number", lambda d: ("supersedes" if can_stand_in(d) else "new") if values_differ(d) else None),
     ("fewer details", lambda d: "new" if says_less(d) else None),
     ("more details", lambda d: "supersedes" if says_more(d) else None),
-    ("another of its kind", lambda d: "supersedes" if _another_of_its_kind(d) else None),
-    ("another value", _other_value),
+    ("another of its kind", lambda d: "supersedes" if _swaps_one_kind(d) else None),
+    ("another value", _other_value_verdict),
 )
-"""The first that holds decides; where none does, the new statement is new."""
+"""The first that holds decides; otherwise the statement is new."""
 
 
-LEAST_CHANCE: Final = {"supersedes": 0.76, "contradicts": 0.5, "new": 0.0}
-"""Least chance of a verdict that the rules do not propose."""
+MIN_PROBABILITY: Final = {"supersedes": 0.76, "contradicts": 0.5, "new": 0.0}
+"""Least probability of a verdict that the rules do not propose."""
 
 
-def decide_verdict(pair: ComparedPair, chances: Mapping[str, float]) -> str:
-    """Return the likeliest verdict among those that are certain enough."""
+def decide_verdict(pair: ComparedPair, probabilities: Mapping[str, float]) -> str:
+    """Return the likeliest of the verdicts that are certain enough."""
     d = pair.difference
     paraphrase = pair.rule in ("came true", "another value") and not (d.dropped and d.added)
     proposed = "new" if paraphrase else pair.verdict
-    allowed = {name for name, chance in chances.items() if name == proposed or chance >= LEAST_CHANCE[name]}
-    if proposed != "supersedes" and _of_other(d):
+    allowed = {name for name, p in probabilities.items() if name == proposed or p >= MIN_PROBABILITY[name]}
+    if proposed != "supersedes" and _is_of_another_thing(d):
         allowed.discard("supersedes")
-    return max(allowed, key=lambda name: (chances[name], name))
+    return max(allowed, key=lambda name: (probabilities[name], name))
 
 
-def _of_other(d: ClaimDifference) -> bool:
-    """Return whether a value is another thing's: the read timeout, the connect timeout."""
+def _is_of_another_thing(d: ClaimDifference) -> bool:
+    """Return whether a value belongs to another thing: the read timeout, the connect timeout."""
     if values_differ(d) and d.old.settings.keys() ^ d.new.settings.keys() and "changed" not in d.new.signals:
         return True
     early = [[word for word in words if word.early] for words in (d.dropped, d.added)]
@@ -482,9 +482,7 @@ def compare_texts(old: str, new: str) -> ComparedPair:
     language = shared_language(old, new)
     difference = compare_claims(parse_claim(old, language), parse_claim(new, language))
     reason = equality_objection(old, new, language)
-    old_tokens, new_tokens = (
-        tuple(token[1] for token in statement_tokens(text, language)[0]) for text in (old, new)
-    )
+    old_tokens, new_tokens = _words(old, language), _words(new, language)
     verdict, rule = _rule_verdict(difference, reason)
     return ComparedPair(difference, old_tokens, new_tokens, language, reason, verdict, rule)
 

@@ -25,7 +25,7 @@ _TIME: Final = (
     rf"(?:{_MONTHS}|week|weekend|month|year|spring|summer|autumn|fall|winter|(?:19|20)\d\d)\b(?: 20\d\d\b)?"
     r"|yesterday|today)"
 )
-_AT: Final = re.compile(rf"\b{_TIME}", re.IGNORECASE)
+_TIME_PHRASE: Final = re.compile(rf"\b{_TIME}", re.IGNORECASE)
 _RECENT: Final = re.compile(
     rf"(?:(?:in|since) {_MONTHS}|(?:last|this) (?:week|weekend|month)|yesterday|today)$", re.IGNORECASE
 )
@@ -38,12 +38,12 @@ _TAIL: Final = re.compile(
     r"|, (?:so (?:i'm|we're) there now|\w{1,20} is (?:shut off|gone|retired))){1,2}$",
     re.IGNORECASE,
 )
-"""The only words behind a change that do not limit it."""
+"""The only words after a change that do not limit it."""
 _WHEN: Final = re.compile(
     rf"^{_TIME},? |,? (?:{_TIME}|for (?:a job|good|love|university)|(?:near|close to) [\w ]{{1,40}})$",
     re.IGNORECASE,
 )
-"""Time, cause and place of a change. Behind a state such words limit it: "I live in Lisbon in winter"."""
+"""Time, cause and place of a change. After a state such words limit it: "I live in Lisbon in winter"."""
 _HAVE: Final = (
     r"(?:(?:'ve|'s| have| has| was| were| been| got| just| recently| finally| now| already)(?![\w'])){0,4}"
 )
@@ -56,7 +56,7 @@ _RAISED: Final = (
     r"|pushed back|brought forward|went up|gone up|dropped|slipped|doubled|halved|grown|grew|shrunk|shrank)"
 )
 _ROLE: Final = r"(manager|boss|landlord|dentist|doctor|employer|supplier|accountant|maintainer)"
-_STATES: Final = tuple(
+_CHANGE_PATTERNS: Final = tuple(
     (re.compile(pattern, re.IGNORECASE), state)
     for pattern, state in (
         (rf"^(?:i|we){_HAVE} {_RAISED} {_WHO}(?: from [^,;]{{1,20}}?)? to (?=\d)", r"\1 is "),
@@ -111,8 +111,8 @@ _HOMES: Final = tuple(
     )
 )
 """Beginnings of sentences that say where somebody lives or moved to, up to the town or with the whole address."""
-_FURTHER: Final = re.compile(r"(?<=\w\w)[.!] (?=[A-ZÀ-Þ])(?!.*\b(?:kidding|joking|joke)\b).*", re.DOTALL)
-"""The sentences behind the first."""
+_REST: Final = re.compile(r"(?<=\w\w)[.!] (?=[A-ZÀ-Þ])(?!.*\b(?:kidding|joking|joke)\b).*", re.DOTALL)
+"""The sentences after the first."""
 _HOME_TAIL: Final = re.compile(
     rf"(?: (?:{_WHEN_MOVED}|now|jetzt|again|wieder))?"
     r"(?:, (?:[^,;:!?]{0,40}\d[^,;:!?]{0,20}|\w{1,20} floor|[A-ZÀ-Þ][^,;:!?]{1,30})){0,3}"
@@ -122,10 +122,10 @@ _AT_TIMES: Final = re.compile(
     r"\b(?:during|on|when|while|for|until|temporarily"
     r"|(?:in|im|each|every) (?:the )?(?:week|spring|summer|autumn|fall|winter|term))\b"
 )
-"""Signs that somebody lives at a place at times."""
+"""Signs that somebody lives at a place only at times."""
 _RARE: Final = 5_000
 """Rank from which on a capitalised word is a name: "Oldenburg", not "Marketing"."""
-_SHAPES: Final = (
+_VALUE_FORMS: Final = (
     (re.compile(r"(?: is| ist|:) (?:now )?(?=\+?\d[\d ()/.-]{4,30}$)", re.IGNORECASE), "number"),
     (re.compile(r"(?: is| to|:) (?:now )?(?=\S{1,60}@\S{1,60}$)", re.IGNORECASE), "mail address"),
     (
@@ -146,8 +146,8 @@ _SHAPES: Final = (
 )
 """Beginnings of values that are recognized by their form."""
 PLACES: Final = ("town", "country")
-_LIVE: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
-_STATE: Final = _LIVE | load_words("state")
+_LIVING_WORDS: Final = word_set("live lives living based wohne wohnt lebe lebt j'habite habite vivo vive 住")
+_STATE_WORDS: Final = _LIVING_WORDS | load_words("state")
 """Words that are ignored when the frames of two states are compared."""
 _SELF: Final = word_set("i i'm my ich mein meine je j'habite mon ma vivo mi 我")
 _SPEAKER: Final = word_set("i we my our ich wir meine unsere")
@@ -155,22 +155,22 @@ ANYBODY: Final = SEVERAL_KIN | load_words("anybody")
 """Words of persons and things of which there may be several."""
 _WORD: Final = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+(?:[.'-][^\W\u4e00-\u9fff]+)*")
 _NOW: Final = re.compile(r"\bnow\b", re.IGNORECASE)
-_DOUBT: Final = function_words("en") - word_set("for in on with at") | load_words("doubt")
+_DOUBT_WORDS: Final = function_words("en") - word_set("for in on with at") | load_words("doubt")
 """Words of wishes, plans and longer sentences, which announce no change."""
-_MOST: Final = 3
+_MAX_NAME_WORDS: Final = 3
 """Words of a name."""
-_FEW: Final = 3
+_MAX_FRAME_WORDS: Final = 3
 """Most words of a frame in a sentence that announces a change and says nothing else."""
 
 
-class _Known(NamedTuple):
+class _NameKind(NamedTuple):
     """A kind of names, and the words that only state its purpose."""
 
     kind: str
     purpose: frozenset[str]
 
 
-class _Named(NamedTuple):
+class _NamedValue(NamedTuple):
     """A name of a known kind in a statement, and the other words; `frame`: those that say of whom and for what."""
 
     kind: str
@@ -190,9 +190,9 @@ def resulting_state(text: str) -> str:
     >>> resulting_state("I moved to the sales team")
     'I moved to the sales team'
     """
-    whole = _WHEN.sub("", _plain(text))
+    whole = _WHEN.sub("", _bare_sentence(text))
     plain = _ENDED_PART.sub("", whole)
-    for pattern, state in _STATES:
+    for pattern, state in _CHANGE_PATTERNS:
         found = pattern.search(plain)
         if found is None:
             continue
@@ -228,7 +228,7 @@ def may_change_home(old: str, new: str) -> bool:
 def replaces(old: str, new: str, *, announced: bool) -> bool:
     """Return whether a later statement gives the same person or thing another name or value of one kind.
 
-    ``announced`` tells that the later one says by itself that something changed.
+    ``announced``: the later one says by itself that something changed.
 
     >>> replaces("We switched to pnpm.", "We switched to bun.", announced=False)
     True
@@ -236,7 +236,7 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
     False
     """
     later = resulting_state(new)
-    before, after = _named(resulting_state(old)), _named(later)
+    before, after = _named_value(resulting_state(old)), _named_value(later)
     if before is None or after is None or before.kind != after.kind or before.name == after.name:
         return False
     if before.frame != after.frame or not before.frame.isdisjoint(ANYBODY):
@@ -245,7 +245,7 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
         return False
     if "@" not in before.name and any(stem_word(word, "en") in ADDITIVE for word in before.frame):
         return False
-    resides = not _LIVE.isdisjoint(before.words) and not _LIVE.isdisjoint(after.words)
+    resides = not _LIVING_WORDS.isdisjoint(before.words) and not _LIVING_WORDS.isdisjoint(after.words)
     if before.kind in PLACES:
         return resides
     if before.words.isdisjoint(_SELF) != after.words.isdisjoint(_SELF):
@@ -254,14 +254,14 @@ def replaces(old: str, new: str, *, announced: bool) -> bool:
 
 
 def may_be_later(old: str, new: str) -> bool:
-    """Return whether the times in two statements of changes allow that the newer statement tells of the later change.
+    """Return whether the newer statement may report the later of two changes, by the times in both.
 
     >>> may_be_later("I moved to Lisbon in May.", "I moved to Madrid in June.")
     True
     >>> may_be_later("I moved to Lisbon in 2019.", "I moved to Madrid in 2010.")
     False
     """
-    times = [_AT.findall(" ".join(text.split())) for text in (old, new)]
+    times = [_TIME_PHRASE.findall(" ".join(text.split())) for text in (old, new)]
     if not times[1]:
         return True
     if not all(_RECENT.match(time) for time in times[1]):
@@ -276,9 +276,9 @@ def _month(time: str) -> int:
     return MONTHS[found[1].lower()] if found else -1
 
 
-def of_two_kinds(old: str, new: str) -> bool:
+def are_of_two_kinds(old: str, new: str) -> bool:
     """Return whether two statements name things of two known kinds: a town and a country, a system and a database."""
-    before, after = _named(resulting_state(old)), _named(resulting_state(new))
+    before, after = _named_value(resulting_state(old)), _named_value(resulting_state(new))
     return before is not None and after is not None and before.kind != after.kind
 
 
@@ -289,11 +289,11 @@ def announces_state(text: str) -> bool:
     (True, False)
     """
     state = resulting_state(text)
-    found = _named(state)
+    found = _named_value(state)
     if found is None or (state == text and not _NOW.search(text)):
         return False
-    lives = found.kind not in PLACES or not _LIVE.isdisjoint(found.words)
-    return lives and len(found.frame) <= _FEW and found.frame.isdisjoint(_DOUBT)
+    lives = found.kind not in PLACES or not _LIVING_WORDS.isdisjoint(found.words)
+    return lives and len(found.frame) <= _MAX_FRAME_WORDS and found.frame.isdisjoint(_DOUBT_WORDS)
 
 
 def known_kind(words: Sequence[str]) -> str | None:
@@ -302,30 +302,30 @@ def known_kind(words: Sequence[str]) -> str | None:
     >>> known_kind(["madrid", "in", "june"]), known_kind(["github", "actions"]), known_kind(["elm", "street"])
     ('town', 'jenkins', None)
     """
-    found = _longest(words, 0)
+    found = _longest_name(words, 0)
     return found and found[0].kind
 
 
 @cache
-def _kinds() -> dict[tuple[str, ...], _Known]:
-    kinds: dict[tuple[str, ...], _Known] = {}
+def _name_kinds() -> dict[tuple[str, ...], _NameKind]:
+    kinds: dict[tuple[str, ...], _NameKind] = {}
     kind = ""
     for line in table_lines("kinds.txt"):
         names, bar, purpose = line.partition("|")
         if line[0] == "=":
             kind = line[1:].strip()
             continue
-        known = _Known(kind or names.split()[0], word_set(purpose) if bar else frozenset())
+        known = _NameKind(kind or names.split()[0], word_set(purpose) if bar else frozenset())
         for name in names.split():
             chinese = name[0] >= "\u4e00"
             kinds[tuple(name if chinese else name.split("_"))] = known
     return kinds
 
 
-def _longest(words: Sequence[str], at: int) -> tuple[_Known, int] | None:
+def _longest_name(words: Sequence[str], at: int) -> tuple[_NameKind, int] | None:
     """Return the kind of the longest known name that begins at a word, and where it ends."""
-    for end in range(min(at + _MOST, len(words)), at, -1):
-        if known := _kinds().get(tuple(words[at:end])):
+    for end in range(min(at + _MAX_NAME_WORDS, len(words)), at, -1):
+        if known := _name_kinds().get(tuple(words[at:end])):
             return known, end
     return None
 
@@ -341,7 +341,7 @@ class _Home(NamedTuple):
 
 @lru_cache(2_000)
 def _home(text: str) -> _Home | None:
-    plain = _plain(_FURTHER.sub("", text, count=1))
+    plain = _bare_sentence(_REST.sub("", text, count=1))
     found = next((one for pattern in _HOMES if (one := pattern.match(plain[:1].upper() + plain[1:]))), None)
     if found is None:
         return None
@@ -361,24 +361,24 @@ def _home(text: str) -> _Home | None:
     return _Home("i" if who in _SPEAKER else who, place, kind, tail)
 
 
-def _plain(text: str) -> str:
+def _bare_sentence(text: str) -> str:
     plain = " ".join(text.replace("’", "'").split()).rstrip(".!。 ")
     return _TAIL.sub("", _LEAD.sub("", plain, count=1), count=1)
 
 
 @lru_cache(2_000)
-def _named(text: str) -> _Named | None:
-    plain = _plain(text)
-    for pattern, kind in _SHAPES:
+def _named_value(text: str) -> _NamedValue | None:
+    plain = _bare_sentence(text)
+    for pattern, kind in _VALUE_FORMS:
         if value := pattern.search(plain):
             words = _WORD.findall(plain[: value.end()].lower())
-            frame = frozenset(words) - _STATE - ({"address"} if kind == "mail address" else set())
-            return _Named(kind, plain[value.end() :], frame, frozenset(words))
+            frame = frozenset(words) - _STATE_WORDS - ({"address"} if kind == "mail address" else set())
+            return _NamedValue(kind, plain[value.end() :], frame, frozenset(words))
     words = _WORD.findall(plain.lower())
-    found = [(at, *one) for at in range(len(words)) if (one := _longest(words, at))]
+    found = [(at, *one) for at in range(len(words)) if (one := _longest_name(words, at))]
     if not found or any(start >= found[0][2] for start, _, _ in found):  # none, or more than one
         return None
     at, known, end = found[0]
     rest = words[:at] + words[end:]
-    frame = frozenset(rest) - _STATE - known.purpose - {"i"}
-    return _Named(known.kind, " ".join(words[at:end]), frame, frozenset(rest))
+    frame = frozenset(rest) - _STATE_WORDS - known.purpose - {"i"}
+    return _NamedValue(known.kind, " ".join(words[at:end]), frame, frozenset(rest))

@@ -1,8 +1,8 @@
 # ruff: noqa: E501
 """Fact extractor: find the lasting statements of a person's turn, without a model.
 
-Kept are sentences that the person marks ("remember", "from now on", "always") and clauses whose features weigh
-enough (`features`). Precision comes first: a missed fact still stands in its turn, a wrong one becomes a rule.
+It keeps sentences that the person marks ("remember", "from now on", "always") and clauses whose features weigh enough
+(`features`). Precision comes first: a missed fact is still in its turn, a wrong one becomes a rule.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import Final, NamedTuple
 from scrubjay.facts import vocabulary
 from scrubjay.facts.clauses import (
     BETWEEN_BIT,
+    CONDITION_BIT,
     ENGLISH_BIT,
-    FLEETS_BIT,
-    IF_BIT,
+    FEATURE_MASK,
+    FLEETING_BIT,
+    HEARSAY_BIT,
     ING_BIT,
     IS_BIT,
-    LIVES_BIT,
+    LIFE_BIT,
     PAST_BIT,
-    SIGN_BITS,
-    TELLS_BIT,
     VERBAL_BIT,
     Clause,
     WordSequence,
     is_question,
     own_prose,
     read_words,
+    reports_others,
     sentence_ranges,
     split_clauses,
-    tells_of_others,
 )
 from scrubjay.facts.exclusive_values import announces_state
 from scrubjay.facts.features import (
@@ -49,14 +49,14 @@ from scrubjay.facts.features import (
     turn_features,
 )
 from scrubjay.facts.ownership import introduces_person
-from scrubjay.facts.vocabulary import CHOOSING, CHOSE, FIRST, JOINS, LIKE, load_words
+from scrubjay.facts.vocabulary import CHOOSING, CHOSE, CONJUNCTIONS, FIRST_PERSON, LIKE, load_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.sentences import bracketed_ranges, ends_sentence, sentence_ends
 
-_CORRECTS: Final = word_set("no nope nah wrong actually correction nein non")
-_PREFERS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")
-_DECIDES: Final = (CHOSE - {"committed"}) | CHOOSING | word_set("let's lets decision voted agree")
-_LEADS: Final = word_set("to before after when whenever once every each any if")
+_CORRECTION_WORDS: Final = word_set("no nope nah wrong actually correction nein non")
+_PREFERENCE_WORDS: Final = (LIKE - {"like"}) | word_set("rather favourite favorite want")
+_DECISION_WORDS: Final = (CHOSE - {"committed"}) | CHOOSING | word_set("let's lets decision voted agree")
+_HOWTO_WORDS: Final = word_set("to before after when whenever once every each any if")
 _NORM_WORDS: Final = word_set("always never don't please pls only stop")
 
 
@@ -66,120 +66,124 @@ def statement_kind(words: Sequence[str]) -> str:
     >>> [statement_kind(said.split()) for said in ("i prefer tabs", "we chose tabs", "no, it's tabs", "to deploy, run make")]
     ['preference', 'decision', 'correction', 'howto']
     """
-    first, there = words[0].strip(",:"), frozenset(words)
-    if first in _CORRECTS:
+    first, distinct = words[0].strip(",:"), frozenset(words)
+    if first in _CORRECTION_WORDS:
         return "correction"
-    if not _PREFERS.isdisjoint(there) or (first in ("i", "i'm") and "like" in words[1:3]):
+    if not _PREFERENCE_WORDS.isdisjoint(distinct) or (first in ("i", "i'm") and "like" in words[1:3]):
         return "preference"
-    if not _DECIDES.isdisjoint(there) or ("with" in there and "went" in there):
+    if not _DECISION_WORDS.isdisjoint(distinct) or ("with" in distinct and "went" in distinct):
         return "decision"
-    if first in _LEADS:
+    if first in _HOWTO_WORDS:
         return "howto"
     if first in IMPERATIVES or first in _NORM_WORDS:
-        return "howto" if not _LEADS.isdisjoint(words[1:]) else "preference"
-    return "correction" if "not" in there and any(word[-1:] == "," for word in words) else "fact"
+        return "howto" if not _HOWTO_WORDS.isdisjoint(words[1:]) else "preference"
+    return "correction" if "not" in distinct and any(word[-1:] == "," for word in words) else "fact"
 
 
-FEW: Final = 3
-"""Words up to which there may be no small English word among them."""
-VERB: Final = 8
+MAX_FOREIGN_FREE: Final = 3
+"""Words of a clause that needs no English function word."""
+VERB_REACH: Final = 8
 """Words within which a clause has its verb."""
-OVER: Final = 13
+LONG_CLAUSE: Final = 13
 """Words of a long clause."""
 
-_LEADING: Final = JOINS | load_words("leading")
+_INTRODUCTORY: Final = CONJUNCTIONS | load_words("leading")
 """Introductory words, which are skipped."""
-_MINE: Final = FEATURE_BITS["of i"] | FEATURE_BITS["of we"]
-_STATING: Final = _MINE | FEATURE_BITS["of order"]
-_OWNED: Final = FEATURE_BITS["of my"] | FEATURE_BITS["of our"]
-_BEING: Final = FEATURE_BITS["is"] | FEATURE_BITS["was"]
-_TURNING: Final = FEATURE_BITS["denies"] | FEATURE_BITS["rather"]
-_ENDS: Final = {"!": FEATURE_BITS["exclaims"], ",": FEATURE_BITS["goes on"], ":": FEATURE_BITS["heads"]}
-_BY_LENGTH: Final = tuple(
+_OF_SPEAKER: Final = FEATURE_BITS["of i"] | FEATURE_BITS["of we"]
+_OF_SPEAKER_OR_ORDER: Final = _OF_SPEAKER | FEATURE_BITS["of order"]
+_OF_POSSESSION: Final = FEATURE_BITS["of my"] | FEATURE_BITS["of our"]
+_BE_BITS: Final = FEATURE_BITS["is"] | FEATURE_BITS["was"]
+_CONTRAST_BITS: Final = FEATURE_BITS["denies"] | FEATURE_BITS["rather"]
+_MARK_BITS: Final = {
+    "!": FEATURE_BITS["exclaims"],
+    ",": FEATURE_BITS["goes on"],
+    ":": FEATURE_BITS["heads"],
+}
+_LENGTH_BITS: Final = tuple(
     (FEATURE_BITS["under 3"] if count < 3 else 0)
     | (FEATURE_BITS["under 5"] if count < 5 else 0)
-    | (FEATURE_BITS["over 12"] if count == OVER else 0)
-    for count in range(OVER + 1)
+    | (FEATURE_BITS["over 12"] if count == LONG_CLAUSE else 0)
+    for count in range(LONG_CLAUSE + 1)
 )
 
 
-def clause_features(text: str, sequence: WordSequence, clause: Clause, opens: int) -> int:
-    """Return the feature bits of a clause; `opens` is the first word of its sentence."""
-    words, bits, starts, last = sequence.words, sequence.marks, sequence.starts, clause.last
+def clause_features(text: str, sequence: WordSequence, clause: Clause, sentence_start: int) -> int:
+    """Return the feature bits of a clause; `sentence_start` is the first word of its sentence."""
+    words, bits, starts, last = sequence.words, sequence.bits, sequence.starts, clause.last
     at = clause.first
-    while at + 1 < last and words[at] in _LEADING:
+    while at + 1 < last and words[at] in _INTRODUCTORY:
         at += 1
-    joined, count = 0, last - at
+    union, count = 0, last - at
     for own in bits[at:last]:
-        joined |= own
+        union |= own
     capital = text[starts[at]].isupper()
     subject = SUBJECT_BITS.get(words[at], 0)
     if subject:
-        subject &= -subject  # a word may open in two ways: the first of `_SUBJECTS` holds
+        subject &= -subject  # of two classes the first of `_SUBJECTS` holds
     else:
         name = capital and words[at] not in vocabulary.WELL_KNOWN
         subject = FEATURE_BITS["of name"] if name else FEATURE_BITS["of other"]
-    mine = subject & _MINE
-    features = subject | joined & SIGN_BITS | _ENDS.get(sequence.raw[last - 1][-1], 0)
-    features |= _BY_LENGTH[min(count, OVER)]
-    verb = next((own for own in bits[at + 1 : min(at + VERB, last)] if own & VERBAL_BIT), 0)
-    if _joins_fragment(sequence, at, last):
+    mine = subject & _OF_SPEAKER
+    features = subject | union & FEATURE_MASK | _MARK_BITS.get(sequence.raw[last - 1][-1], 0)
+    features |= _LENGTH_BITS[min(count, LONG_CLAUSE)]
+    verb = next((own for own in bits[at + 1 : min(at + VERB_REACH, last)] if own & VERBAL_BIT), 0)
+    if _begins_with_fragment(sequence, at, last):
         verb = 0
     if not verb and not mine and subject != FEATURE_BITS["of order"]:
         features |= FEATURE_BITS["no verb"]
     elif verb & PAST_BIT and not verb & IS_BIT:
         features |= FEATURE_BITS["past"]
     if mine and count > 1:
-        does = next((own for own in bits[at + 1 : min(at + 6, last)] if not own & BETWEEN_BIT), 0)
-        features |= FEATURE_BITS["fleeting"] if does & FLEETS_BIT else 0
+        predicate = next((own for own in bits[at + 1 : min(at + 6, last)] if not own & BETWEEN_BIT), 0)
+        features |= FEATURE_BITS["fleeting"] if predicate & FLEETING_BIT else 0
         lived = bits[at + 1] | bits[min(at + 2, last - 1)] | bits[min(at + 3, last - 1)]
-        features |= FEATURE_BITS["lived"] if lived & LIVES_BIT else 0
+        features |= FEATURE_BITS["lived"] if lived & LIFE_BIT else 0
     if not text[starts[at] + 1 : sequence.ends[last - 1]].islower() and any(
-        text[starts[later]].isupper() and words[later] not in FIRST for later in range(at + 1, last)
+        text[starts[later]].isupper() and words[later] not in FIRST_PERSON for later in range(at + 1, last)
     ):
         features |= FEATURE_BITS["named"]
-    if count > FEW and not joined & ENGLISH_BIT:
+    if count > MAX_FOREIGN_FREE and not union & ENGLISH_BIT:
         features |= FEATURE_BITS["foreign"]
-    if joined & ING_BIT and joined & _BEING:
+    if union & ING_BIT and union & _BE_BITS:
         features |= FEATURE_BITS["ing"]
-    if joined & _TURNING and sequence.text.find(",", starts[at], sequence.ends[last - 1]) > 0:
+    if union & _CONTRAST_BITS and sequence.text.find(",", starts[at], sequence.ends[last - 1]) > 0:
         features |= FEATURE_BITS["not but"]
-    features |= FEATURE_BITS["first"] if clause.first == opens else 0
+    features |= FEATURE_BITS["first"] if clause.first == sentence_start else 0
     features |= FEATURE_BITS["opens turn"] if clause.first == 0 else 0
     return features | (FEATURE_BITS["ends turn"] if last == len(words) else 0)
 
 
-def _joins_fragment(sequence: WordSequence, first: int, last: int) -> bool:
+def _begins_with_fragment(sequence: WordSequence, first: int, last: int) -> bool:
     """Return whether a clause begins with words without a verb: "Boxes everywhere, but the flat is nice".
 
     In "my sister, but not my brother, is allergic" the verb follows an aside.
     """
-    for at in range(first, min(first + VERB, last) - 1):
-        states = SUBJECT_BITS.get(sequence.words[at], 0) & _STATING
-        if states or (at > first and sequence.marks[at] & VERBAL_BIT):
+    for at in range(first, min(first + VERB_REACH, last) - 1):
+        states = SUBJECT_BITS.get(sequence.words[at], 0) & _OF_SPEAKER_OR_ORDER
+        if states or (at > first and sequence.bits[at] & VERBAL_BIT):
             return False
-        if sequence.raw[at][-1] == "," and sequence.words[at + 1] in JOINS:
+        if sequence.raw[at][-1] == "," and sequence.words[at + 1] in CONJUNCTIONS:
             return not _verb_follows_aside(sequence, at + 1, last)
     return False
 
 
 def _verb_follows_aside(sequence: WordSequence, first: int, last: int) -> bool:
-    for at in range(first, min(first + VERB, last)):
-        if sequence.marks[at] & VERBAL_BIT and not SUBJECT_BITS.get(sequence.words[at], 0) & _OWNED:
+    for at in range(first, min(first + VERB_REACH, last)):
+        if sequence.bits[at] & VERBAL_BIT and not SUBJECT_BITS.get(sequence.words[at], 0) & _OF_POSSESSION:
             return False
         if sequence.raw[at][-1] == ",":
-            return any(own & VERBAL_BIT for own in sequence.marks[at + 1 : min(at + VERB, last)])
+            return any(own & VERBAL_BIT for own in sequence.bits[at + 1 : min(at + VERB_REACH, last)])
     return False
 
 
 MIN_CHARACTERS: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
 MAX_CHARACTERS: Final = 400
-"""Characters of the longest: nobody says one thing at such length."""
+"""Characters of the longest."""
 MIN_STATEMENT_WORDS: Final = 2
 """Words that stay when a leading "and" is left out."""
 
-_KNOWN: Final = frozenset(("the", "a", "an", "he", "she", "they"))
+_SETTING_SUBJECTS: Final = frozenset(("the", "a", "an", "he", "she", "they"))
 """Subjects of a statement that only prepares a question: "the train leaves at 9, when do I get up?"."""
 _SPACE = re.compile(r"\s+")
 
@@ -238,12 +242,12 @@ def find_candidates(text: str) -> Iterator[FactCandidate]:
             break
         if taken_back:
             continue
-        for candidate in _of_sentence(text, sequence, first, last, question, turn):
+        for candidate in _sentence_candidates(text, sequence, first, last, question, turn):
             if sequence.ends[candidate.last - 1] <= limit:
                 yield candidate
 
 
-def _of_sentence(
+def _sentence_candidates(
     text: str, sequence: WordSequence, first: int, last: int, question: bool, turn: int
 ) -> Iterator[FactCandidate]:
     if is_question(sequence.words, first, last):
@@ -256,18 +260,18 @@ def _of_sentence(
             sequence.starts[clause.first],
             sequence.ends[clause.last - 1],
         )
-        marks = 0
-        for bits in sequence.marks[clause.first : clause.last]:
-            marks |= bits
+        union = 0
+        for bits in sequence.bits[clause.first : clause.last]:
+            union |= bits
         if (
             clause.asked
-            or marks & IF_BIT
-            or (marks & TELLS_BIT and is_hearsay(sequence.text, start, end, words))
+            or union & CONDITION_BIT
+            or (union & HEARSAY_BIT and is_hearsay(sequence.text, start, end, words))
         ):
             return
         if is_unreal(sequence.text, sequence.starts[first], end, before):
             return
-        if not (question and words[0] in _KNOWN):
+        if not (question and words[0] in _SETTING_SUBJECTS):
             yield FactCandidate(
                 sequence, clause.first, clause.last, clause_features(text, sequence, clause, first) | turn
             )
@@ -277,14 +281,14 @@ def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement
     """Yield the statement of a clause without leading conjunctions and marks."""
     sequence, first, last = candidate.sequence, candidate.first, candidate.last
 
-    def bare(at: int) -> bool:
+    def is_punctuation(at: int) -> bool:
         return not any(char.isalnum() for char in text[sequence.starts[at] : sequence.ends[at]])
 
-    while first < last and bare(first):
+    while first < last and is_punctuation(first):
         first += 1
-    while first + MIN_STATEMENT_WORDS < last and sequence.words[first] in JOINS:
+    while first + MIN_STATEMENT_WORDS < last and sequence.words[first] in CONJUNCTIONS:
         first += 1
-    while last > first and bare(last - 1):
+    while last > first and is_punctuation(last - 1):
         last -= 1
     if first >= last:
         return
@@ -300,7 +304,7 @@ def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement
         )
 
 
-_ASKED: Final = re.compile(
+_REMEMBER_REQUEST: Final = re.compile(
     r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|merk(?:en sie sich|t euch)|notier(?:e)? dir|notieren sie(?: sich)?|nicht vergessen|retiens|retenez|noter?"
     r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
 )
@@ -311,19 +315,19 @@ _REMEMBER_MARKS: Final = re.compile(
     r"|mai|juni|juli|august|september|oktober|november|dezember)|désormais|dorénavant|à partir de maintenant|retenez|retiens|a partir de ahora|recuerda"
     r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
 )
-_PLAIN: Final = re.compile(
+_SELF_STATEMENT: Final = re.compile(
     r"\W*(?:i prefer (?!this|that|the |it\b|these|those|one\b|option)|my name is (?!not\b)|(?:i|we) (?:have |just )?(?:moved|relocated) to "
     r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b)"
     r"|(?:my|our) (?:\w+ ){1,3}(?:is|are) (?:\w+ ){0,3}(?:called|named) "
     r"(?!(?:this|that|it|too|to|by|on|off|up|out|back|in|into|from|for|with|at|when|if|as|and|or|but|again|twice|once|often|every|after|before)\b))\S"
 )
 """Beginnings of plain statements about oneself."""
-_NOW_ON: Final = re.compile(
+_NOW_RUNS_ON: Final = re.compile(
     r"\W*(?:[Tt]he|[Oo]ur|[Mm]y) (?:[\w-]+ ){1,2}now (?:runs? on|lives? (?:in|on)|is hosted (?:on|by|at)|uses?) "
     r"(?:[A-Z][\w.-]+|\S{0,20}\d\S{0,20}|port \d+)(?: [A-Z\d][\w.-]*){0,2}[.!]?\s*$"
 )
 """Sentences such as "The build now runs on Jenkins"."""
-_DECIDED: Final = re.compile(
+_DECISION_OPENING: Final = re.compile(
     r"\W*(?:(?:so|and|ok|okay|then|also|finally|right|well),? )?(?:decided: "
     r"|(?:i(?:'ve| have) decided|we(?:'ve| have| all| finally)? (?:decided|agreed|chose|chosen|opted|settled|went with)"
     r"|we(?:'re| are) (?:all )?going with) (?!(?:on |to |for )?(?:it|this|that|these|those|option|[a-d])\b))"
@@ -336,37 +340,37 @@ _NORMS: Final = re.compile(
     r"\b(?:always|never|dont ever|don't ever|do not ever|immer|niemals|nie|toujours|jamais|siempre|nunca|总是|永远|从不)\b|\b(?:dont|don't) ever\b"
     r"|\b\w{4,} never on\b|\b\w+e (?:mails|externe)[^,.]* immer\b"
 )
-"""Rules: something is always or never done."""
-_NOT: Final = re.compile(
+"""Norms: something is always or never done."""
+_NO_NORM: Final = re.compile(
     r"[?？]\s*+$|^\W*+(?:(?:ok|okay|yes|sure|fine|yep|no)\W*+)?(?:always|never) (?:is|was|works?)\b|\b(?:always|never) (?:is|was) (?:fine|ok|okay|good)\b|\bnever ?mind\b|\bas always\b|\bas ever\b|\bremember (?:when|how|the time)\b|\bcan't remember\b|\bdon't remember\b|\bdo you\b"
     r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
     r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
     r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
 )
-"""Sentences that only look like rules: "as always", "it always works"."""
-_OPEN: Final = re.compile(
+"""Sentences that only look like norms: "as always", "it always works"."""
+_DEPENDENT: Final = re.compile(
     r"^\W*(?:(?:and|but|so|ok|yes|no|oh|hm+|uh|ah|wow|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
     r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
     r"|^\W*(?:the |our |my )?(?!(?:no|every|any|some|each|phase|stage|step|part|day|week|level|version|room|team|zone)\b)[a-z]+ ones? (?:is|are|was|goes|go|has|have|needs?|gets?|lives?|stays?)\b"
     r"|^\W*(?:yes|yeah|yep|no|nope)\W+(?:because|from when|until|till)\b"
 )
-"""Sentences whose subject is in another sentence, or that only give a reason."""
+"""Sentences whose subject is in another one, or that only give a reason."""
 _TRANSIENT: Final = re.compile(
     r"\b(?:today|tomorrow|tonight|yesterday|(?<!is )(?<!are )now|now[.!]?$|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
     r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
     r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
 )
 """Signs of a statement that holds for a day, or of a request."""
-_TAIL: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)))+)")
+_TRAILING_UNIT: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)))+)")
 """Units and remarks in brackets that belong to the word before them."""
-_VALUE: Final = re.compile(r":[ \t]{1,3}(?=[\w/-]{0,30}\d)[\w/-]{1,60}")
+_FINAL_VALUE: Final = re.compile(r":[ \t]{1,3}(?=[\w/-]{0,30}\d)[\w/-]{1,60}")
 """A value that a statement names at its end: "on every invoice: PO-7781-B"."""
-_MORE: Final = re.compile(
+_CONTINUATION: Final = re.compile(
     r"[ \t]{1,3}(?:and|or|und|oder|sowie|et|ou|y|o|but not|aber nicht|nor|except|außer)[ \t]"
     r"(?!(?:i|i'm|i've|we|you|he|she|it|they|please|ich|wir|bitte|je|yo)\b)[^,;:.?!()\n]{1,60}(?=[,;.!\n]|\Z)",
     re.IGNORECASE,
 )
-"""Where a statement goes on behind brackets: "I'm allergic to penicillin (severe) and to nuts"."""
+"""A statement that continues after brackets: "I'm allergic to penicillin (severe) and to nuts"."""
 _CONDITION: Final = re.compile(
     r"[\s,;:(–-]{0,4}(?:(?:but|and|though|aber|und) )?(?:only|just for|except|unless|until|as long as|if|not for|at least|nur|außer|bis|solange|falls|wenn)\b"
 )
@@ -378,22 +382,22 @@ _LIMIT: Final = (
     r"(?:(?:only|just|nur|erst) (?:this|these|for|until|till|during|while|on|in|at|(?:the )?next|temporar\w+|diese\w*|für|bis|während|vorübergehend"
     r"|noch|im|am|an|bei)|at least|temporarily|for now|zumindest|vorübergehend|bis auf weiteres|fürs erste)\b"
 )
-_LIMITED: Final = re.compile(rf"\b{_LIMIT}")
-_LIMITS: Final = re.compile(
+_CONTAINS_LIMIT: Final = re.compile(rf"\b{_LIMIT}")
+_LIMIT_OPENING: Final = re.compile(
     r"\W*(?:(?:but|and|though|well|aber|und|allerdings|jedoch|das|that's|that is|it's|this is|es|ist|gilt)\b\W*)*"
     rf"(?:{_LIMIT}|(?:except|unless|until|till|not for|außer|bis|nicht für)\b"
     r"(?! (?:later|then|next time|soon|später|bald|dann|gleich|nachher|demnächst|neulich|die tage|zum nächsten mal)\W*(?:dann|mal|wieder)?\W*$))"
 )
 """Beginnings of a sentence that limits the one before it: "That's only for this week."."""
-_LIMITING_WORDS: Final = 8
-"""Words of the longest such sentence; a longer one says something itself."""
-_PASSES: Final = re.compile(
+_MAX_LIMIT_WORDS: Final = 8
+"""Words of the longest such sentence."""
+_SHORT_LIMIT: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|for now|this (?:morning|afternoon|evening|week|time)|heute|morgen|diese woche|diesmal|fürs erste)\b"
 )
-"""Limits to a time that has soon passed."""
-_WORDS: Final = 3
+"""Limits to a short time."""
+_MIN_WORDS: Final = 3
 """Words of a statement that stands alone; two characters of Chinese count for one."""
-_SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
+_CONTRACTED_SELF: Final = re.compile(r"^(?:i'm|i’m|i am|we're|we’re|ich bin|je suis|soy) ")
 """Contractions that count as two words: "I'm vegan" has three."""
 
 
@@ -406,13 +410,13 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     ()
     """
     plain = own_prose(text)
-    ranges, found = list(_sentences(text)), list[Statement]()
+    ranges, found = list(_sentence_spans(text)), list[Statement]()
     earnest = _earnest_ranges(plain, ranges)
-    weighed = (_whole(text, one) for one in find_statements(text) if _lasts(one.text.lower()))
-    for one in chain(_marked(text, plain, earnest), weighed, _decisions(text, plain, earnest)):
-        if _apart(one, found):
+    weighed = (_with_tail(text, one) for one in find_statements(text) if _is_lasting(one.text.lower()))
+    for one in chain(_marked_statements(text, plain, earnest), weighed, _decisions(text, plain, earnest)):
+        if _overlaps_none(one, found):
             whole = _with_limit(text, plain, one, ranges)
-            if whole is not None and ends_sentence(text, whole.end) and _apart(whole, found):
+            if whole is not None and ends_sentence(text, whole.end) and _overlaps_none(whole, found):
                 found.append(whole)
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -429,18 +433,18 @@ def _earnest_ranges(plain: str, ranges: Sequence[tuple[int, int]]) -> list[tuple
     ]
 
 
-def _apart(one: Statement, found: Sequence[Statement]) -> bool:
+def _overlaps_none(one: Statement, found: Sequence[Statement]) -> bool:
     return all(one.end <= other.start or other.end <= one.start for other in found)
 
 
-def _lasts(sentence: str) -> bool:
-    return _stands_alone(sentence) and not _TRANSIENT.search(sentence) and not _NOT.search(sentence)
+def _is_lasting(sentence: str) -> bool:
+    return _stands_alone(sentence) and not _TRANSIENT.search(sentence) and not _NO_NORM.search(sentence)
 
 
-def _whole(text: str, one: Statement) -> Statement:
-    behind = _TAIL.match(text, one.end)
-    end = behind.end() if behind is not None else one.end
-    if more := _VALUE.match(text, end) or (text[end - 1] == ")" and _MORE.match(text, end)):
+def _with_tail(text: str, one: Statement) -> Statement:
+    unit = _TRAILING_UNIT.match(text, one.end)
+    end = unit.end() if unit is not None else one.end
+    if more := _FINAL_VALUE.match(text, end) or (text[end - 1] == ")" and _CONTINUATION.match(text, end)):
         end = more.end()
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
 
@@ -450,32 +454,32 @@ def _with_limit(text: str, plain: str, one: Statement, ranges: Sequence[tuple[in
 
     None where the whole is too long, or holds for a day.
     """
-    place = bisect_right(ranges, (one.start, len(text))) - 1
-    end = max(ranges[place][1], one.end)
+    at = bisect_right(ranges, (one.start, len(text))) - 1
+    end = max(ranges[at][1], one.end)
     rest = plain[one.end : end]
     if "?" in rest:
         return one
-    ended = _NO_LONGER.search(one.text.lower()) and any(map(str.isalnum, rest))
-    if not (_CONDITION.match(rest) or _LIMITED.search(rest) or ended):
+    is_ended = _NO_LONGER.search(one.text.lower()) and any(map(str.isalnum, rest))
+    if not (_CONDITION.match(rest) or _CONTAINS_LIMIT.search(rest) or is_ended):
         end = one.end
-    for start, behind in ranges[place + 1 : place + 2]:
-        following = plain[start:behind]
-        if len(following.split()) <= _LIMITING_WORDS and "?" not in following and _LIMITS.match(following):
-            end = behind
+    for start, stop in ranges[at + 1 : at + 2]:
+        after = plain[start:stop]
+        if len(after.split()) <= _MAX_LIMIT_WORDS and "?" not in after and _LIMIT_OPENING.match(after):
+            end = stop
     if end == one.end:
         return one
     whole = " ".join(text[one.start : end].split())
-    lasts = ended or not _PASSES.search(plain, one.end, end)
-    return replace(one, end=end, text=whole) if lasts and len(whole) <= MAX_CHARACTERS else None
+    is_lasting = is_ended or not _SHORT_LIMIT.search(plain, one.end, end)
+    return replace(one, end=end, text=whole) if is_lasting and len(whole) <= MAX_CHARACTERS else None
 
 
 def _decisions(text: str, plain: str, ranges: Sequence[tuple[int, int]]) -> Iterator[Statement]:
     for start, end in ranges:
-        if _DECIDED.match(plain, start, end) and _lasts(plain[start:end]):
-            yield from _sentence(text, start, end, "decision")
+        if _DECISION_OPENING.match(plain, start, end) and _is_lasting(plain[start:end]):
+            yield from _marked_statement(text, start, end, "decision")
 
 
-def _sentence(
+def _marked_statement(
     text: str, start: int, end: int, kind: str, shortest: int = MIN_CHARACTERS
 ) -> Iterator[Statement]:
     start += len(text[start:end]) - len(text[start:end].lstrip())
@@ -484,32 +488,32 @@ def _sentence(
         yield Statement(start, end, kind, sentence, "marked")
 
 
-def _marked(text: str, plain: str, ranges: Sequence[tuple[int, int]]) -> Iterator[Statement]:
+def _marked_statements(text: str, plain: str, ranges: Sequence[tuple[int, int]]) -> Iterator[Statement]:
     for start, end in ranges:
         sentence = plain[start:end]
-        if not sentence.strip() or _NOT.search(sentence):
+        if not sentence.strip() or _NO_NORM.search(sentence):
             continue
-        request, kind = _ASKED.match(sentence), "preference"
+        request, kind = _REMEMBER_REQUEST.match(sentence), "preference"
         if request:
             start += request.end()
         elif not _stands_alone(sentence):
             continue
         elif mark := _REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence):
             words = read_words(sentence, len(sentence))
-            if tells_of_others(sentence, mark.end()) or _joins_fragment(words, 0, len(words.words)):
+            if reports_others(sentence, mark.end()) or _begins_with_fragment(words, 0, len(words.words)):
                 continue
         else:
-            plainly = _PLAIN.match(sentence) and not _TRANSIENT.search(sentence)
+            plainly = _SELF_STATEMENT.match(sentence) and not _TRANSIENT.search(sentence)
             own = " ".join(text[start:end].split())
-            if len(own.split()) > len(sentence.split()):  # some of it are the words of others
+            if len(own.split()) > len(sentence.split()):  # it quotes others
                 continue
-            if not (plainly or introduces_person(own) or announces_state(own) or _NOW_ON.match(own)):
+            if not (plainly or introduces_person(own) or announces_state(own) or _NOW_RUNS_ON.match(own)):
                 continue
             kind = statement_kind(sentence.split())
-        yield from _sentence(text, start, end, kind, 2 if request else MIN_CHARACTERS)
+        yield from _marked_statement(text, start, end, kind, 2 if request else MIN_CHARACTERS)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def _sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     start, brackets = 0, bracketed_ranges(text)
     for end in sentence_ends(text, brackets):
         if end > start:
@@ -519,4 +523,4 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
 
 def _stands_alone(sentence: str) -> bool:
     words = len(sentence.split()) + len(re.findall(r"[\u3040-\u30ff\u4e00-\u9fff]", sentence)) // 2
-    return words + bool(_SELF.match(sentence)) >= _WORDS and not _OPEN.match(sentence)
+    return words + bool(_CONTRACTED_SELF.match(sentence)) >= _MIN_WORDS and not _DEPENDENT.match(sentence)

@@ -14,14 +14,14 @@ from scrubjay.facts import vocabulary
 from scrubjay.facts.vocabulary import load_words, table_lines
 from scrubjay.text.normalize import word_set
 
-_TALES: Final = (
+_FICTION_NOUNS: Final = (
     r"story|stories|tale|novel|poem|haiku|sonnet|limerick|scene|dialogue|monologue|screenplay|script for|"
     r"sketch|song|lyrics"
     r"|rap|fanfic\w*|fiction|fable|jokes?|short film|diary entry|backstory|villanelle|ballad|parody|vignette|"
     r"role-?play"
 )
-_TRIGGERS: Final = load_words("triggers")
-_FRAME = re.compile(
+_FICTION_WORDS: Final = load_words("triggers")
+_FICTION_OPENING = re.compile(
     r"\b(?:"
     r"(?:you are|you're|you will be|you'll be|act like|act as|(?<![\w',] )be|behave as|respond as|answer "
     r"as|talk like|"
@@ -30,7 +30,7 @@ _FRAME = re.compile(
     r"angel|king|queen|treasure)"
     r"|the (?:narrator|captain|hero|main|dungeon|king|queen|interviewer))"
     rf"|(?:write|tell|compose|make up|invent|continue|create|draft|generate|"
-    rf"give)\b[^.?!\n]{{0,60}}\b(?:{_TALES})\b"
+    rf"give)\b[^.?!\n]{{0,60}}\b(?:{_FICTION_NOUNS})\b"
     r"|you (?:are|'re) now \w|you will (?:play|act)|i (?:am|'m) your (?:first|new|old|loyal|humble|captain|"
     r"knight|patient|client|boss|king|queen|[a-z]+master|squire|student|servant|apprentice|pupil)\b"
     r"|in (?:the|this|my) (?:poem|story|novel|song|book|scene|game|dream)\b"
@@ -44,8 +44,8 @@ _FRAME = re.compile(
     r"quiz|word problem)s?:"
     r")"
 )
-TELLS: Final = load_words("tells")
-_MINE = re.compile(
+HEARSAY_VERBS: Final = load_words("tells")
+_OWN_REPORT = re.compile(
     r"\b(?:(?:i|we) (?:should|want to|wanted to|forgot to|have to|must|will|meant to)? ?(?:also )?(?:say|"
     r"mention|add|tell you|told you|said|mentioned)"
     r"|i(?:'ve| have) (?:told you|said|mentioned)|being told"
@@ -54,14 +54,14 @@ _MINE = re.compile(
     r"|did i mention|forgot to (?:say|mention)|"
     r"that said)\b"
 )
-_JOKES: Final = load_words("jokes")
-_DROPPED = re.compile(
+_JOKE_WORDS: Final = load_words("jokes")
+_DROPPED_PLAN = re.compile(
     r"\b(?:scrapped|abandoned|(?:dropped|cancell?ed) (?:that|it|this|the (?:idea|plan|trip|project|whole))|"
     r"(?:called|calling) (?:it |that )?off|changed (?:my|our) minds?|fell through"
     r"|yeah right|in my dreams|as a joke|as (?:if|though))\b|[😂🤣😜🙃😉😏🤪]"
 )
-_DROPS: Final = load_words("drops")
-_PASSING = re.compile(
+_DROP_WORDS: Final = load_words("drops")
+_TEMPORARY = re.compile(
     r"\b(?:right now|at the moment|this (?:minute|second|instant|morning|afternoon|evening|lunch)|tonight|"
     r"for now|in a (?:minute|sec|second|bit|hurry|rush)"
     r"|rn|atm|today|just now|tomorrow|in (?:an|one|two|ten|\d+) (?:hours?|minutes?|mins?)|for the moment|"
@@ -73,45 +73,46 @@ _JEST: Final = (
     r"|(?:(?:das|es) )?(?:war |ist )?(?:doch )?(?:(?:nur|bloß) (?:ein )?(?:kleiner )?|(?:ein )?kleiner )"
     r"(?:scherz|witz|spaß))(?:\W+(?:haha|lol)\b)*[^\w?]*(?:(?<=[.!…\n])|$)"
 )
-"""A sentence that says no more than "just kidding"."""
-_UNSAID = re.compile(
+"""A sentence like "just kidding"."""
+_RETRACTION = re.compile(
     rf"{_JEST}|\W*(?:\b(?:ha|haha|lol|no|oh|ok|actually|and|but|well)\b\W*)*(?:never ?mind|nvm|scratch that"
     r"|forget (?:that|it|what i)|ignore that|strike that|not really|not!)(?!\w)"
 )
 
 
-def earnest_end(text: str, bag: frozenset[str]) -> int:
+def earnest_end(text: str, words: frozenset[str]) -> int:
     """Return where fiction, a role or a hypothesis begins; the length of the text where none does."""
-    if bag.isdisjoint(_TRIGGERS):
+    if words.isdisjoint(_FICTION_WORDS):
         return len(text)
-    found = _FRAME.search(text)
+    found = _FICTION_OPENING.search(text)
     return found.start() if found else len(text)
 
 
 def is_unreal(text: str, start: int, end: int, words: Collection[str]) -> bool:
-    """Return whether a sentence jokes or tells of a plan that was dropped."""
-    if not _JOKES.isdisjoint(words):
+    """Return whether a sentence jokes or reports a dropped plan."""
+    if not _JOKE_WORDS.isdisjoint(words):
         return True
-    return not (_DROPS.isdisjoint(words) and text.isascii()) and _DROPPED.search(text, start, end) is not None
+    may_drop = not (_DROP_WORDS.isdisjoint(words) and text.isascii())
+    return may_drop and _DROPPED_PLAN.search(text, start, end) is not None
 
 
 def is_retraction(text: str, start: int, end: int) -> bool:
     """Return whether a sentence retracts the one before it."""
-    return _UNSAID.match(text, start, end) is not None
+    return _RETRACTION.match(text, start, end) is not None
 
 
 def is_hearsay(text: str, start: int, end: int, words: Sequence[str]) -> bool:
     """Return whether a clause reports what others say."""
-    return not TELLS.isdisjoint(words) and not _MINE.search(text, start, end)
+    return not HEARSAY_VERBS.isdisjoint(words) and not _OWN_REPORT.search(text, start, end)
 
 
 def is_temporary(text: str, start: int, end: int) -> bool:
     """Return whether a clause says that it holds only for now."""
-    return _PASSING.search(text, start, end) is not None
+    return _TEMPORARY.search(text, start, end) is not None
 
 
 IMPERATIVES: Final = load_words("imperatives")
-_ABROAD: Final = {
+_FOREIGN_WORDS: Final = {
     "i": word_set(
         """ich je j'ai j'habite j'utilise yo eu vivo trabajo soy tengo moro trabalho sou tenho me m'appelle
         llamo chamo"""
@@ -138,9 +139,9 @@ _ABROAD: Final = {
         tenho tem"""
     ),
 }
-"""Words of German, French, Spanish and Portuguese that stand for a sign."""
+"""Words of German, French, Spanish and Portuguese by feature."""
 _SUBJECTS: Final = {
-    "i": word_set("i im ive i'm i've i'd i'll") | _ABROAD["i"],
+    "i": word_set("i im ive i'm i've i'd i'll") | _FOREIGN_WORDS["i"],
     "we": word_set("we we're we've we'd we'll wir nous on usamos"),
     "my": word_set("my mein meine meinen meiner mon ma mes mi mis meu minha meus minhas"),
     "our": word_set("our unser unsere notre nos nuestro nuestra nosso nossa"),
@@ -150,7 +151,7 @@ _SUBJECTS: Final = {
     "it": word_set("it that this these those there it's that's there's its thats"),
     "you": word_set("you your you're you've you'll"),
     "a": word_set("a an"),
-    "asks": vocabulary.ASKING | word_set("if when whenever"),
+    "asks": vocabulary.QUESTION_WORDS | word_set("if when whenever"),
     "order": IMPERATIVES | load_words("subjects"),
 }
 _CLASSES: Final = {
@@ -170,8 +171,8 @@ _CLASSES: Final = {
     "trait": vocabulary.TRAITS
     | vocabulary.LASTING_HAD
     | word_set("allergy allergies stroke surgery pronouns diagnosed dyslexic")
-    | _ABROAD["trait"],
-    "kin": vocabulary.KIN | _ABROAD["kin"],
+    | _FOREIGN_WORDS["trait"],
+    "kin": vocabulary.KIN | _FOREIGN_WORDS["kin"],
     "own": vocabulary.OWN_THINGS,
     "world": vocabulary.WORLD,
     "now": word_set("now today tonight yesterday tomorrow currently still yet again just already keeps"),
@@ -195,7 +196,7 @@ _CLASSES: Final = {
     "here": word_set("this that these those here it there"),
     "the": word_set("the"),
     "a": word_set("a an"),
-    "is": word_set("is are isn't aren't he's she's they're we're i'm it's") | (_ABROAD["is"] - {"a"}),
+    "is": word_set("is are isn't aren't he's she's they're we're i'm it's") | (_FOREIGN_WORDS["is"] - {"a"}),
     "was": word_set("was were"),
     "from": word_set("from by until since via"),
     "for": word_set("for"),
@@ -219,11 +220,11 @@ _CLASSES: Final = {
     "chose": vocabulary.CHOSE | word_set("moved relocated switched adopted migrated went"),
     "stays": vocabulary.LIVE
     | word_set("lives works working based called named born owns uses speaks teaches runs prefers")
-    | _ABROAD["stays"],
+    | _FOREIGN_WORDS["stays"],
     "does": frozenset(one for one in vocabulary.STATES if one[-1] == "s") - vocabulary.AUXILIARY,
 }
-OURS_ABROAD: Final = frozenset[str]().union(
-    *_ABROAD.values(), *(_SUBJECTS[name] for name in ("we", "my", "our"))
+FOREIGN_SELF_WORDS: Final = frozenset[str]().union(
+    *_FOREIGN_WORDS.values(), *(_SUBJECTS[name] for name in ("we", "my", "our"))
 )
 LIFE_WORDS: Final = vocabulary.HABIT | vocabulary.LIVE | vocabulary.LIFE | vocabulary.LIKE | vocabulary.CHOSE
 
@@ -236,10 +237,10 @@ FEATURE_NAMES: Final = (
     *("asked turn", "informs", "lines", "lists", "marked up", "quotes"),
 )
 FEATURE_BITS: Final = {name: 1 << number for number, name in enumerate(FEATURE_NAMES)}
-"""Sign -> its bit."""
+"""Feature -> its bit."""
 
 
-def _by_word(classes: dict[str, frozenset[str]], prefix: str) -> dict[str, int]:
+def _bits_by_word(classes: dict[str, frozenset[str]], prefix: str) -> dict[str, int]:
     found: dict[str, int] = {}
     for name, members in classes.items():
         for word in members:
@@ -247,9 +248,9 @@ def _by_word(classes: dict[str, frozenset[str]], prefix: str) -> dict[str, int]:
     return found
 
 
-SUBJECT_BITS: Final = _by_word({name: _SUBJECTS[name] for name in reversed(_SUBJECTS)}, "of ")
-WORD_BITS: Final = _by_word(_CLASSES, "")
-"""Word -> the signs that it is."""
+SUBJECT_BITS: Final = _bits_by_word({name: _SUBJECTS[name] for name in reversed(_SUBJECTS)}, "of ")
+WORD_BITS: Final = _bits_by_word(_CLASSES, "")
+"""Word -> its feature bits."""
 
 
 def turn_features(text: str, plain: str, words: list[str]) -> int:
@@ -258,21 +259,21 @@ def turn_features(text: str, plain: str, words: list[str]) -> int:
         FEATURE_BITS["long turn"]
         if len(words) > LONG_TURN
         else FEATURE_BITS["short turn"]
-        if len(words) < BRIEF_TURN
+        if len(words) < SHORT_TURN
         else 0
     )
-    if _dense(plain) < PASTED_SHARE * _dense(text):
+    if _count_nonblank(plain) < PASTED_SHARE * _count_nonblank(text):
         features |= FEATURE_BITS["pasted"]
     if not _INFORMING.isdisjoint(words):
         features |= FEATURE_BITS["informs"]
-    for mark, name in _TURN:
+    for mark, name in _TURN_MARKS:
         if mark in text:
             features |= FEATURE_BITS[name]
     return features
 
 
 _INFORMING: Final = load_words("informing")
-_TURN: Final = (
+_TURN_MARKS: Final = (
     ("?", "asked turn"),
     ("\n", "lines"),
     (":", "lists"),
@@ -281,18 +282,18 @@ _TURN: Final = (
     ('"', "quotes"),
 )
 LONG_TURN: Final = 60
-"""Words of a turn from which most of it was brought along."""
-BRIEF_TURN: Final = 15
+"""Words of a turn from which most of it was pasted."""
+SHORT_TURN: Final = 15
 PASTED_SHARE: Final = 0.85
 """Least share of the writer's own characters; below it a turn is about pasted text."""
 
 
-def _dense(text: str) -> int:
+def _count_nonblank(text: str) -> int:
     return len(text) - text.count(" ") - text.count("\n")
 
 
 MIN_LOG_ODDS: Final = 2.5
-"""Log odds from which a clause is kept; a missed fact is better than a wrong one (bench/LOG.md)."""
+"""Log odds from which a clause is kept (bench/LOG.md)."""
 EXCLUDED_BITS: Final = FEATURE_BITS["foreign"] | FEATURE_BITS["of you"] | FEATURE_BITS["no verb"]
 """Features that nothing outweighs: no function word of a known language, about the assistant, no verb."""
 FEATURE_GROUPS: Final = {

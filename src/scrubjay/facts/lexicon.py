@@ -25,7 +25,7 @@ PERSONS: Final = {
 """Pronoun -> grammatical person; "I" and "we" are one."""
 BE: Final = load_words("be")
 AUXILIARY: Final = load_words("lexicon_auxiliary")
-STOP: Final = (DETERMINERS | BE | AUXILIARY | frozenset(PERSONS) | load_words("stop")) - word_set(
+STOP_WORDS: Final = (DETERMINERS | BE | AUXILIARY | frozenset(PERSONS) | load_words("stop")) - word_set(
     "no like-to right? please,? but when while because need"
 )
 """Words that a statement may gain or lose and say the same."""
@@ -35,7 +35,7 @@ NEGATORS: Final = load_words("negators")
 CHANGE: Final = load_words("change")
 
 STEPS: Final = word_set("fell rose grew dropped went cut lost pushed turned became climbed fallen")
-"""Words of change only where they say from what or to what: a price fell to 5, a vase fell."""
+"""Words of change only with "from", "to" or "by": a price fell to 5, a vase fell."""
 
 MOVES: Final = load_words("moves")
 
@@ -45,7 +45,6 @@ FUTURE: Final = load_words("future")
 PLANS: Final = load_words("plans")
 
 ALSO: Final = word_set("also too another additionally besides as-well additional")
-"""Marks of one more beside the old ones."""
 
 IRREGULAR: Final = {
     form: verb for verb, *forms in map(str.split, table_lines("irregular.txt")) for form in forms
@@ -78,14 +77,14 @@ SEVERAL_KIN: Final = load_words("several_kin")
 
 LIGHT: Final = load_words("light")
 
-SINGLE: Final = STATIC | load_words("single")
+SINGLE_OBJECT: Final = STATIC | load_words("single")
 """Stems of verbs with one object at a time: who works at one place has left the other."""
 
-FOR: Final = word_set("use run lead sign hire wear vote book")
-"""Those of ``SINGLE`` with one object for each purpose: one tool for mail, another for accounts."""
+PURPOSE_VERBS: Final = word_set("use run lead sign hire wear vote book")
+"""Those of ``SINGLE_OBJECT`` with one object for each purpose: one tool for mail, another for accounts."""
 
-WEAK: Final = STATIC | load_words("weak")
-"""Stems of verbs that stand for one another where all else is the same: a bus runs, or comes, every hour."""
+WEAK_VERBS: Final = STATIC | load_words("weak")
+"""Stems of verbs that may replace each other where all else is the same: a bus runs, or comes, every hour."""
 
 WEIGHTLESS: Final = load_words("weightless")
 
@@ -93,7 +92,7 @@ WEIGHTLESS: Final = load_words("weightless")
 ARTICLES: Final = word_set("the a an der die das dem den ein eine le la les un une el los las my our")
 """Articles of several languages, with the possessives of a speaker, as they are written."""
 OWNERS: Final = word_set("your his her their its einem einer mein meine unser unsere")
-"""Other words that stand where an article does."""
+"""Other words in the place of an article."""
 ADVERBS: Final = load_words("lexicon_adverbs")
 TITLES: Final = word_set("dr mr mrs ms prof herr frau mme")
 
@@ -154,7 +153,7 @@ _SETTINGS: Final = (
 SETTINGS: Final = {
     word: (kind, said.split()[0]) for kind, *names in _SETTINGS for said in names for word in said.split()
 }
-"""Word -> the kind of circumstance and its name in one spelling: the same thing elsewhere is another thing."""
+"""Word -> the kind of circumstance and its name in one spelling: elsewhere it is another thing."""
 
 _KINDS: Final = (
     "red blue green yellow orang purpl pink brown black white grey beig turquois teal navi silver gold",
@@ -174,56 +173,56 @@ KINDS: Final = {word: at for at, words in enumerate(_KINDS) for word in words.sp
 UNCOUNTED_HALVES: Final = frozenset(("ne", "n"))
 """The halves of French denials that are not counted, since the other half is."""
 LANGUAGE_CACHE: Final = 2_000
-"""Texts whose language is remembered."""
+"""Texts whose language is cached."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 MIN_FOREIGN_WORDS: Final = 1
-"""Small words that only other languages have and that make a statement one of theirs."""
+"""Function words of a foreign language alone that decide for it."""
 SHARED_WORD_WEIGHT: Final = 0.5
 """Weight, for another language, of a word that English has too."""
 
 
 @cache
-def _table() -> dict[tuple[str, str], list[str]]:
+def _language_table() -> dict[tuple[str, str], list[str]]:
     split = (line.split() for line in table_lines("tongues.txt"))
     return {(code, part): words for code, part, *words in split}
 
 
 @cache
 def negation_words(language: str) -> frozenset[str]:
-    return frozenset(_table()[language, "denial"])
+    return frozenset(_language_table()[language, "denial"])
 
 
 @cache
 def change_words(language: str) -> frozenset[str]:
-    return frozenset(_table()[language, "change"])
+    return frozenset(_language_table()[language, "change"])
 
 
 @cache
 def opposite_words(language: str) -> dict[str, tuple[str, bool]]:
     """Return each word's base word, and whether it means the opposite of it."""
-    pairs = (pair.split("/") for pair in _table()[language, "opposite"])
+    pairs = (pair.split("/") for pair in _language_table()[language, "opposite"])
     return {word: (first, word != first) for first, second in pairs for word in (first, second)}
 
 
 @cache
 def neutral_words(language: str) -> frozenset[str]:
     """Return the function words of a language that neither deny nor tell of change."""
-    own = frozenset(_table()[language, "filler"])
+    own = frozenset(_language_table()[language, "filler"])
     return (function_words(language) | own) - negation_words(language) - change_words(language)
 
 
 @cache
 def _codes() -> tuple[str, ...]:
-    return "en", *dict.fromkeys(code for code, _ in _table())
+    return "en", *dict.fromkeys(code for code, _ in _language_table())
 
 
 @cache
-def _owners() -> dict[str, tuple[str, ...]]:
-    owners: dict[str, list[str]] = {word: ["en"] for word in function_words("en") | STOP}
+def _languages_of_word() -> dict[str, tuple[str, ...]]:
+    languages: dict[str, list[str]] = {word: ["en"] for word in function_words("en") | STOP_WORDS}
     for code in _codes()[1:]:
         for word in neutral_words(code) | negation_words(code) | change_words(code):
-            owners.setdefault(word, []).append(code)
-    return {word: tuple(codes) for word, codes in owners.items()}
+            languages.setdefault(word, []).append(code)
+    return {word: tuple(codes) for word, codes in languages.items()}
 
 
 def shared_language(old: str, new: str) -> str:
@@ -243,16 +242,16 @@ def shared_language(old: str, new: str) -> str:
 @lru_cache(LANGUAGE_CACHE)
 def language_evidence(text: str) -> tuple[float, ...]:
     scores = dict.fromkeys(_codes(), 0.0)
-    owners = _owners()
+    languages_of_word = _languages_of_word()
     for word in _LETTERS.findall(text.lower()):
-        listed = owners.get(word, ())
-        for code in listed:
-            scores[code] += SHARED_WORD_WEIGHT if code != "en" and listed[0] == "en" else 1
+        languages = languages_of_word.get(word, ())
+        for code in languages:
+            scores[code] += SHARED_WORD_WEIGHT if code != "en" and languages[0] == "en" else 1
     return tuple(scores.values())
 
 
 MEANING_CACHE: Final = 20_000
-"""Words whose level is remembered."""
+"""Words whose meaning is cached."""
 
 
 class WordMeaning(NamedTuple):
@@ -273,13 +272,15 @@ def meaning_of(word: str, language: str) -> WordMeaning:
         same, opposite = opposite_words(language).get(word, (word, False))
         return WordMeaning(strip_accents(stem_word(same, language)), opposite)
     base = IRREGULAR.get(word) or PLURALS.get(word, word)
-    found = word_meanings().get(word) or word_meanings().get(base) or _stems().get(stem_word(base, "en"))
+    found = (
+        word_meanings().get(word) or word_meanings().get(base) or _stem_meanings().get(stem_word(base, "en"))
+    )
     same, opposite = found or (base, False)
     return WordMeaning(stem_word(same, "en"), opposite)
 
 
 @cache
-def _stems() -> dict[str, tuple[str, bool]]:
+def _stem_meanings() -> dict[str, tuple[str, bool]]:
     table: dict[str, tuple[str, bool]] = {}
     for word, found in sorted(word_meanings().items(), key=lambda one: len(one[0])):
         table.setdefault(stem_word(word, "en"), found)
@@ -288,8 +289,8 @@ def _stems() -> dict[str, tuple[str, bool]]:
 
 _TOWARDS: Final = frozenset(("to", "from", "by", "into", "back"))
 _PLANNING: Final = frozenset(("to", "on", "of", "about"))
-_CONTENT: Final = frozenset(("cancelled", "canceled", "closed", "tomorrow", "additional", "reopened"))
-"""Words that say something besides, and are compared like any other."""
+_CONTENT_SIGNALS: Final = frozenset(("cancelled", "canceled", "closed", "tomorrow", "additional", "reopened"))
+"""Signals that are also content words and are compared like any other."""
 _WAITING: Final = frozenset(("yet", "still", "not-yet"))
 
 SIGNALS: Final = ALSO | CHANGE | ENDS | FUTURE | PLANS | _WAITING
@@ -299,33 +300,33 @@ SIGNALS: Final = ALSO | CHANGE | ENDS | FUTURE | PLANS | _WAITING
 def time_signal(low: str, following: str, sided: bool) -> tuple[str, bool] | None:
     """Return the signal of a word of ``SIGNALS``, and whether it says nothing else; None for an ordinary word.
 
-    `sided` says that "left" would be the side here, not the verb.
+    `sided`: "left" would be the side here, not the verb.
     """
-    used = low not in _CONTENT
+    is_only_signal = low not in _CONTENT_SIGNALS
     if low in ENDS and not (low == "left" and sided) and not (low == "dropped" and following in _TOWARDS):
-        return "over", used
+        return "over", is_only_signal
     if low in CHANGE and (low not in STEPS or following in _TOWARDS):
-        return "changed", used and meaning_of(low, "en").key not in MOVES
+        return "changed", is_only_signal and meaning_of(low, "en").key not in MOVES
     if low in PLANS:
         return ("planned", True) if following in _PLANNING or following.endswith("ing") else None
     if low in FUTURE:
-        return "planned", used
+        return "planned", is_only_signal
     if low in _WAITING:
         return "waited", True
-    return ("also", used) if low in ALSO else None
+    return ("also", is_only_signal) if low in ALSO else None
 
 
-_WHERE: Final = DETERMINERS | {"in", "on", "to", "for", "from", "'s", ""}
-_ALSO_OTHER: Final = frozenset(
+_BEFORE_CIRCUMSTANCE: Final = DETERMINERS | {"in", "on", "to", "for", "from", "'s", ""}
+_AMBIGUOUS_CIRCUMSTANCES: Final = frozenset(
     ("read", "reads", "write", "writes", "test", "local", "preview", "sandbox", "stage", "prod", "dev")
 )
 """Names of circumstances that are ordinary words as often; they need a place where a circumstance stands."""
-_OWNED: Final = DETERMINERS | {"'s"}
+_BEFORE_SIDE: Final = DETERMINERS | {"'s"}
 
 
 def is_side(before: str, at: int, verb_at: int) -> bool:
     """Return whether "left", "back" or "top" is a side here: behind "the", or first in the statement."""
-    return before in _OWNED or (at == 0 and verb_at != 0)
+    return before in _BEFORE_SIDE or (at == 0 and verb_at != 0)
 
 
 def circumstance_of(low: str, raw: str, before: str, at: int, verb_at: int) -> tuple[str, str] | None:
@@ -338,13 +339,13 @@ def circumstance_of(low: str, raw: str, before: str, at: int, verb_at: int) -> t
         return found if is_side(before, at, verb_at) else None
     if kind == "system":  # "is a Mac" is a thing one has
         return found if (raw[:1].isupper() or low != "windows") and before not in ("a", "an") else None
-    if low in _ALSO_OTHER:
-        return found if at != verb_at and before in _WHERE else None
+    if low in _AMBIGUOUS_CIRCUMSTANCES:
+        return found if at != verb_at and before in _BEFORE_CIRCUMSTANCE else None
     return found
 
 
 PREFIXES: Final = ("un", "in", "im", "ir", "il", "non", "dis", "de", "mis")
-"""Beginnings that turn a word into its opposite, where the other statement has the word without it."""
+"""Prefixes that turn a word into its opposite."""
 
 
 def is_prefix_opposite(one: str, other: str) -> bool:

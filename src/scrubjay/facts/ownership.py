@@ -4,7 +4,7 @@
 A statement is the person's if it says so ("in all my projects"), if it is about how they are answered or asked ("short
 answers", "ask me first"), or if it tells who they are, what they like or who is close to them. A word of the project
 ("we", "here", "the repo", "staging") makes it the project's, and so does any doubt: what is missed there is still
-known where it was said, but a project's rule that is taken for the person's would be wrong in all others.
+known where it was said, but a project's rule taken for the person's would be wrong in all others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PROJECT: Final = re.compile(
 _LANGUAGE: Final = (
     r"(?:english|german|french|spanish|portuguese|italian|dutch|polish|chinese|japanese|korean|russian)"
 )
-_ANSWERS: Final = re.compile(
+_ANSWER_STYLE: Final = re.compile(
     r"\b(?:short|brief|concise|terse|long|detailed|blunt|direct|formal|informal) (?:answers|replies|responses|explanations)\b(?! (?:\w+ )?(?:are|is|must|should|from|to)\b)"
     r"|\b(?:keep|make) (?:your )?(?:answers|replies|responses|explanations) \w+"
     r"|\byour (?:answers?|reply|replies|responses?|explanations?|tone)\b"
@@ -48,20 +48,20 @@ _ANSWERS: Final = re.compile(
     r"|用(?:中|英|德|法|日)(?:文|语)(?:来)?回答|回答.{0,4}(?:简短|简洁)|(?:简短|简洁)的?回答"
 )
 """Length, language and tone of answers to the person."""
-_ASKED: Final = re.compile(
+_ASK_ME: Final = re.compile(
     r"\b(?:ask|asking|tell|telling|show|warn|warning|consult) me\b|\bfrag(?:e)? mich\b|\bohne mich zu fragen\b|\b(?:zeig|sag)e? mir\b"
     r"|\bdemande-moi\b|\bsans me demander\b|\bmontre-moi\b|\bpregúntame\b|\bsin preguntarme\b|先问我|问过我"
 )
 """Requests to be asked or told."""
 _START: Final = r"(?:^|[,;:.!] ?|\b(?:and|but|since|because|as|that|und|aber|da|et|y|pero|que|e)\b )(?:please |also |well )?"
 _END: Final = r"(?=[.,;!]|$| (?:and|und|et|y|e) )"
-_PEOPLE: Final = (
+_PERSON_NOUNS: Final = (
     r"(?:name|nickname|pronouns|birthday|time ?zone|native language|mother tongue|first language|home ?town|hobby|hobbies|diet|favou?rite \w+"
     r"|wife|husband|partner|girlfriend|boyfriend|mother|father|mum|mom|dad|sister|brother|son|daughter|kids|children|dog|cat|grandmother|grandfather)"
 )
-_SELF: Final = re.compile(
+_ABOUT_SELF: Final = re.compile(
     _START + r"(?:"
-    rf"my (?:\w+ )?{_PEOPLE}\b|i go by\b|(?:i'm|i am) (?:an? |[a-z-]*(?:blind|handed|deaf|dyslexic|autistic|diabetic|vegan|vegetarian|allergic|married|retired)\b|from\b|based in\b|called\b)"
+    rf"my (?:\w+ )?{_PERSON_NOUNS}\b|i go by\b|(?:i'm|i am) (?:an? |[a-z-]*(?:blind|handed|deaf|dyslexic|autistic|diabetic|vegan|vegetarian|allergic|married|retired)\b|from\b|based in\b|called\b)"
     r"|i (?:live in|was born|grew up|speak|work as|work nights|have (?:\w+ )?(?:kids|children|daughters?|sons?|dogs?|cats?|adhd|asthma|diabetes))\b"
     r"|i (?:really |strongly |always |generally )?(?:prefer|like|love|hate|dislike|detest|enjoy|can't stand|cannot stand)\b"
     r"|(?:i'd|i would) (?:much |always )?(?:rather|prefer)\b|i (?:always|never|don't|do not) want\b|i want (?:you|your)\b"
@@ -73,14 +73,14 @@ _SELF: Final = re.compile(
     r")|我叫|我是|我住在|我(?:更)?喜欢|我讨厌|我说(?:中文|英语)"
 )
 """Phrases about the person, their likes, and people close to them."""
-_NAMED: Final = re.compile(r"\bI(?:'m| am) [A-ZÀ-Þ][\w-]+(?=[.,;!]|$| and )")
-_STANDING: Final = re.compile(
+_I_AM: Final = re.compile(r"\bI(?:'m| am) [A-ZÀ-Þ][\w-]+(?=[.,;!]|$| and )")
+_PERMANENT: Final = re.compile(
     r"\b(?:always|never|from now on|immer|nie|niemals|stets|toujours|jamais|siempre|nunca|sempre)\b|以后|总是|永远|不要"
 )
 """Words that make a request for one answer a request for all answers."""
 _POINTS: Final = re.compile(r"\b(?:the|this|that|these|those|it|der|die|das|dies\w*|le|la|les|el|los|las)\b")
-"""Words that point at a thing at hand: liking or wanting that thing is no general preference."""
-_WISH: Final = re.compile(
+"""Words that point at a thing at hand: liking that thing is no general preference."""
+_LIKING: Final = re.compile(
     r"\b(?:prefer|like|love|hate|dislike|detest|enjoy|stand|rather|want|bevorzuge|mag|hasse|liebe)\b"
 )
 _FIRST_PERSON: Final = re.compile(
@@ -98,14 +98,14 @@ def is_personal(text: str) -> bool:
     [True, True]
     """
     plain = " ".join(text.replace("’", "'").split())
-    small = plain.lower()
-    if _EVERYWHERE.search(small):
+    lower = plain.lower()
+    if _EVERYWHERE.search(lower):
         return True
-    if _PROJECT.search(small):
+    if _PROJECT.search(lower):
         return False
-    if _ANSWERS.search(small) or _ASKED.search(small) or _NAMED.search(plain):
+    if _ANSWER_STYLE.search(lower) or _ASK_ME.search(lower) or _I_AM.search(plain):
         return True
-    return bool(_SELF.search(small)) and not (_WISH.search(small) and _POINTS.search(small))
+    return bool(_ABOUT_SELF.search(lower)) and not (_LIKING.search(lower) and _POINTS.search(lower))
 
 
 def may_be_personal(text: str) -> bool:
@@ -119,7 +119,7 @@ def introduces_person(text: str) -> bool:
     >>> [introduces_person(text) for text in ("I am Ines.", "Bitte antworte immer auf Deutsch.", "I am Done with it")]
     [True, True, False]
     """
-    small = text.lower()
-    if _PROJECT.search(small):
+    lower = text.lower()
+    if _PROJECT.search(lower):
         return False
-    return bool(_NAMED.match(text.strip()) or (_ANSWERS.search(small) and _STANDING.search(small)))
+    return bool(_I_AM.match(text.strip()) or (_ANSWER_STYLE.search(lower) and _PERMANENT.search(lower)))

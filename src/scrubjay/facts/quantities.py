@@ -39,13 +39,13 @@ MONTHS: Final = {word: at for at, words in enumerate(_MONTHS, 1) for word in wor
 MONTH_NAMES: Final = tuple(words.split()[0] for words in _MONTHS)
 ENGLISH_MONTHS: Final = frozenset(("sept", *MONTH_NAMES, *(name[:3] for name in MONTH_NAMES)))
 WEEKDAYS: Final = {word: at for at, words in enumerate(_WEEKDAYS) for word in words.split()}
-SPOKEN: Final = frozenset(
+AMBIGUOUS_SPELLINGS: Final = frozenset(
     ("may", "march", "mar", "sun", "sat", "mon", "wed", "sexta", "terça", "dec", "mars", "mai")
 )
-"""Spellings that are other words too: only a capital or a number beside them makes them dates."""
+"""Spellings of other words too; only a capital or a number beside them makes them dates."""
 PLURALS: Final = {f"{word}s": at for word, at in WEEKDAYS.items() if word.endswith("day")}
 HALF_DAY: Final = 720
-"""Minutes after which a clock without am or pm says the same again."""
+"""Minutes after which a clock without am or pm repeats."""
 _CLOCK = re.compile(r"(\d{1,2})(?:(?:[:.h]|uhr)(\d{2}))?\s?(?:([ap])\.?m\.?|uhr|h)?")
 
 
@@ -126,7 +126,7 @@ def dates_agree(one: DateValue, other: DateValue) -> bool:
     return shared
 
 
-_SMALL: Final = (
+_SMALL_NUMBERS: Final = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
     " eighteen nineteen",
     "null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn"
@@ -149,14 +149,14 @@ _TENS: Final = (
 )
 NUMERAL_LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "it")
 """Languages of the tables above, in their order."""
-_TWINS: Final = {
+_NUMBER_SYNONYMS: Final = {
     "de": {"zwo": 2, "dutzend": 12},
     "es": {"docena": 12},
     "fr": {"douzaine": 12},
     "pt": {"duas": 2, "dúzia": 12},
     "it": {"dozzina": 12},
 }
-_ALSO_ENGLISH: Final = {
+_ENGLISH_SYNONYMS: Final = {
     "dozen": 12,
     "couple": 2,
     "twice": 2,
@@ -170,21 +170,23 @@ SCALES: Final = {
     "hundert": 100, "tausend": 1000, "millionen": 1_000_000, "mille": 1000, "mil": 1000, "mila": 1000, "cent": 100,
     "cien": 100, "cem": 100, "cento": 100, "million's": 1_000_000, "bn": 1_000_000_000, "dozen": 12,
 }  # fmt: skip
-_OWN: Final = {
-    language: {word: at for at, word in enumerate(_SMALL[place].split())}
+_NUMERALS: Final = {
+    language: {word: at for at, word in enumerate(_SMALL_NUMBERS[place].split())}
     | {word: (at + 2) * 10 for at, word in enumerate(_TENS[place].split())}
-    | (_ALSO_ENGLISH if language == "en" else _TWINS[language])
+    | (_ENGLISH_SYNONYMS if language == "en" else _NUMBER_SYNONYMS[language])
     for place, language in enumerate(NUMERAL_LANGUAGES)
 }
-_ORDERED: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDERED.split(), 1)}
+_ORDINAL_NAMES: Final = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINAL_WORDS: Final = {word: at for at, word in enumerate(_ORDINAL_NAMES.split(), 1)}
 COUNTS: Final = {
     word: str(number)
-    for numbers in (_OWN["es"], _OWN["fr"], _OWN["de"], _ORDINAL_WORDS, _OWN["en"])
+    for numbers in (*map(_NUMERALS.__getitem__, ("es", "fr", "de")), _ORDINAL_WORDS, _NUMERALS["en"])
     for word, number in numbers.items()
 }
 """Number word -> its digits; "once" is the English one."""
-_FOREIGN: Final = {word: at for language in NUMERAL_LANGUAGES[1:] for word, at in _OWN[language].items()}
+_FOREIGN_NUMBERS: Final = {
+    word: at for language in NUMERAL_LANGUAGES[1:] for word, at in _NUMERALS[language].items()
+}
 
 _UNITS: Final = (
     ("s", 0.001, "ms msec millisecond milliseconds millisekunden"),
@@ -258,13 +260,19 @@ def parse_number(digits: str, language: str) -> float | None:
 
 @cache
 def number_words(language: str) -> dict[str, int]:
-    """Return number words; a language other than English is a guess, so those of all others count too."""
-    return _OWN["en"] if language == "en" else _FOREIGN | _OWN.get(language, {})
+    """Return number words: a language other than English is a guess, so those of all others count."""
+    return _NUMERALS["en"] if language == "en" else _FOREIGN_NUMBERS | _NUMERALS.get(language, {})
 
 
-NAMED: Final = load_words("named")
-Token = tuple[str, str, str]
-"""Kind (date, clock, digits, word, mark), folded text, and the text as written; of digits their suffix."""
+IDENTIFYING_NOUNS: Final = load_words("named")
+
+
+class Token(NamedTuple):
+    """Kind (date, clock, digits, word, mark, sign), folded text, and the text as written."""
+
+    kind: str
+    low: str
+    raw: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +296,7 @@ class Quantity:
     @property
     def names(self) -> bool:
         """Whether it identifies rather than counts: "bird number 7", "chapter 3", "v2 of the map"."""
-        return self.near[0].lower() in NAMED or (self.unit == "version" and self.near[1] == "of")
+        return self.near[0].lower() in IDENTIFYING_NOUNS or (self.unit == "version" and self.near[1] == "of")
 
 
 class StatementPiece(NamedTuple):
@@ -301,9 +309,9 @@ class StatementPiece(NamedTuple):
 
 
 MAX_TOKENS: Final = 300
-"""Tokens read of a text; a statement has about ten. What lies beyond is compared as written."""
+"""Tokens read of a text; a statement has about ten. The rest is compared as written."""
 TOKEN_CACHE: Final = 2_000
-"""Texts whose tokens are kept: an old statement meets many new ones."""
+"""Texts whose tokens are cached: an old statement meets many new ones."""
 
 _TOKEN: Final = re.compile(
     r"(?P<plain>[^\W\d_]+(?![\w'\-&+#]|\.\w))"  # most of them, looked for first
@@ -315,12 +323,12 @@ _TOKEN: Final = re.compile(
     r"|(?P<sign>[^\w\s.!?'\"\[\]{}`*_|~#\\-])",  # an emoji, ≥, +: it may be all that differs
     re.IGNORECASE,
 )
-_BARE: Final = {
+_CONTRACTIONS: Final = {
     "dont": "do", "cant": "can", "isnt": "is", "doesnt": "does", "wont": "will", "didnt": "did", "arent": "are",
     "wasnt": "was", "couldnt": "could", "shouldnt": "should", "havent": "have", "hasnt": "has", "cannot": "can",
     "can't": "can", "won't": "will", "shan't": "shall", "ain't": "is",
 }  # fmt: skip
-_ENDINGS: Final = (
+_CONTRACTED_ENDINGS: Final = (
     ("'s", "'s"),
     ("'m", "am"),
     ("'re", "are"),
@@ -334,227 +342,225 @@ _ENDINGS: Final = (
 def statement_tokens(text: str, language: str) -> tuple[tuple[Token, ...], str]:
     """Return the tokens of a statement in its language, and the text beyond the ``MAX_TOKENS``-th.
 
-    >>> [token[1] for token in statement_tokens("We don't ship 30-second ads.", "en")[0]]
+    >>> [token.low for token in statement_tokens("We don't ship 30-second ads.", "en")[0]]
     ['we', 'do', 'not', 'ship', '30-second', 'ads', '.']
     """
-    plainly = normalize_typography(text)
-    if not plainly.isascii():
-        plainly = unicodedata.normalize(
-            "NFC", plainly.encode("utf-8", "replace").decode()
-        )  # no lone surrogates
-    found: list[Token] = []
-    for match in _TOKEN.finditer(plainly):
-        if len(found) >= MAX_TOKENS:
-            return tuple(found), " ".join(plainly[match.start() :].lower().split()).rstrip(" .!?")
+    plain = normalize_typography(text)
+    if not plain.isascii():
+        plain = unicodedata.normalize("NFC", plain.encode("utf-8", "replace").decode())  # no lone surrogates
+    tokens: list[Token] = []
+    for match in _TOKEN.finditer(plain):
+        if len(tokens) >= MAX_TOKENS:
+            return tuple(tokens), " ".join(plain[match.start() :].lower().split()).rstrip(" .!?")
         kind = match.lastgroup or ""
         raw = match.group()
         low = raw.lower()
-        if kind == "plain" and low not in _BARE:
-            found.append(("word", low, raw))
+        if kind == "plain" and low not in _CONTRACTIONS:
+            tokens.append(Token("word", low, raw))
         elif kind in ("plain", "word"):
-            found += _english(raw, low) if language == "en" else _elided(raw)
+            tokens += _english_tokens(raw, low) if language == "en" else _elided_tokens(raw)
         else:
-            found.append((kind, low, raw))
-    return tuple(_phrased(found) if language == "en" else found), ""
+            tokens.append(Token(kind, low, raw))
+    return tuple(_join_phrases(tokens) if language == "en" else tokens), ""
 
 
-def _english(raw: str, low: str) -> list[Token]:
-    if low in _BARE or low.endswith("n't"):
-        return [("word", _BARE.get(low) or low[:-3], ""), ("word", "not", "")]
-    for ending, expansion in _ENDINGS if "'" in low else ():
+def _english_tokens(raw: str, low: str) -> list[Token]:
+    if low in _CONTRACTIONS or low.endswith("n't"):
+        return [Token("word", _CONTRACTIONS.get(low) or low[:-3], ""), Token("word", "not", "")]
+    for ending, expansion in _CONTRACTED_ENDINGS if "'" in low else ():
         if low.endswith(ending):
-            return [("word", low[: -len(ending)], raw[: -len(ending)]), ("word", expansion, "")]
+            return [Token("word", low[: -len(ending)], raw[: -len(ending)]), Token("word", expansion, "")]
     if "-" not in low or low in ("used-to", "no-longer"):
-        return [("word", low, raw)]
-    return [("word", part.lower(), part) for part in raw.split("-") if part]
+        return [Token("word", low, raw)]
+    return [Token("word", part.lower(), part) for part in raw.split("-") if part]
 
 
-def _elided(raw: str) -> list[Token]:
-    return [("word", part.lower(), part) for part in raw.split("'") if part]
+def _elided_tokens(raw: str) -> list[Token]:
+    return [Token("word", part.lower(), part) for part in raw.split("'") if part]
 
 
-def _phrased(found: list[Token]) -> list[Token]:
+def _join_phrases(tokens: list[Token]) -> list[Token]:
     table = phrase_openings()
-    if table.keys().isdisjoint([token[1] for token in found]):
-        return found
-    out: list[Token] = []
+    if table.keys().isdisjoint([token.low for token in tokens]):
+        return tokens
+    joined: list[Token] = []
     at = 0
-    while at < len(found):
-        kind, low, raw = found[at]
+    while at < len(tokens):
+        kind, low, raw = tokens[at]
         for rest, phrase in table.get(low, ()):
-            if tuple(token[1] for token in found[at + 1 : at + 1 + len(rest)]) == rest:
-                out.append(("word", phrase, raw))
+            if tuple(token.low for token in tokens[at + 1 : at + 1 + len(rest)]) == rest:
+                joined.append(Token("word", phrase, raw))
                 at += len(rest)
                 break
         else:
-            out.append((kind, low, raw))
+            joined.append(Token(kind, low, raw))
         at += 1
-    return out
+    return joined
 
 
-def _low(read: list[Token], at: int) -> str:
+def _text_at(tokens: list[Token], at: int) -> str:
     """Return the folded text of a token, "" behind the last."""
-    return read[at][1] if at < len(read) else ""
+    return tokens[at].low if at < len(tokens) else ""
 
 
 ParsedAmount = tuple[list[StatementPiece], int]
 
 _DIGITS: Final = re.compile(r"([-−]?)([$€£]?)\s?(\d[\d.,']*)(-?)\s?(.*)")
-_LENGTH: Final = re.compile(r"(\d{1,2})h(\d{2})")
-"""Hours and minutes of how long, where the language writes a time of day with a colon."""
+_DURATION: Final = re.compile(r"(\d{1,2})h(\d{2})")
+"""A duration, where the language writes a time of day with a colon."""
 _VERSION: Final = re.compile(r"v\d[\w.]*")
 _ORDINALS: Final = frozenset(("st", "nd", "rd", "th"))
 _ARTICLES: Final = frozenset(("a", "an"))
 _EACH: Final = frozenset(("per", "every", "each", "/"))
-_LASTING: Final = load_words("lasting")
-_WEAK: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
-"""Number words that are other words as often; only a unit behind them makes them numbers."""
+_DURATION_LEADS: Final = load_words("lasting")
+_AMBIGUOUS_NUMBERS: Final = frozenset(("one", "un", "uno", "um", "eins", "nove", "once", "single", "second"))
+"""Number words with other meanings; they need a unit."""
+_AFTER_A: Final = frozenset(("dozen", "couple", "hundred", "thousand", "million"))
 _HALVES: Final = {"half": 0.5, "quarter": 0.25}
-_FEW: Final = 4
+_MAX_FRACTION_WORDS: Final = 4
 AMOUNT_OPENERS: Final = frozenset((*SCALES, *_ARTICLES, *_EACH, *_HALVES, "version"))
 """Words besides the number words that a number begins with."""
 
 
-def parse_amount(read: list[Token], at: int, language: str) -> ParsedAmount | None:
+def parse_amount(tokens: list[Token], at: int, language: str) -> ParsedAmount | None:
     """Return the pieces of the number that begins at a token, and how many tokens it takes."""
-    kind, low, _ = read[at]
-    lasting = _LENGTH.fullmatch(low) if kind == "clock" and language in ("en", "de") else None
-    if lasting:
-        seconds = _plain(int(lasting[1]) * 3600 + int(lasting[2]) * 60)
-        return [StatementPiece("", low, number=_number(read, at, at + 1, seconds, "s"))], 1
+    kind, low, _ = tokens[at]
+    duration = _DURATION.fullmatch(low) if kind == "clock" and language in ("en", "de") else None
+    if duration:
+        seconds = _key(int(duration[1]) * 3600 + int(duration[2]) * 60)
+        return _amount_at(tokens, at, at + 1, seconds, "s")
     if kind in ("digits", "clock", "date"):
-        return _written(read, at, language)
+        return _parse_digits(tokens, at, language)
     if _VERSION.fullmatch(low):
-        return [StatementPiece("", low, number=_number(read, at, at + 1, low[1:], "version"))], 1
+        return _amount_at(tokens, at, at + 1, low[1:], "version")
     if language == "en":
-        if low == "version" and at + 1 < len(read) and read[at + 1][0] == "digits":
-            return [StatementPiece("", low, number=_number(read, at, at + 2, read[at + 1][1], "version"))], 2
-        if found := _rate(read, at) or _half(read, at):
+        if low == "version" and at + 1 < len(tokens) and tokens[at + 1].kind == "digits":
+            return _amount_at(tokens, at, at + 2, tokens[at + 1].low, "version")
+        if found := _parse_rate(tokens, at) or _parse_fraction(tokens, at):
             return found
-    return _spelt(read, at, language)
+    return _parse_number_words(tokens, at, language)
 
 
-def _written(read: list[Token], at: int, language: str) -> ParsedAmount:
-    low, raw = read[at][1:]
+def _parse_digits(tokens: list[Token], at: int, language: str) -> ParsedAmount:
+    _, low, raw = tokens[at]
     match = _DIGITS.fullmatch(low)
-    amount_of = parse_number(match[3], language) if match else None
-    if match is None or amount_of is None:
-        return [StatementPiece("", raw, number=_number(read, at, at + 1, low, ""))], 1
+    amount = parse_number(match[3], language) if match else None
+    if match is None or amount is None:
+        return _amount_at(tokens, at, at + 1, low)
     minus, sign, _, dash, suffix = match.groups()
-    amount_of = -amount_of if minus else amount_of
+    amount = -amount if minus else amount
     if suffix in _ORDINALS:
-        return [StatementPiece("", raw, number=_number(read, at, at + 1, _plain(amount_of), "th"))], 1
+        return _amount_at(tokens, at, at + 1, _key(amount), "th")
     if suffix in SCALES or (suffix == "m" and sign):
-        amount_of, suffix = amount_of * SCALES.get(suffix, 1_000_000), ""
+        amount, suffix = amount * SCALES.get(suffix, 1_000_000), ""
     if sign or suffix in UNITS:
         unit, factor = UNITS[sign or suffix]
-        return [
-            StatementPiece(
-                "", raw, number=_number(read, at, at + 1, _plain(amount_of * factor), unit, _plain(amount_of))
-            )
-        ], 1
+        return _amount_at(tokens, at, at + 1, _key(amount * factor), unit, _key(amount))
     if suffix and not dash:
         return [StatementPiece(low, raw)], 1
-    found, used = _measured(read, at, at + 1, amount_of) if not suffix else _measured(read, at, at, amount_of)
-    return (found, used) if not suffix else ([*found, StatementPiece(suffix, suffix)], 1)
+    if not suffix:
+        return _with_unit(tokens, at, at + 1, amount)
+    pieces, _ = _with_unit(tokens, at, at, amount)
+    return [*pieces, StatementPiece(suffix, suffix)], 1
 
 
-def _spelt(read: list[Token], at: int, language: str) -> ParsedAmount | None:
-    known, end, total, part, any_word = number_words(language), at, 0.0, 0.0, False
-    if read[at][1] == "a" and _low(read, at + 1) in ("dozen", "couple", "hundred", "thousand", "million"):
+def _parse_number_words(tokens: list[Token], at: int, language: str) -> ParsedAmount | None:
+    known, end, total, part, found = number_words(language), at, 0.0, 0.0, False
+    if tokens[at].low == "a" and _text_at(tokens, at + 1) in _AFTER_A:
         end += 1
-    while end < len(read) and end < at + 9:
-        low = read[end][1]
+    while end < len(tokens) and end < at + 9:
+        low = tokens[end].low
         if low in known and low != "dozen":
-            part, any_word = part + known[low], True
+            part, found = part + known[low], True
         elif low in SCALES and (
-            any_word or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
+            found or end > at or low in ("hundert", "tausend", "mil", "mille", "dozen", "cento")
         ):
             part = (part or 1) * SCALES[low]
             if SCALES[low] > 100:
                 total, part = total + part, 0.0
-            any_word = True
-        elif not (low == "and" and any_word and _low(read, end + 1) in known and part >= 100):
+            found = True
+        elif not (low == "and" and found and _text_at(tokens, end + 1) in known and part >= 100):
             break
         end += 1
-    if not any_word or (end == at + 1 and read[at][1] in _WEAK and not _counted(read, end)):
+    if not found or (
+        end == at + 1 and tokens[at].low in _AMBIGUOUS_NUMBERS and not _counts_unit(tokens, end)
+    ):
         return None
-    return _measured(read, at, end, total + part)
+    return _with_unit(tokens, at, end, total + part)
 
 
-def _counted(read: list[Token], end: int) -> bool:
-    following = [token[1] for token in read[end : end + 3]]
-    often = read[end - 1][1] == "once" and len(following) > 1
+def _counts_unit(tokens: list[Token], end: int) -> bool:
+    following = [token.low for token in tokens[end : end + 3]]
+    often = tokens[end - 1].low == "once" and len(following) > 1
     rate = often and following[0] in _EACH | _ARTICLES and following[1] in RATES
     return bool(following) and (rate or following[0] in UNITS or following == ["and", "a", "half"])
 
 
-def _measured(read: list[Token], at: int, end: int, amount_of: float) -> ParsedAmount:
-    amount_of, more = _pointed(read, end, amount_of)
-    end += more
-    low = _low(read, end) if at < end else ""
-    if low in SCALES and low != "cent" and end < len(read):
-        amount_of, end = amount_of * SCALES[low], end + 1
-        low = _low(read, end)
+def _with_unit(tokens: list[Token], at: int, end: int, amount: float) -> ParsedAmount:
+    amount, used = _with_fraction(tokens, end, amount)
+    end += used
+    low = _text_at(tokens, end) if at < end else ""
+    if low in SCALES and low != "cent" and end < len(tokens):
+        amount, end = amount * SCALES[low], end + 1
+        low = _text_at(tokens, end)
     if low not in UNITS or low == "in":
-        return [
-            StatementPiece("", read[at][2], number=_number(read, at, max(end, at + 1), _plain(amount_of), ""))
-        ], max(end - at, 1)
+        return _amount_at(tokens, at, max(end, at + 1), _key(amount))
     unit, factor = UNITS[low]
     end += 1
-    if [token[1] for token in read[end : end + 3]] == ["and", "a", "half"]:
-        amount_of, end = amount_of + 0.5, end + 3
-    number = _number(read, at, end, _plain(amount_of * factor), unit, _plain(amount_of))
-    return [StatementPiece("", read[at][2], number=number)], end - at
+    if [token.low for token in tokens[end : end + 3]] == ["and", "a", "half"]:
+        amount, end = amount + 0.5, end + 3
+    return _amount_at(tokens, at, end, _key(amount * factor), unit, _key(amount))
 
 
-def _rate(read: list[Token], at: int) -> ParsedAmount | None:
+def _parse_rate(tokens: list[Token], at: int) -> ParsedAmount | None:
     """Return "a month", "per month", "every month" as one word, or as a duration."""
-    low, unit, following = read[at][1], _low(read, at + 1), _low(read, at + 2)
+    low, unit, following = tokens[at].low, _text_at(tokens, at + 1), _text_at(tokens, at + 2)
     if low in _EACH and unit == "quarter" and following == "of":
         return None
     if low in _EACH and unit in RATES:
         return [StatementPiece(RATES[unit], unit)], 2
     if low not in _ARTICLES or unit not in RATES:
         return None
-    before = read[at - 1] if at else ("", "", "")
+    before = tokens[at - 1].low if at else ""
     if unit == "quarter" and following in ("of", "past", "to"):
         return None
-    if before[1] in _LASTING and unit in UNITS:
-        return _measured(read, at, at + 1, 1)
+    if before in _DURATION_LEADS and unit in UNITS:
+        return _with_unit(tokens, at, at + 1, 1)
     return [StatementPiece(RATES[unit], unit)], 2
 
 
-def _pointed(read: list[Token], at: int, integer: float) -> tuple[float, int]:
+def _with_fraction(tokens: list[Token], at: int, integer: float) -> tuple[float, int]:
     """Return a number with "point five", "and a half" or "quarters of", and the tokens used."""
-    following = [token[1] for token in read[at : at + 3]]
+    following = [token.low for token in tokens[at : at + 3]]
     if following == ["and", "a", "half"]:
         return integer + 0.5, 3
     if following[:1] == ["quarters"]:
-        return integer / 4, 1 + sum(token[1] in ("of", "an") for token in read[at + 1 : at + 3])
+        return integer / 4, 1 + sum(token.low in ("of", "an") for token in tokens[at + 1 : at + 3])
     digit = number_words("en").get(following[1]) if len(following) > 1 and following[0] == "point" else None
     return (integer + digit / 10, 2) if digit is not None and digit < 10 else (integer, 0)
 
 
-def _half(read: list[Token], at: int) -> ParsedAmount | None:
-    part = _HALVES.get(read[at][1])
-    for skip in range(1, _FEW) if part else ():
-        low = _low(read, at + skip)
+def _parse_fraction(tokens: list[Token], at: int) -> ParsedAmount | None:
+    part = _HALVES.get(tokens[at].low)
+    for skip in range(1, _MAX_FRACTION_WORDS) if part else ():
+        low = _text_at(tokens, at + skip)
         if (low in UNITS or low in SCALES) and part:
-            return _measured(read, at, at + skip, part)
+            return _with_unit(tokens, at, at + skip, part)
         if low not in ("a", "an", "of"):
             break
     return None
 
 
-def _number(read: list[Token], at: int, end: int, key: str, unit: str, count: str = "") -> Quantity:
-    before = read[at - 1][2] if at and read[at - 1][0] == "word" else ""
-    after = read[end][1] if end < len(read) and read[end][0] == "word" else ""
-    return Quantity(key, unit, count or key, (before, after))
+def _amount_at(
+    tokens: list[Token], at: int, end: int, key: str, unit: str = "", count: str = ""
+) -> ParsedAmount:
+    before = tokens[at - 1].raw if at and tokens[at - 1].kind == "word" else ""
+    after = tokens[end].low if end < len(tokens) and tokens[end].kind == "word" else ""
+    return [StatementPiece("", tokens[at].raw, Quantity(key, unit, count or key, (before, after)))], end - at
 
 
-def _plain(amount_of: float) -> str:
-    return format(amount_of, ".9g")
+def _key(amount: float) -> str:
+    return format(amount, ".9g")
 
 
 _NOON: Final = {
@@ -567,44 +573,44 @@ _NOON: Final = {
 }
 _BEFORE: Final = load_words("quantities_before")
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
-_PAST: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
-_PARTS: Final = {"half": 30, "quarter": 15}
-_HOURS: Final = number_words("en")
+_CLOCK_DIRECTIONS: Final = {"past": 1, "after": 1, "to": -1, "before": -1}
+_CLOCK_FRACTIONS: Final = {"half": 30, "quarter": 15}
+_HOUR_WORDS: Final = number_words("en")
 _DAYS: Final = range(1, 32)
 _YEARS: Final = range(1900, 2101)
 _YEAR_AFTER: Final = load_words("year_after")
 
-DATE_OPENERS: Final = frozenset((*_NOON, *_PARTS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
+DATE_OPENERS: Final = frozenset((*_NOON, *_CLOCK_FRACTIONS, *_ORDINAL_WORDS, *MONTHS, *WEEKDAYS, *PLURALS))
 """Words that a date or a time of day begins with."""
 
 
-def parse_spoken_date(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+def parse_spoken_date(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
     """Return the pieces of the date that begins at a token, and how many tokens it takes; None where none does."""
-    kind, low, raw = read[at]
+    kind, low, raw = tokens[at]
     if kind == "digits":
-        return _from_day(read, at) or _year(read, at)
+        return _parse_day_month(tokens, at) or _parse_year(tokens, at)
     if low in _NOON:
         return [StatementPiece("", raw, day=DateValue(minute=_NOON[low]))], 1
-    if low in _PARTS:
-        return _clock(read, at)
+    if low in _CLOCK_FRACTIONS:
+        return _parse_clock_phrase(tokens, at)
     if low in _ORDINAL_WORDS:
-        return _from_day(read, at)
-    if _month(read, at):
-        return _from_month(read, at)
+        return _parse_day_month(tokens, at)
+    if _month_at(tokens, at):
+        return _parse_month_day(tokens, at)
     weekday = WEEKDAYS.get(low, PLURALS.get(low))
-    if weekday is not None and (low not in SPOKEN or raw[:1].isupper()):
+    if weekday is not None and (low not in AMBIGUOUS_SPELLINGS or raw[:1].isupper()):
         return [StatementPiece("", raw, day=DateValue(weekday=weekday))], 1
     return None
 
 
-def _month(read: list[Token], at: int) -> int | None:
+def _month_at(tokens: list[Token], at: int) -> int | None:
     """Return a month; one that is also another word needs a capital and a date beside it."""
-    low, raw = read[at][1:]
+    _, low, raw = tokens[at]
     month = MONTHS.get(low)
-    if month is None or low not in SPOKEN:
+    if month is None or low not in AMBIGUOUS_SPELLINGS:
         return month
-    beside = {read[at - 1][1] if at else "", read[at - 1][0] if at else ""}
-    after = read[at + 1][0] if at + 1 < len(read) else ""
+    beside = {tokens[at - 1].low if at else "", tokens[at - 1].kind if at else ""}
+    after = tokens[at + 1].kind if at + 1 < len(tokens) else ""
     return (
         month
         if "digits" in beside or (raw[:1].isupper() and (after == "digits" or beside & _BEFORE))
@@ -612,92 +618,96 @@ def _month(read: list[Token], at: int) -> int | None:
     )
 
 
-def _day(token: Token) -> int | None:
-    low = token[1].rstrip(".").removesuffix("st").removesuffix("nd").removesuffix("rd").removesuffix("th")
-    day = int(low) if low.isdecimal() and len(low) < 3 else _ORDINAL_WORDS.get(token[1])
+def _day_of(token: Token) -> int | None:
+    low = token.low.rstrip(".").removesuffix("st").removesuffix("nd").removesuffix("rd").removesuffix("th")
+    day = int(low) if low.isdecimal() and len(low) < 3 else _ORDINAL_WORDS.get(token.low)
     return day if day in _DAYS else None
 
 
-def _from_day(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
-    day, month_at = _day(read[at]), at + 1
-    while _low(read, month_at) in _BETWEEN and month_at - at < 3:
+def _parse_day_month(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+    day, month_at = _day_of(tokens[at]), at + 1
+    while _text_at(tokens, month_at) in _BETWEEN and month_at - at < 3:
         month_at += 1
-    if day is None or month_at >= len(read) or read[month_at][0] != "word":
+    if day is None or month_at >= len(tokens) or tokens[month_at].kind != "word":
         return None
-    month = MONTHS.get(read[month_at][1])
+    month = MONTHS.get(tokens[month_at].low)
     if month is None:
         return None
-    year, used = _year_at(read, month_at + 1)
-    return [StatementPiece("", read[month_at][2], day=DateValue(year, month, day))], month_at + 1 + used - at
+    year, used = _year_at(tokens, month_at + 1)
+    return [
+        StatementPiece("", tokens[month_at].raw, day=DateValue(year, month, day))
+    ], month_at + 1 + used - at
 
 
-def _from_month(read: list[Token], at: int) -> tuple[list[StatementPiece], int]:
+def _parse_month_day(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int]:
     day_at = at + 1
-    if _low(read, day_at) in _BETWEEN:
+    if _text_at(tokens, day_at) in _BETWEEN:
         day_at += 1
-    day = _day(read[day_at]) if day_at < len(read) and read[day_at][0] == "digits" else None
+    day = _day_of(tokens[day_at]) if day_at < len(tokens) and tokens[day_at].kind == "digits" else None
     end = day_at + 1 if day else at + 1
-    year, used = _year_at(read, end)
-    return [StatementPiece("", read[at][2], day=DateValue(year, _month(read, at), day))], end + used - at
+    year, used = _year_at(tokens, end)
+    return [
+        StatementPiece("", tokens[at].raw, day=DateValue(year, _month_at(tokens, at), day))
+    ], end + used - at
 
 
-def _year_at(read: list[Token], at: int) -> tuple[int | None, int]:
+def _year_at(tokens: list[Token], at: int) -> tuple[int | None, int]:
     used = 1
-    if _low(read, at) in _BETWEEN:
+    if _text_at(tokens, at) in _BETWEEN:
         at, used = at + 1, 2
-    low = _low(read, at)
+    low = _text_at(tokens, at)
     return (int(low), used) if low.isdecimal() and len(low) == 4 and int(low) in _YEARS else (None, 0)
 
 
-def _year(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
-    year, _ = _year_at(read, at)
-    if year is None or not at or read[at - 1][1] not in _YEAR_AFTER:
+def _parse_year(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+    year, _ = _year_at(tokens, at)
+    if year is None or not at or tokens[at - 1].low not in _YEAR_AFTER:
         return None
-    return [StatementPiece("", read[at][2], day=DateValue(year))], 1
+    return [StatementPiece("", tokens[at].raw, day=DateValue(year))], 1
 
 
-def _clock(read: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
+def _parse_clock_phrase(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
     """Return "half past four" and the like."""
-    if at + 2 >= len(read) or read[at + 1][1] not in _PAST:
+    if at + 2 >= len(tokens) or tokens[at + 1].low not in _CLOCK_DIRECTIONS:
         return None
-    low = read[at + 2][1]
-    hour = int(low) if low.isdecimal() and len(low) < 3 else _HOURS.get(low)
+    low = tokens[at + 2].low
+    hour = int(low) if low.isdecimal() and len(low) < 3 else _HOUR_WORDS.get(low)
     if hour is None or not 0 < hour <= 24:
         return None
-    minute = hour * 60 + _PAST[read[at + 1][1]] * _PARTS[read[at][1]]
+    minute = hour * 60 + _CLOCK_DIRECTIONS[tokens[at + 1].low] * _CLOCK_FRACTIONS[tokens[at].low]
     return [
-        StatementPiece("", read[at][2], day=DateValue(minute=minute % (2 * HALF_DAY), vague=hour <= 12))
+        StatementPiece("", tokens[at].raw, day=DateValue(minute=minute % (2 * HALF_DAY), vague=hour <= 12))
     ], 3
 
 
 def parse_pieces(text: str, language: str) -> tuple[list[StatementPiece], str]:
     """Return the pieces of a statement, and the text beyond ``MAX_TOKENS``."""
     every, rest = statement_tokens(text, language)
-    read = list(every)
-    out: list[StatementPiece] = []
+    tokens = list(every)
+    pieces: list[StatementPiece] = []
     openers = _openers(language)
     at = 0
-    while at < len(read):
-        kind, low, raw = read[at]
+    while at < len(tokens):
+        kind, low, raw = tokens[at]
         if kind == "word" and low not in openers and not (low[0] == "v" and low[1:2].isdigit()):
-            out.append(StatementPiece(low, raw))
+            pieces.append(StatementPiece(low, raw))
         elif kind == "mark":
-            out.append(StatementPiece(low))
+            pieces.append(StatementPiece(low))
         elif kind == "date" and (day := parse_day_first_date(low)):
-            out.append(StatementPiece("", raw, day=day))
+            pieces.append(StatementPiece("", raw, day=day))
         elif (
             kind == "clock"
             and not (language in ("en", "de") and "h" in low and "u" not in low)
             and (clock := parse_clock(low))
         ):
-            out.append(StatementPiece("", raw, day=DateValue(minute=clock[0], vague=clock[1])))
-        elif found := parse_spoken_date(read, at) or parse_amount(read, at, language):
-            out += found[0]
+            pieces.append(StatementPiece("", raw, day=DateValue(minute=clock[0], vague=clock[1])))
+        elif found := parse_spoken_date(tokens, at) or parse_amount(tokens, at, language):
+            pieces += found[0]
             at += found[1] - 1
         else:
-            out.append(StatementPiece(low, raw))
+            pieces.append(StatementPiece(low, raw))
         at += 1
-    return out, rest
+    return pieces, rest
 
 
 @cache

@@ -20,7 +20,7 @@ from scrubjay.facts.conflicts import Verdict, classify_change
 from scrubjay.facts.exclusive_values import may_change_home, replaces, resulting_state
 from scrubjay.facts.ownership import is_personal, may_be_personal
 from scrubjay.facts.supersession import may_share_subject, supersedes
-from scrubjay.facts.supersession_guards import is_limited, of_other_kind
+from scrubjay.facts.supersession_guards import are_of_other_kinds, is_limited
 from scrubjay.models.graph import NEWER_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record, RecordFilter, said_at
@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 
 MIN_STATEMENT_WORDS: Final = 3
-"""Words of a statement: "yes" and "blue bunny" state nothing that could be said again or change."""
+"""Words of a statement: "yes" and "blue bunny" state nothing."""
 MAX_STATEMENT_WORDS: Final = 40
-"""Words of a statement; a longer memory is a text, of which no single sentence decides."""
+"""Words of a statement; a longer memory is a text."""
 NOMINATION_COSINE: Final = 0.0
 """Least cosine of the base model that nominates: "I use Poetry" and "we switched to uv" share next to nothing."""
 COMPARISON_COSINE: Final = 0.5
-"""Least cosine by which two are near enough for `change` to say that one may be out of date."""
+"""Least cosine from which `classify_change` compares two."""
 SIMILAR_COSINE: Final = 0.8
-"""Least cosine by which a statement is named as like a new one."""
+"""Least cosine from which a statement is reported as similar to a new one."""
 MAX_CANDIDATES: Final = 16
-"""Known statements that are compared with a new one."""
+"""Known statements compared with a new one."""
 OBSERVATION_DEPTH: Final = 48
 """Observations looked through for those among them that were added: turns and passages are no statements."""
 _UNSPACED: Final = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
@@ -56,12 +56,12 @@ STATEMENT_TIERS: Final = ("facet", "lesson", "procedural", "semantic")
 
 def is_statement(record: Record) -> bool:
     """Return whether a memory is a single statement, which can be repeated, changed or contradicted."""
-    stated = record.tier in STATEMENT_TIERS or (
+    has_statement_tier = record.tier in STATEMENT_TIERS or (
         record.tier == "observation" and record.place is None and record.turn is None
     )
-    one = not record.title and "\n" not in record.content.strip()  # what has a title or lines is a text
+    is_single_line = not record.title and "\n" not in record.content.strip()  # else it is a text
     words = len(record.content.split()) + len(_UNSPACED.findall(record.content)) // 2
-    return stated and one and MIN_STATEMENT_WORDS <= words <= MAX_STATEMENT_WORDS
+    return has_statement_tier and is_single_line and MIN_STATEMENT_WORDS <= words <= MAX_STATEMENT_WORDS
 
 
 class ComparisonCandidates:
@@ -219,8 +219,8 @@ class _Reconciliation:
             elif found.verdict == "supersedes" and not old.pinned:
                 self._supersede(past, present, new, found.rule)
                 (superseded if present is new else later).append(old.id)
-                if present is new and new.origin == "derived" and _is_persons(old):
-                    self._change(new, project=None)  # what replaces the person's is the person's
+                if present is new and new.origin == "derived" and _belongs_to_person(old):
+                    self._change(new, project=None)  # it replaces a personal one
             elif found.verdict in ("supersedes", "contradicts"):
                 self._contradict(old, new, found.rule)
                 contradicted.append(old.id)
@@ -235,7 +235,7 @@ class _Reconciliation:
         first, second = (old, new) if said_at(old) <= said_at(new) else (new, old)
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):
             return Verdict("new", "kept apart by whoever added them")
-        if _of_two_owners(old, new):
+        if _have_two_owners(old, new):
             return Verdict("new", "of two projects or persons")
         together = old.session is not None and old.session == new.session
         if reason := supersedes(first.content, second.content, together=together):
@@ -254,7 +254,7 @@ class _Reconciliation:
         if found.verdict != "supersedes":
             return found
         stated = resulting_state(second.content)
-        if limited or of_other_kind(first.content, stated):
+        if limited or are_of_other_kinds(first.content, stated):
             return Verdict("new", "limited, or a value of another kind")
         return replace(found, verdict=MAY_SUPERSEDE)
 
@@ -304,11 +304,11 @@ class _Reconciliation:
             self._lifecycle[record.id] = replace(self._lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
 
 
-def _is_persons(record: Record) -> bool:
+def _belongs_to_person(record: Record) -> bool:
     return record.key.startswith("user:") and is_personal(record.content)
 
 
-def _of_two_owners(old: Record, new: Record) -> bool:
+def _have_two_owners(old: Record, new: Record) -> bool:
     """Return whether two statements are about two projects, two persons, or a person and a project."""
     persons = may_be_personal(old.content), may_be_personal(new.content)
     if all(persons):

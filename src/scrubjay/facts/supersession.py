@@ -20,15 +20,15 @@ from typing import Final
 from scrubjay.facts.exclusive_values import (
     ANYBODY,
     PLACES,
+    are_of_two_kinds,
     known_kind,
     may_be_later,
-    of_two_kinds,
     replaces,
     resulting_state,
 )
 from scrubjay.facts.lexicon import ADDITIVE, ADVERBS, ARTICLES, SEVERAL_KIN, TITLES, shared_language
 from scrubjay.facts.quantities import COUNTS, MONTH_NAMES, MONTHS, UNITS, WEEKDAYS
-from scrubjay.facts.supersession_guards import is_limited, of_one_kind, of_other_kind
+from scrubjay.facts.supersession_guards import are_of_one_kind, are_of_other_kinds, is_limited
 from scrubjay.facts.vocabulary import load_pattern, load_words
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
@@ -36,18 +36,18 @@ from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_rank
 
 ALSO: Final = load_pattern("also")
 REJECTION: Final = load_pattern("rejection")
-_ENDS: Final = re.compile(
+_ENDING_REJECTION: Final = re.compile(
     r"no longer|any ?more|any longer|stopped|nicht mehr|kein\w* mehr|ya no|dejé|n'| plus$|já não|più|不再|不用"
 )
 """Rejections that end a statement, "no longer"; others replace its value."""
-_LEAVES: Final = re.compile(r" from$|left$|^von$")
+_LEAVING: Final = re.compile(r" from$|left$|^von$")
 """"I moved away from Kiel" ends "I live in Kiel", not "I work in Kiel"."""
 CHANGED: Final = load_pattern("changed")
 NOW: Final = load_pattern("now")
 LASTING: Final = re.compile(
     r"\b(?:years?|months?|weeks?|days?|while|time|jahren?|ans|años) now\b|\bfor .{1,30} now\b|\bright now\b|\bfor now\b|\bnow (?:and|that)\b"
 )
-"""A "now" that says how long something has been so, or that it is so for a while."""
+"""A "now" of duration, or for a while."""
 PASSIVE: Final = frozenset(
     ["has", "have", "was", "were", "is", "are", "been", "got", "wurde", "ist", "été", "sido", "to", "it"]
 )
@@ -64,19 +64,19 @@ _FOR_A_WHILE: Final = re.compile(
     r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
     r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:\w+days|weekends)\b"
 )
-"""Signs that something ends by itself or holds only at times."""
+"""Signs of something that ends by itself or holds only at times."""
 _REVOKED: Final = re.compile(
     r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b"
     r"|\b(?:then|still|stays?|stayed|remains?|keeps?)\b"
 )
-"""Words behind a change that take it back or limit it."""
+"""Words after a change that revoke or limit it."""
 _PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)")
-"""More than the new value behind "from the old value to"."""
-_LIVES_ONLY: Final = re.compile(
+"""More than the new value after "from the old value to"."""
+_ONLY_HOME: Final = re.compile(
     r"(?:(?:I|We|[Ii]ch|[Ww]ir|[Nn]ous) )?(?:[Jj]['’])?(?:live in|wohne in|habit\w+ à|[Vv]ivo en)"
     r"(?: (?:l[ae]s?|el) )?(?: [A-ZÀ-Þ]\S*){1,3}$|我? ?们? ?住 在(?: \S){2,3}$"
 )
-"""A sentence that says where somebody lives, and nothing else."""
+"""A sentence that says only where somebody lives."""
 LABEL: Final = re.compile(
     r"^(?:decision|decided|note|update|entscheidung|décision|decisión): ", re.IGNORECASE
 )
@@ -87,13 +87,13 @@ OCCASIONS: Final = re.compile(
     rf"\b(?:{'|'.join(MONTHS)}|q[1-4]|20\d\d|invoice|rechnung|facture|factura|order|ticket|meeting|train|bus|flight|session"
     r"|score|result|experiment|trial|sample|patient|batch)\b|\d月|发票|订单|会议"
 )
-"""Things of which there are several, each with its own number: dated things, invoices, runs."""
+"""Things with a number each: dated things, invoices, runs."""
 ADDITIVE_FORMS: Final = ADDITIVE | load_words("additive_forms")
 """Verbs that hold of many things at once: who likes tea may like coffee."""
 AT_VERB: Final = load_words("at_verb")
 HEADS: Final = load_words("heads")
 LIGHT_FORMS: Final = load_words("light_forms")
-SAME: Final = {
+SPELLINGS: Final = {
     word: same
     for same, words in {
         "limit": "limit limits cap",
@@ -112,7 +112,7 @@ SAME: Final = {
     if dimension == "s" and factor < 604_800
 }
 """Spellings of one word."""
-_COUNTED: Final = load_words("counted")
+_COUNTED_NOUNS: Final = load_words("counted")
 SPEAKERS: Final = {
     word: who
     for who, words in {
@@ -147,7 +147,7 @@ QUALIFIERS: Final = tuple(
         "if when unless until wenn falls quand cuando si",
     )
 )
-"""Kinds of circumstance: a statement with one of a kind is of another thing than one with another, or with none."""
+"""Kinds of circumstance: statements with different ones of a kind are about different things."""
 ATTRIBUTES: Final = load_pattern("attributes")
 DAY_NAMES: Final = frozenset(
     day for word in WEEKDAYS if word.endswith(("day", "tag", "woch")) for day in (word, f"{word}s")
@@ -158,10 +158,10 @@ _TIME: Final = re.compile(
 )
 
 
-def _tells_time(word: str) -> bool:
-    """Return whether a word says when something regular takes place.
+def _is_schedule_word(word: str) -> bool:
+    """Return whether a word names a regular time.
 
-    >>> [_tells_time(word) for word in ("mondays", "9:30", "9:31", "7pm", "07")]
+    >>> [_is_schedule_word(word) for word in ("mondays", "9:30", "9:31", "7pm", "07")]
     [True, True, False, True, False]
     """
     return word in _SCHEDULE_WORDS or _TIME.fullmatch(word) is not None
@@ -191,12 +191,12 @@ DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
 OPEN: Final = re.compile(
     r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
 )
-"""States of several days, which hold beside each other."""
+"""States of several days, which do not exclude each other."""
 DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
-"""Appointments, which hold beside each other."""
-APART: Final = word_set("from back desde without ohne sans sin")
+"""Appointments, which do not exclude each other."""
+AWAY_WORDS: Final = word_set("from back desde without ohne sans sin")
 PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
-DOES: Final = word_set("owns maintains manages leads runs handles reviews heads")
+RESPONSIBILITY_VERBS: Final = word_set("owns maintains manages leads runs handles reviews heads")
 INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
 """Verbs of change whose subject is what changed."""
 ALIKE_VERBS: Final = (
@@ -207,7 +207,7 @@ ALIKE_VERBS: Final = (
 """Verbs that give a value to the same attribute."""
 OURSELVES: Final = frozenset(("i", "we", "we're", "ich", "wir", "je", "nous", "nosotros"))
 LANGUAGES: Final = frozenset(("en", "de", "fr", "es", "pt", "it", "zh"))
-"""Languages whose small words are told apart here; of short English texts, others are guessed."""
+"""Languages that are distinguished; short English texts are often taken for others."""
 SUBORDINATE: Final = load_words("subordinate")
 _FUNCTION_WORDS: Final = (
     SUBORDINATE.union(*map(function_words, LANGUAGES)) - ARTICLES - word_set("einem einen einer eines des")
@@ -215,20 +215,20 @@ _FUNCTION_WORDS: Final = (
 _INSTEAD: Final = frozenset(
     ("instead of", "statt", "anstatt", "anstelle", "en vez de", "en lugar de", "au lieu de", "au lieu du")
 )
-_LIMITS: Final = SUBORDINATE | load_words("limits")
+_VALUE_LIMITS: Final = SUBORDINATE | load_words("limits")
 """Words before "instead of" that say for whom or when the new value holds."""
 _AT_TIMES: Final = load_words("at_times")
 
-REACH: Final = 4
-"""Words behind or before a marker that may name the rejected or changed value."""
-RARE: Final = 5_000
-"""Rank from which on a word is a name rather than a description: "ghostty", not "slow"."""
+MARKER_REACH: Final = 4
+"""Words after or before a marker that may name the rejected or changed value."""
+NAME_RANK: Final = 5_000
+"""Rank from which a word is a name rather than a description: "ghostty", not "slow"."""
 FEW: Final = 3
-"""Fewer words than that may be left out where the same is spoken of again."""
-SOON: Final = 12
-"""Characters within which a statement of where somebody lives comes to it."""
-MOST: Final = 30
-"""Words of a statement; of a longer one no single value is told."""
+"""Fewer words than this may be dropped when a thing is mentioned again."""
+MAX_LIVE_OFFSET: Final = 12
+"""Characters before the verb in a statement of where somebody lives."""
+MAX_WORDS: Final = 30
+"""Words of a statement; a longer one has no single value."""
 _WORD: Final = re.compile(
     r"[:=](?=\s)|[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+(?:[.:,'’][^\W_\u4e00-\u9fff]+)*|%"
 )
@@ -244,7 +244,7 @@ _LIMITED: Final = re.compile(
     r"|an \w+tagen\b|\w+tags\b|le \w+di\b|los \w+s\b|每|周末|如果"
 )
 """Beginnings of statements that hold only at times and leave others as they are."""
-_DESCRIBES: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
+_ADJECTIVE_ENDING: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
 _ONE_OF_SEVERAL: Final = re.compile(
     rf"\b(?:{'|'.join(sorted(SEVERAL_KIN))})(?: of [^,;:]{{1,30}}?)?(?: is|:) [A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)?\.?$"
 )
@@ -263,7 +263,7 @@ class ParsedStatement:
 
     text: str
     raw: tuple[str, ...]
-    low: tuple[str, ...]
+    words: tuple[str, ...]
     keys: tuple[str, ...]
 
     @property
@@ -277,15 +277,15 @@ class ParsedStatement:
     @property
     def amounts(self) -> dict[int, str]:
         """Places of the numbers, each with its unit or ""."""
-        return {at: self.unit(at) for at, low in enumerate(self.low) if _NUMBER.fullmatch(low)}
+        return {at: self.unit(at) for at, low in enumerate(self.words) if _NUMBER.fullmatch(low)}
 
     def unit(self, at: int) -> str:
-        word = self.low[at + 1] if at + 1 < len(self.low) else ""
-        return "{1} {0}".format(*UNITS[word]) if word in UNITS else word if word in _COUNTED else ""
+        word = self.words[at + 1] if at + 1 < len(self.words) else ""
+        return "{1} {0}".format(*UNITS[word]) if word in UNITS else word if word in _COUNTED_NOUNS else ""
 
     def keys_after(self, verbs: frozenset[str]) -> set[str]:
         """Keys behind the first of these verbs, or behind the first word."""
-        verb = next((at for at, low in enumerate(self.low) if low in verbs), 0)
+        verb = next((at for at, low in enumerate(self.words) if low in verbs), 0)
         return {key for key in self.keys[verb + 1 :] if key}
 
     def words_before(self, offset: int) -> int:
@@ -300,11 +300,11 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     >>> supersedes("Room A seats 8.", "Room B seats 12."), supersedes("ann private 0", "ann private 1")
     ('', '')
     """
-    pair = _Pair(LABEL.sub("", old), LABEL.sub("", new), together)
+    pair = _StatementPair(LABEL.sub("", old), LABEL.sub("", new), together)
     return next((reason for reason, holds in RULES if holds(pair)), "")
 
 
-class _Pair:
+class _StatementPair:
     """An earlier and a later statement as the rules read them.
 
     Attributes:
@@ -337,19 +337,19 @@ class _Pair:
 
     @cached_property
     def of_two_kinds(self) -> bool:
-        return of_two_kinds(self.old, self.new)
+        return are_of_two_kinds(self.old, self.new)
 
     @cached_property
     def of_one_kind(self) -> bool:
-        return of_one_kind(self.old, resulting_state(self.new))
+        return are_of_one_kind(self.old, resulting_state(self.new))
 
     @cached_property
     def of_other_kind(self) -> bool:
-        return of_other_kind(self.old, resulting_state(self.new))
+        return are_of_other_kinds(self.old, resulting_state(self.new))
 
     def has_length(self) -> bool:
-        lengths = len(self.earlier.low), len(self.later.low)
-        return min(lengths) > 1 and max(lengths) <= MOST
+        lengths = len(self.earlier.words), len(self.later.words)
+        return min(lengths) > 1 and max(lengths) <= MAX_WORDS
 
     def announces(self, differs: Callable[[ParsedStatement, ParsedStatement], bool]) -> bool:
         bare, announced = self.announcement
@@ -357,7 +357,7 @@ class _Pair:
 
     def gives_other_value(self) -> bool:
         both = self.earlier, self.stated
-        times = self.later.low[0] >= "\u4e00"  # the rules of Chinese compare times alone
+        times = self.later.words[0] >= "\u4e00"  # the rules of Chinese compare times alone
         named = self.of_one_kind or times
         return _differ_in_amount(*both) or (named and (_differ_in_name(*both) or _differ_in_value(*both)))
 
@@ -365,14 +365,14 @@ class _Pair:
 BOTH_STAY: Final = ""
 REJECTED: Final = "it names and rejects the old value"
 SO_NOW: Final = "it says that it is so now"
-RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
+RULES: Final[tuple[tuple[str, Callable[[_StatementPair], object]], ...]] = (
     # Repeated, too short or too long; limited in time, a question, an addition, a plan; told of an earlier time.
-    (BOTH_STAY, lambda p: p.earlier.low == p.stated.low),
+    (BOTH_STAY, lambda p: p.earlier.words == p.stated.words),
     (BOTH_STAY, lambda p: not p.has_length()),
     (BOTH_STAY, lambda p: _LIMITED.match(p.later.text) and not _LIMITED.match(p.earlier.text)),
     (BOTH_STAY, lambda p: "?" in p.old + p.new or ALSO.search(p.later.text)),
     (BOTH_STAY, lambda p: is_limited(p.old, p.new)),
-    (BOTH_STAY, lambda p: CHANGED.search(p.later.text) and not _UNREAL.isdisjoint(p.later.low)),
+    (BOTH_STAY, lambda p: CHANGED.search(p.later.text) and not _UNREAL.isdisjoint(p.later.words)),
     (BOTH_STAY, lambda p: _FOR_A_WHILE.search(p.later.text) and not _FOR_A_WHILE.search(p.earlier.text)),
     (BOTH_STAY, lambda p: p.stated != p.later and not may_be_later(p.old, p.new)),
     # One name or value replaced, in a sentence that says nothing else.
@@ -381,7 +381,7 @@ RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
     (BOTH_STAY, lambda p: CHANGED.search(p.earlier.text) or REJECTION.search(p.earlier.text)),
     (SO_NOW, lambda p: p.of_one_kind and not p.of_two_kinds and p.announces(_announces_value)),
     # Changes of the same thing.
-    (BOTH_STAY, lambda p: _are_apart(p.earlier, p.later)),
+    (BOTH_STAY, lambda p: _differ_in_qualifier(p.earlier, p.later)),
     (REJECTED, lambda p: _rejects(p.earlier, p.later)),
     (BOTH_STAY, lambda p: p.of_two_kinds),
     ("it says that it changed", lambda p: not p.of_other_kind and _changes(p.earlier, p.later, p.stated)),
@@ -392,7 +392,7 @@ RULES: Final[tuple[tuple[str, Callable[[_Pair], object]], ...]] = (
     (SO_NOW, lambda p: p.says_now and p.of_one_kind and _same_attribute(p.earlier, p.later)),
     (BOTH_STAY, lambda p: p.of_other_kind),
     (SO_NOW, lambda p: p.announces(partial(_differ_in_amount, occasion=True))),
-    ("the same attribute has another value", _Pair.gives_other_value),
+    ("the same attribute has another value", _StatementPair.gives_other_value),
 )
 """Reasons with their conditions; the first that holds decides. Reasons are stored with the edge."""
 
@@ -413,48 +413,49 @@ def may_share_subject(old: str, new: str) -> bool:
         return False
     language = shared_language(old, new)
     earlier, later = _parse(old, language), _parse(new, language)
-    if _are_apart(earlier, later) or (earlier.low != later.low and sorted(earlier.low) == sorted(later.low)):
+    is_swapped = earlier.words != later.words and sorted(earlier.words) == sorted(later.words)
+    if is_swapped or _differ_in_qualifier(earlier, later):
         return False
     return _first_key(earlier) in later.keys and _first_key(later) in earlier.keys
 
 
 def _first_key(statement: ParsedStatement) -> str:
-    pairs = zip(statement.keys, statement.low, strict=True)
-    return next((key for key, low in pairs if key and low not in _MODAL), "")
+    pairs = zip(statement.keys, statement.words, strict=True)
+    return next((key for key, word in pairs if key and word not in _MODAL), "")
 
 
 @lru_cache(2_000)
 def _parse(text: str, language: str) -> ParsedStatement:
     raw = tuple(_WORD.findall(text))
-    low = tuple(word.lower().replace("’", "'").removesuffix("'s") for word in raw)
-    small = function_words(language) | function_words("en") | LIGHT_FORMS
+    words = tuple(word.lower().replace("’", "'").removesuffix("'s") for word in raw)
+    ignored = function_words(language) | function_words("en") | LIGHT_FORMS
     keys = tuple(
         ""
-        if word in small
-        else SAME.get(word) or SAME.get(stem_word(word, language)) or stem_word(word, language)
-        for word in low
+        if word in ignored
+        else SPELLINGS.get(word) or SPELLINGS.get(stem_word(word, language)) or stem_word(word, language)
+        for word in words
     )
-    return ParsedStatement(" ".join(text.lower().replace("’", "'").split()), raw, low, keys)
+    return ParsedStatement(" ".join(text.lower().replace("’", "'").split()), raw, words, keys)
 
 
-def _denial(statement: ParsedStatement) -> frozenset[str]:
-    return _NEGATED.intersection(statement.low)
+def _denial_words(statement: ParsedStatement) -> frozenset[str]:
+    return _NEGATED.intersection(statement.words)
 
 
-def _are_apart(old: ParsedStatement, new: ParsedStatement) -> bool:
+def _differ_in_qualifier(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has a qualifier or a person of its own."""
     for kind in QUALIFIERS:
-        if (mine := kind & set(old.low)) and (yours := kind & set(new.low)) and not mine & yours:
+        if (mine := kind & set(old.words)) and (yours := kind & set(new.words)) and not mine & yours:
             return True
     if set(RELATIVES.findall(old.text)) != set(RELATIVES.findall(new.text)):
         return True
-    weekly = all(any(low in DAY_NAMES and low.endswith("s") for low in one.low) for one in (old, new))
+    weekly = all(any(low in DAY_NAMES and low.endswith("s") for low in one.words) for one in (old, new))
     old_days, new_days = (
-        {low.removesuffix("s") for low in one.low if low in DAY_NAMES} for one in (old, new)
+        {low.removesuffix("s") for low in one.words if low in DAY_NAMES} for one in (old, new)
     )
     if old_days and new_days and not weekly and not old_days & new_days:
         return True
-    old_persons, new_persons = ({SPEAKERS[low] for low in one.low if low in SPEAKERS} for one in (old, new))
+    old_persons, new_persons = ({SPEAKERS[low] for low in one.words if low in SPEAKERS} for one in (old, new))
     if old_persons and new_persons and not old_persons & new_persons:
         return True
     if old_persons and _owners(new) - old.content:
@@ -483,18 +484,18 @@ def _purposes(statement: ParsedStatement) -> set[str]:
     return {
         key
         for at, key in enumerate(statement.keys[1:], 1)
-        if key and not _NUMBER.fullmatch(key) and "for" in statement.low[max(0, at - 2) : at]
+        if key and not _NUMBER.fullmatch(key) and "for" in statement.words[max(0, at - 2) : at]
     }
 
 
 def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
     """Return names with the number or letter that tells them apart: lab 4, room A, port 5432 as a subject."""
     found = set()
-    for at in range(1, len(statement.low)):
-        word, before = statement.low[at], statement.low[at - 1]
+    for at in range(1, len(statement.words)):
+        word, before = statement.words[at], statement.words[at - 1]
         letter = len(word) == 1 and statement.raw[at].isupper() and statement.raw[at] != "I"
-        early = AT_VERB.isdisjoint(statement.low[:at])
-        counted = statement.low[0] in OURSELVES and any(statement.keys[at + 1 : at + 2])
+        early = AT_VERB.isdisjoint(statement.words[:at])
+        counted = statement.words[0] in OURSELVES and any(statement.keys[at + 1 : at + 2])
         if before.isalpha() and (
             letter or (word.isdigit() and early and not counted and not statement.unit(at))
         ):
@@ -506,44 +507,48 @@ def _replaces_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether the new statement is the old one but for a value, and names and rejects that value."""
     text = new.text.rstrip(" .!")
     found = _REPLACED_VALUE.search(text)
-    if found is None or not _NEGATED.isdisjoint(old.low):
+    if found is None or not _NEGATED.isdisjoint(old.words):
         return False
-    rejected = set(_parse(found[found.lastgroup or 0], "en").low) - ARTICLES
+    rejected = set(_parse(found[found.lastgroup or 0], "en").words) - ARTICLES
     stated = _without_words(new, new.words_before(found.start()), new.words_before(found.end()))
-    _, gone, come, _ = _aligned(old, stated)
-    if not (gone and come) or not {old.low[at] for at in gone} <= rejected <= set(old.low):
+    _, old_at, new_at, _ = _align(old, stated)
+    if not (old_at and new_at) or not {old.words[at] for at in old_at} <= rejected <= set(old.words):
         return False
-    alike = any(key for at, key in enumerate(old.keys) if at not in gone)
-    return alike and _frame(old, gone) == _frame(stated, come) and _is_one_value(old, gone, stated, come)
+    alike = any(key for at, key in enumerate(old.keys) if at not in old_at)
+    return (
+        alike and _frame(old, old_at) == _frame(stated, new_at) and _is_one_value(old, old_at, stated, new_at)
+    )
 
 
 def _without_words(statement: ParsedStatement, start: int, end: int) -> ParsedStatement:
     """Return a statement without the words from one place to another."""
-    raw, low, keys = (words[:start] + words[end:] for words in (statement.raw, statement.low, statement.keys))
+    raw, low, keys = (
+        words[:start] + words[end:] for words in (statement.raw, statement.words, statement.keys)
+    )
     return ParsedStatement(" ".join(low), raw, low, keys)
 
 
 def _frame(statement: ParsedStatement, value: list[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words before and behind a value and its article: "my car" is not "the car"."""
     start = value[0]
-    while start and statement.low[start - 1] in ARTICLES - POSSESSIVES:
+    while start and statement.words[start - 1] in ARTICLES - POSSESSIVES:
         start -= 1
-    return statement.low[:start], statement.low[value[-1] + 1 :]
+    return statement.words[:start], statement.words[value[-1] + 1 :]
 
 
-def _is_one_value(old: ParsedStatement, gone: list[int], new: ParsedStatement, come: list[int]) -> bool:
-    """Return whether the words of a new value name it and do not limit it: "XML", not "XML for errors"."""
-    before, after = {old.low[at] for at in gone}, {new.low[at] for at in come}
+def _is_one_value(old: ParsedStatement, old_at: list[int], new: ParsedStatement, new_at: list[int]) -> bool:
+    """Return whether a new value is not limited: "XML", not "XML for errors"."""
+    before, after = {old.words[at] for at in old_at}, {new.words[at] for at in new_at}
     if not after.isdisjoint(_FUNCTION_WORDS):
         return False
-    if len(come) == 1:
+    if len(new_at) == 1:
         return True
     if any(word in _AT_TIMES or word.endswith("ly") for word in after):
         return False
     if any(kind & after and not kind & before for kind in (*QUALIFIERS, DAY_NAMES)):
         return False
-    named = all(new.raw[at][:1].isupper() or new.raw[at].isdigit() for at in come)
-    return len(come) <= len(gone) + named
+    named = all(new.raw[at][:1].isupper() or new.raw[at].isdigit() for at in new_at)
+    return len(new_at) <= len(old_at) + named
 
 
 def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
@@ -551,36 +556,36 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
     for found in REJECTION.finditer(new.text):
         if found.group().endswith(" from") and _PARTLY.search(new.text, found.end()):
             continue
-        instead = new.low[: new.words_before(found.start())] if found.group() in _INSTEAD else ()
-        if not _LIMITS.isdisjoint(set(instead) - set(old.low)):
+        instead = new.words[: new.words_before(found.start())] if found.group() in _INSTEAD else ()
+        if not _VALUE_LIMITS.isdisjoint(set(instead) - set(old.words)):
             continue
         if found.lastgroup == "behind":
-            rejected = _keys_behind(new, found.end())
+            rejected = _keys_following(new, found.end())
             value = old.keys_after(AT_VERB) | set(old.names)
         else:
-            rejected = keys & set(new.keys[: new.words_before(found.start())][-REACH:])
-            value = old.keys_after(AT_VERB | VALUE_VERBS | DOES)
+            rejected = keys & set(new.keys[: new.words_before(found.start())][-MARKER_REACH:])
+            value = old.keys_after(AT_VERB | VALUE_VERBS | RESPONSIBILITY_VERBS)
         if rejected <= keys and rejected & value and _rejects_same(old, new, found):
             return True
     return False
 
 
 def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Match[str]) -> bool:
-    """Return whether a rejection is of the subject and verb of the old statement too, not of its value alone.
+    """Return whether a rejection also has the subject and verb of the old statement, not only its value.
 
     "I no longer live in Kiel" ends "I live in Kiel" and not "my dentist is in Kiel".
     """
-    town = known_kind(new.low[new.words_before(rejection.end()) :]) in PLACES
-    if _LEAVES.search(rejection.group()) and (town or "in" in old.low):
+    town = known_kind(new.words[new.words_before(rejection.end()) :]) in PLACES
+    if _LEAVING.search(rejection.group()) and (town or "in" in old.words):
         return _subject(old) == "i" and LIVE.search(old.text) is not None
-    if not _ENDS.search(rejection.group()):
+    if not _ENDING_REJECTION.search(rejection.group()):
         return True
     start = max((one.end() for one in _PART.finditer(new.text, 0, rejection.start())), default=0)
     behind = _PART.search(new.text, rejection.end())
     end = behind.start() if behind else len(new.text)
     ended = _parse(_AT_ALL.sub(" ", new.text[start:end]), "en")
     subjects = {_subject(ended), *ended.keys}
-    if ended.low[0] not in SPEAKERS:
+    if ended.words[0] not in SPEAKERS:
         subjects |= {_subject(new), *new.keys}
     if _subject(old) in subjects and _plain_words(ended) <= _plain_words(old):
         return True
@@ -589,7 +594,7 @@ def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Matc
 
 def _subject(statement: ParsedStatement) -> str:
     """Return the first content word, or "i" for the person who speaks."""
-    speaks = {statement.low[0], statement.low[0].partition("'")[0]} & (OURSELVES | {"j", "我"})
+    speaks = {statement.words[0], statement.words[0].partition("'")[0]} & (OURSELVES | {"j", "我"})
     return "i" if speaks else _first_key(statement)
 
 
@@ -597,22 +602,22 @@ def _plain_words(statement: ParsedStatement) -> set[str]:
     """Return the stems of a statement without persons, articles and the words of an end."""
     return {
         "be" if word in _BEING else stem_word(word.rpartition("'")[2], "en")
-        for word in statement.low
+        for word in statement.words
         if word not in _AROUND_END | ARTICLES | SPEAKERS.keys()
     }
 
 
 def _names_other_value(old: ParsedStatement, part: ParsedStatement) -> bool:
     """Return whether a part of a sentence is the old statement but for its value."""
-    before, gone, come, behind = _aligned(old, part)
-    return bool(before and gone and come and not behind) and _is_one_value(old, gone, part, come)
+    before, old_at, new_at, behind = _align(old, part)
+    return bool(before and old_at and new_at and not behind) and _is_one_value(old, old_at, part, new_at)
 
 
-def _keys_behind(statement: ParsedStatement, offset: int) -> set[str]:
-    """Return the keys of at most ``REACH`` words of the clause behind a marker."""
+def _keys_following(statement: ParsedStatement, offset: int) -> set[str]:
+    """Return the keys of at most ``MARKER_REACH`` words of the clause behind a marker."""
     clause = _CLAUSE.split(statement.text[offset:], maxsplit=1)[0]
     first = statement.words_before(offset)
-    last = first + min(len(_WORD.findall(clause)), REACH)
+    last = first + min(len(_WORD.findall(clause)), MARKER_REACH)
     return {key for key in statement.keys[first:last] if key}
 
 
@@ -625,40 +630,40 @@ def _corrects(old: ParsedStatement, new: ParsedStatement) -> bool:
 def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement) -> bool:
     """Return whether a verb of change stands beside the attribute of the old statement."""
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
-    if moved and lives and lives.start() <= SOON and SUBJECT.search(new.text[: moved.start()]):
+    if moved and lives and lives.start() <= MAX_LIVE_OFFSET and SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
-        if moved.group().endswith(" to") and known_kind(new.low[to:]) not in PLACES:
+        if moved.group().endswith(" to") and known_kind(new.words[to:]) not in PLACES:
             return False  # to the design team, to Kubernetes
         at = old.words_before(lives.end())
-        if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.low[at : at + 1]):
+        if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.words[at : at + 1]):
             return False
-        if _LIVES_ONLY.match(" ".join(stated.raw)):
+        if _ONLY_HOME.match(" ".join(stated.raw)):
             return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
-        if _REVOKED.search(new.text, found.end()) or _says_more(old, new, found):
+        if _REVOKED.search(new.text, found.end()) or _is_limited_change(old, new, found):
             continue
         if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
             continue
-        near = _keys_behind(new, found.end())
+        near = _keys_following(new, found.end())
         if not near <= set(old.keys):
             near = set()
         verb = new.words_before(found.start())
-        start = max(0, verb - REACH)
-        passive = verb and (new.low[verb - 1] in PASSIVE or not BEEN.isdisjoint(new.low[start:verb]))
+        start = max(0, verb - MARKER_REACH)
+        passive = verb and (new.words[verb - 1] in PASSIVE or not BEEN.isdisjoint(new.words[start:verb]))
         if passive or change[0] >= "\u4e00" or change in INTRANSITIVE:
             parts = (new.words_before(one.end()) for one in _PART.finditer(new.text, 0, found.start()))
             start = max(start, max(parts, default=0))
-            start = max((at + 1 for at in range(start, verb) if new.low[at] in SUBORDINATE), default=start)
+            start = max((at + 1 for at in range(start, verb) if new.words[at] in SUBORDINATE), default=start)
             near |= set(new.keys[start:verb])
-        if set(new.low) - set(old.low) - PASSIVE - ARTICLES <= set(change.split()):
+        if set(new.words) - set(old.words) - PASSIVE - ARTICLES <= set(change.split()):
             continue
-        if not QUALIFIERS[0].isdisjoint(set(new.low) - set(old.low)):  # it holds on staging only
+        if not QUALIFIERS[0].isdisjoint(set(new.words) - set(old.words)):  # it holds on staging only
             continue
         if bool(old.amounts) != bool(new.amounts) or _of_two_units(old, new):
             continue
-        named = {key for key in near if key and not _NUMBER.fullmatch(key) and not _tells_time(key)}
-        if not named <= {*old.keys, *old.low}:
+        named = {key for key in near if key and not _NUMBER.fullmatch(key) and not _is_schedule_word(key)}
+        if not named <= {*old.keys, *old.words}:
             continue
         attribute = near & old.content
         if len(attribute) > 1 or (attribute and (_other_amount(old, new) or _is_central(old, attribute))):
@@ -666,11 +671,11 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
     return False
 
 
-def _says_more(old: ParsedStatement, new: ParsedStatement, verb: re.Match[str]) -> bool:
-    """Return whether a change is of another value, or words that limit it stand behind its verb."""
+def _is_limited_change(old: ParsedStatement, new: ParsedStatement, verb: re.Match[str]) -> bool:
+    """Return whether a change is of another value, or limited by words after its verb."""
     numbers = new.amounts
-    if len(numbers) > 1 and old.amounts and "from" in new.low:
-        return {old.low[at] for at in old.amounts}.isdisjoint(new.low)
+    if len(numbers) > 1 and old.amounts and "from" in new.words:
+        return {old.words[at] for at in old.amounts}.isdisjoint(new.words)
     if not numbers and verb.group() not in ("moved", "migrated", "switched"):
         return False
     return any(
@@ -689,7 +694,7 @@ def _of_two_units(old: ParsedStatement, new: ParsedStatement) -> bool:
 def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has one amount with a unit, of the same unit and not the same."""
     old_amounts, new_amounts = (
-        [(one.low[at], unit or "clock") for at, unit in one.amounts.items() if unit or ":" in one.low[at]]
+        [(one.words[at], unit or "clock") for at, unit in one.amounts.items() if unit or ":" in one.words[at]]
         for one in (old, new)
     )
     return (
@@ -701,7 +706,7 @@ def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
     """Return whether an attribute is the head or a name of a statement of state, or all but all of it."""
-    if COPULAS.isdisjoint(old.low):
+    if COPULAS.isdisjoint(old.words):
         return False
     first = next((key for key in old.keys if key and key not in SPEAKERS), "")
     return bool(attribute & {first, *old.names}) or len(old.content) < FEW
@@ -710,17 +715,17 @@ def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
 def _same_attribute(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether the new statement says all but the value of the old one, of an attribute with one value."""
     value, before = _last_value(old)
-    another, behind = _last_value(_without_announcement(new)[0])
+    other_value, behind = _last_value(_without_announcement(new)[0])
     rest = old.content - value
-    if any(word in ADDITIVE_FORMS for word in (*old.low, *old.keys)) or not value.isdisjoint(new.keys):
+    if any(word in ADDITIVE_FORMS for word in (*old.words, *old.keys)) or not value.isdisjoint(new.keys):
         return False
-    if _denial(old) != _denial(new):
+    if _denial_words(old) != _denial_words(new):
         return False
-    if any(kind & (set(old.low) ^ set(new.low)) for kind in QUALIFIERS):
+    if any(kind & (set(old.words) ^ set(new.words)) for kind in QUALIFIERS):
         return False
     if old.keys[0] and rest == {old.keys[0]} and not LIVE.search(old.text):  # on the board, on the jury
         return False
-    added = {key for key in _first_clause(new) if key and not _NUMBER.fullmatch(key)} - rest - another
+    added = {key for key in _first_clause(new) if key and not _NUMBER.fullmatch(key)} - rest - other_value
     same = before == behind or (before in AT_VERB and behind in AT_VERB)
     return bool(rest) and rest <= new.content and (len(rest) > 1 or (len(added) <= 1 and same))
 
@@ -730,9 +735,9 @@ def _last_value(statement: ParsedStatement) -> tuple[set[str], str]:
     at = next((at for at in reversed(range(end)) if statement.keys[at]), 0)
     start = at
     if statement.raw[at : at + 1] and statement.raw[at][:1].isupper():
-        while start and (statement.raw[start - 1][:1].isupper() or statement.low[start - 1] in ARTICLES):
+        while start and (statement.raw[start - 1][:1].isupper() or statement.words[start - 1] in ARTICLES):
             start -= 1
-    return {key for key in statement.keys[start : at + 1] if key}, statement.low[start - 1] if start else ""
+    return {key for key in statement.keys[start : at + 1] if key}, statement.words[start - 1] if start else ""
 
 
 def _first_clause(statement: ParsedStatement) -> tuple[str, ...]:
@@ -747,48 +752,55 @@ def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: b
         return False
     if len(old.amounts) != 1 or len(new.amounts) != 1 or not (old.content and new.content):
         return False
-    if _denial(old) != _denial(new):
+    if _denial_words(old) != _denial_words(new):
         return False
     ((first, unit),), ((second, other_unit),) = old.amounts.items(), new.amounts.items()
-    if _as_count(old.low[first]) == _as_count(new.low[second]) or unit != other_unit:
+    if _as_count(old.words[first]) == _as_count(new.words[second]) or unit != other_unit:
         return False
     if _identifies(old, first) or (_identifies(new, second) and new.keys[second - 1] not in old.keys):
         return False
-    if _are_turned(old, new) or (DIARY.search(old.text) and ":" in "".join(old.low)):
+    if _differ_in_relation(old, new) or (DIARY.search(old.text) and ":" in "".join(old.words)):
         return False
     if _drops_owner(old, new):
         return False
     old_content = old.content - ({old.keys[first + 1]} if unit else set())
     new_content = new.content - ({new.keys[second + 1]} if unit else set())
     if not new_content or any(kind & (old_content ^ new_content) for kind in (*QUALIFIERS, DAY_NAMES)):
-        return False  # a word more tells which of several
+        return False  # an extra word says which of several
     most = len(new_content) if all(key >= "\u4e00" for key in new_content) else min(len(new_content), FEW)
     return old_content == new_content or (new_content < old_content and len(old_content - new_content) < most)
 
 
 def _drops_owner(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether the new statement drops an owner or a qualifier: "Sue's locker", "the gym bag"."""
-    if {"my", "our"} & set(new.low) - set(old.low):
+    if {"my", "our"} & set(new.words) - set(old.words):
         return True
     gone = old.content - new.content
-    verb = next((at for at, low in enumerate(old.low) if low in AT_VERB), 0)
+    verb = next((at for at, low in enumerate(old.words) if low in AT_VERB), 0)
     head = next((key for key in reversed(old.keys[:verb]) if key), "")
     whose = {key for key, raw in zip(old.keys, old.raw, strict=True) if raw.endswith(("'s", "’s"))}
     return bool(gone & ({head} | whose))
 
 
-def _are_turned(old: ParsedStatement, new: ParsedStatement) -> bool:
-    """Return whether a small word, a person or the order of names makes it another thing."""
-    if (old.low[0] in OURSELVES) != (new.low[0] in OURSELVES):
+def _differ_in_relation(old: ParsedStatement, new: ParsedStatement) -> bool:
+    """Return whether a function word, a person or the order of names makes it another thing."""
+    if (old.words[0] in OURSELVES) != (new.words[0] in OURSELVES):
         return True
-    ways = DIRECTIONS & set(old.low), DIRECTIONS & set(new.low)
-    if (ways[0] - ways[1] and ways[1] - ways[0]) or APART & (ways[0] ^ ways[1]):
+    old_ways, new_ways = (DIRECTIONS & set(one.words) for one in (old, new))
+    if (old_ways - new_ways and new_ways - old_ways) or AWAY_WORDS & (old_ways ^ new_ways):
         return True
-    small = frozenset(("", *COPULAS, *AT_VERB))
-    pairs = zip(old.low, new.low, old.keys, new.keys, strict=True) if len(old.low) == len(new.low) else ()
-    for low, another, key, behind in pairs:
-        both = {low, another}
-        if len(both) > 1 and not key and not behind and small.isdisjoint(both) and not both <= ARTICLES:
+    neutral = frozenset(("", *COPULAS, *AT_VERB))
+    same_length = len(old.words) == len(new.words)
+    pairs = zip(old.words, new.words, old.keys, new.keys, strict=True) if same_length else ()
+    for old_word, new_word, old_key, new_key in pairs:
+        both = {old_word, new_word}
+        if (
+            len(both) > 1
+            and not old_key
+            and not new_key
+            and neutral.isdisjoint(both)
+            and not both <= ARTICLES
+        ):
             return True
     old_names, new_names = old.names, new.names
     return [name for name in old_names if name in new_names] != [
@@ -801,20 +813,21 @@ def _identifies(statement: ParsedStatement, at: int) -> bool:
     if statement.unit(at):
         return False
     measuring = AT_VERB | HEADS
-    early = measuring.isdisjoint(statement.low[:at]) and ":" not in statement.text
-    before = statement.low[at - 1] if at else ""
+    early = measuring.isdisjoint(statement.words[:at]) and ":" not in statement.text
+    before = statement.words[at - 1] if at else ""
     return at == 0 or early or (before.isalpha() and bool(statement.keys[at - 1]) and before not in measuring)
 
 
 def _differ_in_name(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether an attribute of ``ATTRIBUTES`` has another name in each, in the same words."""
-    if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.low, *new.low}:
+    if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.words, *new.words}:
         return False
-    pairs = enumerate(zip(old.low, new.low, strict=False))
+    pairs = enumerate(zip(old.words, new.words, strict=False))
     value = next(
-        (at for at, (old_word, new_word) in pairs if old_word != new_word), min(len(old.low), len(new.low))
+        (at for at, (old_word, new_word) in pairs if old_word != new_word),
+        min(len(old.words), len(new.words)),
     )
-    return bool(ATTRIBUTES.search(" ".join(old.low[:value]))) and all(
+    return bool(ATTRIBUTES.search(" ".join(old.words[:value]))) and all(
         _is_rare_name(one.raw[value:]) for one in (old, new)
     )
 
@@ -823,9 +836,9 @@ def _is_rare_name(raw: tuple[str, ...]) -> bool:
     ranks = [word_rank(word.lower()) for word in raw]
     return (
         0 < len(raw) <= FEW
-        and max(ranks) >= RARE
+        and max(ranks) >= NAME_RANK
         and all(
-            word[:1].isupper() or (rank >= UNKNOWN_RANK and not _DESCRIBES.search(word))
+            word[:1].isupper() or (rank >= UNKNOWN_RANK and not _ADJECTIVE_ENDING.search(word))
             for word, rank in zip(raw, ranks, strict=True)
         )
     )
@@ -833,48 +846,48 @@ def _is_rare_name(raw: tuple[str, ...]) -> bool:
 
 def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
     """Return whether an announced change is the old statement but for one value."""
-    before, old_value, new_value, behind = _aligned(old, bare)
-    head = {old.low[at] for at in before}
+    before, old_value, new_value, behind = _align(old, bare)
+    head = {old.words[at] for at in before}
     frame = {old.keys[at] for at in (*before, *behind)} - {""}
     if (
         old_value
         and new_value
         and not behind
-        and SINGLE_VALUED.search(" ".join(old.low[at] for at in before))
+        and SINGLE_VALUED.search(" ".join(old.words[at] for at in before))
     ):
         return all(bare.raw[at][:1].isupper() for at in new_value)
-    if head & (ADDITIVE_FORMS - VALUE_VERBS) or _denial(old) != _denial(bare):
+    if head & (ADDITIVE_FORMS - VALUE_VERBS) or _denial_words(old) != _denial_words(bare):
         return False
     if old_value and new_value and max(len(old_value), len(new_value)) <= FEW:
-        slots = {old.low[at] for at in old_value} | {bare.low[at] for at in new_value}
+        slots = {old.words[at] for at in old_value} | {bare.words[at] for at in new_value}
         return bool(head & (AT_VERB | VALUE_VERBS)) and len(frame) > 1 and not DIRECTIONS & slots
     gone, come = old.content - bare.content, bare.content - old.content
-    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.low[0] in VALUE_VERBS
+    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.words[0] in VALUE_VERBS
 
 
 def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether two statements differ only in one value of an attribute that has one."""
-    before, old_value, new_value, behind = _aligned(old, new)
+    before, old_value, new_value, behind = _align(old, new)
     if not (old_value and new_value) or max(len(old_value), len(new_value)) > FEW + 1:
         return False
-    head = tuple(old.low[at] for at in before)
-    slots = [[old.low[at] for at in old_value], [new.low[at] for at in new_value]]
+    head = tuple(old.words[at] for at in before)
+    slots = [[old.words[at] for at in old_value], [new.words[at] for at in new_value]]
     if any((_NEGATED | DIRECTIONS) & set(slot) or {"for", "in"} & set(slot[1:]) for slot in slots):
         return False
     if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
         return False
-    if all(_tells_time(low) for slot in slots for low in slot):
+    if all(_is_schedule_word(low) for slot in slots for low in slot):
         chinese = slots[0][0] >= "\u4e00"
-        if chinese and not all(_tells_time(old.low[at]) for at in behind):
+        if chinese and not all(_is_schedule_word(old.words[at]) for at in behind):
             return False
-        return not _are_turned(old, new) and _differ_in_schedule(old.text, head, slots)
+        return not _differ_in_relation(old, new) and _differ_in_schedule(old.text, head, slots)
     if len(slots[0]) == len(slots[1]) == 1 and all(_as_count(slot[0]) for slot in slots):
-        tail = tuple(old.low[at] for at in behind)
+        tail = tuple(old.words[at] for at in behind)
         return _is_count(old, head, old_value[0], tail) and _as_count(slots[0][0]) != _as_count(slots[1][0])
     names = [
         tuple(statement.raw[at] for at in slot) for statement, slot in ((old, old_value), (new, new_value))
     ]
-    if not ANYBODY.isdisjoint(old.low[:2]):  # a colleague, my brother
+    if not ANYBODY.isdisjoint(old.words[:2]):  # a colleague, my brother
         return False
     while head and head[-1] in TITLES:
         head = head[:-1]
@@ -886,7 +899,7 @@ def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, 
     text = statement.text
     left = ANNOUNCED.sub("", text)
     lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0
-    raw, low = statement.raw[lead:], statement.low[lead:]
+    raw, low = statement.raw[lead:], statement.words[lead:]
     last = SINCE.search(" ".join(low))
     length = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
     days = {at for at in range(len(low) - 1) if low[at : at + 2] == ("these", "days")}
@@ -897,10 +910,10 @@ def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, 
     return ParsedStatement(" ".join(chosen), tuple(raw[at] for at in places), chosen, keys), announced
 
 
-def _aligned(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], list[int], list[int], list[int]]:
+def _align(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], list[int], list[int], list[int]]:
     """Return the places before the value, of both values, and behind the value."""
-    old_places = [at for at, low in enumerate(old.low) if low not in ARTICLES]
-    new_places = [at for at, low in enumerate(new.low) if low not in ARTICLES]
+    old_places = [at for at, low in enumerate(old.words) if low not in ARTICLES]
+    new_places = [at for at, low in enumerate(new.words) if low not in ARTICLES]
     skip, other_skip = _same_subject(old, new, old_places, new_places)
     lead, old_places, new_places = old_places[:skip], old_places[skip:], new_places[other_skip:]
     shorter = min(len(old_places), len(new_places))
@@ -917,9 +930,9 @@ def _aligned(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], lis
     )
 
 
-def _same_word(old: ParsedStatement, at: int, new: ParsedStatement, place: int) -> bool:
-    both = {old.low[at], new.low[place]}
-    same = bool(old.keys[at]) and old.keys[at] == new.keys[place]
+def _same_word(old: ParsedStatement, old_at: int, new: ParsedStatement, new_at: int) -> bool:
+    both = {old.words[old_at], new.words[new_at]}
+    same = bool(old.keys[old_at]) and old.keys[old_at] == new.keys[new_at]
     return len(both) == 1 or same or any(both <= verbs for verbs in ALIKE_VERBS)
 
 
@@ -929,10 +942,10 @@ def _same_subject(
     """Return where the subject ends in each, 0 where they do not name the same in any order."""
     subjects, directions, ends = [], [], []
     for statement, places in ((old, old_places), (new, new_places)):
-        end = next((n for n, at in enumerate(places) if statement.low[at] in COPULAS | AT_VERB), 0)
+        end = next((n for n, at in enumerate(places) if statement.words[at] in COPULAS | AT_VERB), 0)
         ends.append(end)
         subjects.append({statement.keys[at].removesuffix("in") for at in places[:end]} - {""})
-        directions.append({statement.low[at] for at in places[:end]} & DIRECTIONS)
+        directions.append({statement.words[at] for at in places[:end]} & DIRECTIONS)
     same = subjects[0] and subjects[0] == subjects[1] and directions[0] == directions[1]
     return (ends[0], ends[1]) if same else (0, 0)
 

@@ -1,7 +1,7 @@
 """Guards of supersession: reasons for which a later statement may not replace an earlier one.
 
-It must hold without reserve (no condition, rumour, plan, question or narrower scope), and its value must be of the
-kind of the old one: two amounts of one unit, two names, two places after the same preposition. "The key is in the
+It must be unconditional (no condition, rumour, plan, question or narrower scope), and its value must be of the kind of
+the old one: two amounts of one unit, two names, two places after the same preposition. "The key is in the
 drawer" and "The key is now made of brass" are both true. Two values whose kind is unknown are never of one kind.
 """
 
@@ -19,7 +19,7 @@ from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import stem_word
 
-_RESERVED: Final = re.compile(
+_RESERVATION: Final = re.compile(
     r"^(?:is|are|am|was|were|does|do(?! not\b)|did|has|have|who|whose|why|where|which|how"
     r"|ist|sind|hat|haben|wer|wo|warum|wieso|welche[rsn]?|wie)\b|\?"
     r"|\b(?:if|unless|in case|assuming|provided|suppose|supposing|falls|wenn|sofern|vorausgesetzt"
@@ -47,14 +47,14 @@ _SCOPE: Final = re.compile(
 """Words that limit a statement, and to what."""
 _ANNOUNCING: Final = ADVERBS | {"only", "nur", "actually"}
 _COPULAS: Final = word_set("is are ist sind est sont es son")
-_GIVING: Final = load_words("giving")
+_VALUE_VERBS: Final = load_words("giving")
 _DETERMINERS: Final = ARTICLES | OWNERS | {"des"}
 _LEADS: Final = (
     function_words("en")
     | function_words("de")
     | word_set("near under behind via before after between due fällig set made kept held put run done")
 )
-_JOINTS: Final = {
+_CONTRACTED: Final = {
     "im": "in",
     "ins": "in",
     "am": "an",
@@ -68,11 +68,11 @@ _IN_NAMES: Final = word_set("& of and the van von de la und")
 _PARTICIPLE: Final = re.compile(r"\w{2,30}ed|ge\w{2,30}(?:t|en)", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"([$€£~]?)-?\d[\d.,]*([a-z%€$£]{0,3})", re.IGNORECASE)
 _CLOCK: Final = re.compile(r"\d{1,2}[:.]\d\d(?:am|pm)?|\d{1,2}(?:am|pm)", re.IGNORECASE)
-_HOURS: Final = ("uhr", "o'clock")
-_IN_TIMES: Final = frozenset(("at", "um", "on", "of", "the", *_HOURS))
+_HOUR_MARKS: Final = ("uhr", "o'clock")
+_IN_TIMES: Final = frozenset(("at", "um", "on", "of", "the", *_HOUR_MARKS))
 _ORDINAL: Final = re.compile(r"\d{1,2}(?:st|nd|rd|th)", re.IGNORECASE)
 _IDENTIFIER: Final = re.compile(r"(?=\D{0,40}\d|[^@/_]{0,40}[@/_])[^\W\d][\w.@/-]{1,60}")
-_END: Final = re.compile(r"[,;!()]|\.(?:\s|$)|\s[-–—]\s|\b(?:because|since|weil|seit|as of)\b")
+_CLAUSE_END: Final = re.compile(r"[,;!()]|\.(?:\s|$)|\s[-–—]\s|\b(?:because|since|weil|seit|as of)\b")
 _ANNOUNCED: Final = re.compile(
     r"\b(?:from now on|these days|from today|as of (?:now|today)|ab (?:jetzt|sofort|heute))\b", re.IGNORECASE
 )
@@ -86,7 +86,7 @@ _CHANGED_TO: Final = re.compile(
 _IDIOMS: Final = load_words("idioms")
 _CURRENCIES: Final = frozenset(("eur", "gbp", "usd", "chf"))
 _MAX_AMOUNT_DIGITS: Final = 6
-"""Digits of an amount; a longer number is a telephone number or a code."""
+"""Digits of an amount; longer ones are telephone numbers or codes."""
 
 
 class _Value(NamedTuple):
@@ -97,7 +97,7 @@ class _Value(NamedTuple):
 
 
 def is_limited(old: str, new: str) -> bool:
-    """Return whether the later statement is no plain one, or limits itself to what the earlier one does not name.
+    """Return whether the later statement is uncertain, or limited to something the earlier one does not name.
 
     >>> is_limited("The store is at Unit 4.", "Rumour: the store is at Unit 9 now.")
     True
@@ -106,7 +106,7 @@ def is_limited(old: str, new: str) -> bool:
     >>> is_limited("Her rate is 465.", "Her rate is now 480.")
     False
     """
-    if _RESERVED.search(new) and not _RESERVED.search(old):
+    if _RESERVATION.search(new) and not _RESERVATION.search(old):
         return True
     known = {stem_word(word, "en") for word in _words(old)}
     return any(
@@ -116,17 +116,17 @@ def is_limited(old: str, new: str) -> bool:
     )
 
 
-def of_one_kind(old: str, new: str) -> bool:
+def are_of_one_kind(old: str, new: str) -> bool:
     """Return whether the values of two statements are of one kind, with nothing beside the later one that limits it.
 
-    >>> of_one_kind("The key is in the drawer.", "The key is now in the shed.")
+    >>> are_of_one_kind("The key is in the drawer.", "The key is now in the shed.")
     True
-    >>> of_one_kind("The key is in the drawer.", "The key is now made of brass.")
+    >>> are_of_one_kind("The key is in the drawer.", "The key is now made of brass.")
     False
     """
     german = _is_german(new)
-    old_words, new_words, given = _predicates(_clause(old), _clause(new))
-    before, after = _value(old_words, german, loose=not given), _value(new_words, german, loose=not given)
+    old_words, new_words, given = _predicates(_value_clause(old), _value_clause(new))
+    before, after = (_parse_value(words, german, loose=not given) for words in (old_words, new_words))
     if before is None or after is None:
         return False
     *lead, unit = before.kind
@@ -135,25 +135,26 @@ def of_one_kind(old: str, new: str) -> bool:
     return lead == another_lead and bool(alike) and after.rest <= before.rest | set(_words(old))
 
 
-def of_other_kind(old: str, new: str) -> bool:
-    """Return whether the values of two statements are of kinds of which one cannot follow the other.
+def are_of_other_kinds(old: str, new: str) -> bool:
+    """Return whether the value of one statement cannot follow that of the other, being of another kind.
 
-    >>> of_other_kind("The meeting is in Cedar.", "The meeting was moved to Thursday.")
+    >>> are_of_other_kinds("The meeting is in Cedar.", "The meeting was moved to Thursday.")
     True
-    >>> of_other_kind("The key is in the drawer.", "The key is on the hook.")
+    >>> are_of_other_kinds("The key is in the drawer.", "The key is on the hook.")
     False
     """
-    before, after, given = _predicates(_clause(old), _clause(new))
+    before, after, given = _predicates(_value_clause(old), _value_clause(new))
     changed = _CHANGED_TO.search(new)
     if changed is not None:
-        clause = _clause(old)
-        before, after, given = clause[_start(clause) :], _split(changed["to"] or ""), _start(clause) > 0
+        clause = _value_clause(old)
+        start = _value_start(clause)
+        before, after, given = clause[start:], _split(changed["to"] or ""), start > 0
     german = _is_german(new)
-    return given and _family(before, german) != _family(after, german)
+    return given and _kind_family(before, german) != _kind_family(after, german)
 
 
-def _family(words: Sequence[str], german: bool) -> str:
-    value = _value(words, german, loose=False)
+def _kind_family(words: Sequence[str], german: bool) -> str:
+    value = _parse_value(words, german, loose=False)
     if value is None:
         return "participle" if any(map(_PARTICIPLE.fullmatch, words[:1])) else "state"
     kind = value.kind[-2]
@@ -173,13 +174,13 @@ def _split(text: str) -> list[str]:
     return [word for raw in spaced.split() if (word := raw.strip(".,;!?()\"'“”„") or raw.strip())]
 
 
-def _clause(text: str) -> list[str]:
+def _value_clause(text: str) -> list[str]:
     """Return the words of the first clause that gives a value, without those that announce a change."""
     clauses = [
         [word for word in _split(part) if word.lower() not in _ANNOUNCING]
-        for part in _END.split(_LEAD.sub("", _ANNOUNCED.sub(" ", text), count=1))
+        for part in _CLAUSE_END.split(_LEAD.sub("", _ANNOUNCED.sub(" ", text), count=1))
     ]
-    for verbs in (_COPULAS, _GIVING):
+    for verbs in (_COPULAS, _VALUE_VERBS):
         for words in clauses:
             if any(word.lower() in verbs for word in words[1:-1]):
                 return words
@@ -188,7 +189,7 @@ def _clause(text: str) -> list[str]:
 
 def _predicates(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], Sequence[str], bool]:
     """Return the words of both from the value on, and whether a verb stands before both that gives a value."""
-    starts = [_start(old), _start(new)]
+    starts = [_value_start(old), _value_start(new)]
     if all(starts):
         return old[starts[0] :], new[starts[1] :], True
     if any(starts):
@@ -201,15 +202,15 @@ def _predicates(old: Sequence[str], new: Sequence[str]) -> tuple[Sequence[str], 
     return (old[shared:], new[shared:], False) if shared else ((), (), False)
 
 
-def _start(words: Sequence[str]) -> int:
-    for verbs in (_COPULAS, _GIVING):
+def _value_start(words: Sequence[str]) -> int:
+    for verbs in (_COPULAS, _VALUE_VERBS):
         for at, word in enumerate(words):
             if at and word.lower() in verbs:
                 return at + 1
     return 0
 
 
-def _value(words: Sequence[str], german: bool, *, loose: bool) -> _Value | None:
+def _parse_value(words: Sequence[str], german: bool, *, loose: bool) -> _Value | None:
     """Return the value that the words begin with; None where its kind is not known."""
     lead: list[str] = []
     determined = ""
@@ -218,12 +219,12 @@ def _value(words: Sequence[str], german: bool, *, loose: bool) -> _Value | None:
         if low in _DETERMINERS or low.endswith("'s"):
             determined = low
             continue
-        followed = at + 1 < len(words) and words[at + 1].lower() in _LEADS | _JOINTS.keys()
-        if low in _LEADS or low in _JOINTS or (followed and _PARTICIPLE.fullmatch(word)):
-            lead.append(_JOINTS.get(low, low))
-            determined = low if low in _JOINTS else ""
+        followed = at + 1 < len(words) and words[at + 1].lower() in _LEADS | _CONTRACTED.keys()
+        if low in _LEADS or low in _CONTRACTED or (followed and _PARTICIPLE.fullmatch(word)):
+            lead.append(_CONTRACTED.get(low, low))
+            determined = low if low in _CONTRACTED else ""
             continue
-        kind, end = _kind(words[at:], lead, determined, german)
+        kind, end = _value_kind(words[at:], lead, determined, german)
         if not kind and not loose:
             return None
         rest = {one.lower() for one in words[at + end :]} - _DETERMINERS
@@ -231,17 +232,17 @@ def _value(words: Sequence[str], german: bool, *, loose: bool) -> _Value | None:
     return None
 
 
-def _kind(
+def _value_kind(
     words: Sequence[str], lead: Sequence[str], determined: str, german: bool
 ) -> tuple[tuple[str, str] | None, int]:
     """Return the kind of a value with its unit, and how many words it has."""
     lows = [word.lower() for word in words]
     if lead and lows[0] in _IDIOMS and (german or words[0].islower()):
         return None, 1
-    if when := _when(lows, lead):
+    if when := _time_kind(lows, lead):
         return when
     if _AMOUNT.fullmatch(words[0]) or lows[0] in number_words("de" if german else "en"):
-        return _amount(lows)
+        return _amount_kind(lows)
     if _IDENTIFIER.fullmatch(words[0]):
         return ("mail address" if "@" in words[0] else "identifier", ""), 1
     if (
@@ -261,40 +262,40 @@ def _kind(
         ):
             end += 1
         if lead:
-            end = _further(lows, end)
+            end = _description_end(lows, end)
         return ("name", "one of many" if determined in ("a", "an", "ein", "eine") and not lead else ""), end
     if lead and determined:
-        return ("thing", ""), _further(lows, 1)
+        return ("thing", ""), _description_end(lows, 1)
     return None, 1
 
 
-def _further(lows: Sequence[str], end: int) -> int:
+def _description_end(lows: Sequence[str], end: int) -> int:
     """Return the end of the words that describe a place or thing: "shed behind the house"."""
     while end < len(lows) and (lows[end] not in _LEADS or lows[end] in _PLACED or lows[end] in _DETERMINERS):
         end += 1
     return end
 
 
-def _when(lows: Sequence[str], lead: Sequence[str]) -> tuple[tuple[str, str], int] | None:
-    """Return which of day, date and time of day the words tell."""
-    told: set[str] = set()
+def _time_kind(lows: Sequence[str], lead: Sequence[str]) -> tuple[tuple[str, str], int] | None:
+    """Return which of day, date and time of day the words name."""
+    parts: set[str] = set()
     end = 0
     for at, low in enumerate(lows):
         before, after = lows[at - 1] if at else "".join(lead[-1:]), "".join(lows[at + 1 : at + 2])
-        hour = low.isdigit() and (after in _HOURS or (before in ("at", "um") and not after))
+        hour = low.isdigit() and (after in _HOUR_MARKS or (before in ("at", "um") and not after))
         if low in WEEKDAYS or low.removesuffix("s") in WEEKDAYS:
-            told.add("day")
+            parts.add("day")
         elif low in MONTHS or (_ORDINAL.fullmatch(low) and {*lows[at + 1 :]} <= {"of", *MONTHS}):
-            told.add("date")
+            parts.add("date")
         elif _CLOCK.fullmatch(low) or hour:
-            told.add("time")
-        elif not (low.isdigit() and ("date" in told or after in MONTHS)) and low not in _IN_TIMES:
+            parts.add("time")
+        elif not (low.isdigit() and ("date" in parts or after in MONTHS)) and low not in _IN_TIMES:
             break
         end = at + 1
-    return (("when", "+".join(sorted(told))), end) if told else None
+    return (("when", "+".join(sorted(parts))), end) if parts else None
 
 
-def _amount(lows: Sequence[str]) -> tuple[tuple[str, str], int]:
+def _amount_kind(lows: Sequence[str]) -> tuple[tuple[str, str], int]:
     end = 1
     while end < len(lows) and lows[end].isdigit():
         end += 1

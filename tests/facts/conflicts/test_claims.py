@@ -32,7 +32,7 @@ def keys(read: Claim, early: bool) -> set[str]:
 def test_two_denials_are_none_and_a_contrast_denies_nothing_of_what_is_said(
     statement: str, denies: bool
 ) -> None:
-    assert parse_claim(statement).odd is denies
+    assert parse_claim(statement).denies is denies
 
 
 @pytest.mark.parametrize(
