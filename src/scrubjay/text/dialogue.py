@@ -43,7 +43,7 @@ _SMALL_TALK_FILLERS: Final = word_set(
 )
 """Words that add nothing to one of those."""
 MAX_SMALL_TALK_CHARACTERS: Final = 200
-"""Characters of its beginning by which most other texts are told from one, without reading them to their end."""
+"""Characters of the beginning, which suffice for most other texts."""
 _NON_WORD: Final = re.compile(r"[^\w']+")
 
 
@@ -68,7 +68,7 @@ def _words(text: str) -> list[str]:
     return [word for word in _NON_WORD.split(text.casefold().replace("’", "'")) if word.strip("_'")]
 
 
-# It begins with a set of characters: what an alternative begins with is looked for eight times as slowly.
+# It begins with a character class: an alternation would be searched eight times as slowly.
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？\n](?:(?<=[.!?…])\s+|(?<=[。！？])|(?<=\n)\n*)")
 MAX_CACHED_TEXT: Final = 8_192
 """Characters of a text up to which its questions are kept for a while: each search reads the same turns again. 2,048 of
@@ -112,7 +112,7 @@ _TAKES_BACK: Final = re.compile(
     re.I,
 )
 """Beginnings of "Sorry, scratch that: it is still 100"."""
-_PRIVATE: Final = re.compile(
+_PRIVATE_OPENING: Final = re.compile(
     r"\W*(?:(?:please|pls|btw|hey|ok|and|but|bitte|aber|und)\b\W*){0,3}(?:"
     r"(?:do not|don't|dont|never) (?:remember|memori[sz]e|store|save|note|record|keep) (?:this|that|it)"
     r"(?: down)?(?: anywhere\s*:| in your memory\b|\s*:\s*(?:i|i'm|i've|my|we|our)\b)"
@@ -225,4 +225,4 @@ def asks_not_to_remember(text: str) -> bool:
     [True, False]
     """
     text = text.replace("’", "'")
-    return bool(_PRIVATE.match(text) or _PRIVATE_END.search(text[-_END_CHARACTERS:]))
+    return bool(_PRIVATE_OPENING.match(text) or _PRIVATE_END.search(text[-_END_CHARACTERS:]))

@@ -108,9 +108,9 @@ def detect_language(text: str) -> str:
 def evident_language(text: str) -> str:
     """Return the language as `detect_language`, but an empty text without evidence, as of a list of names."""
     sample = text[:SAMPLE_LENGTH]
-    plainly = normalize_typography(sample)
-    if sample.isascii() or (plainly.isascii() and _LATIN.search(plainly)):
-        return _detect_by_words(plainly)
+    plain = normalize_typography(sample)
+    if sample.isascii() or (plain.isascii() and _LATIN.search(plain)):
+        return _detect_by_words(plain)
     counts = {
         name: len(pattern.findall(sample)) * (3 if name in _DENSE else 1)
         for name, pattern in _script_patterns()
@@ -182,7 +182,7 @@ _QUESTION_WORDS: Final = (
     "being both each into its she too while within would"
 )
 QUESTION_WORDS: Final = frozenset(_QUESTION_WORDS.split())
-"""English words that questions are made of; those of the language guesser are added."""
+"""English words of questions, besides the function words."""
 _GENERAL_WORDS: Final = (
     "anything everything something nothing happen happened happening happens occur occurred going new news events "
     "event things thing else discuss discussed talk talked work worked "
@@ -191,7 +191,7 @@ _GENERAL_WORDS: Final = (
     "warum weshalb wieso wofür woher wohin womit worüber worum wovon welche welchem welchen welcher welches"
 )
 GENERAL_WORDS: Final = frozenset(_GENERAL_WORDS.split())
-"""Words that ask what there was at a time, without a word of what."""
+"""Words that ask for everything of a time."""
 _SENTENCE_START: Final = re.compile(r"(?:\A|[.!?:;]\s|\n)\W*")
 _ORDINAL: Final = re.compile(r"\d+(?:s|st|nd|rd|th|am|pm|k|m|km|kg|cm|mm)", re.I)
 _IDENTIFIER: Final = re.compile(

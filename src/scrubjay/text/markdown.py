@@ -27,7 +27,7 @@ _INNER = re.compile(
     r"(#{1,6}[ \t]|`{3,}+(?=[^`\n]*+(?:\n|\Z))|~{3,}+)?"
 )
 _FENCE = re.compile(r"(`{3,}+)[^`\n]*+(?:\n|\Z)|(~{3,}+)")
-_CLOSER = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
+_FENCE_CLOSER = re.compile(r"\n {0,3}(`{3,}+|~{3,}+)[ \t]*+(?=\n|\Z)")
 _DELIMITER = re.compile(
     r"[ \t]*+\|?+[ \t]*+:?+-++:?+[ \t]*+(?>(?:\|[ \t]*+:?+-++:?+[ \t]*+)*)\|?+[ \t]*+(?:\n|\Z)"
 )
@@ -42,7 +42,7 @@ _HTML = re.compile(
 )
 _INTERRUPTING = (ATX, _FENCE, RULE, LIST_ITEM, _HTML, _RAW_HTML)
 _INDENTS = ("    ", "\t", " \t", "  \t", "   \t")
-"""What begins a line of code: a tab goes on to the next column that four divides."""
+"""Beginnings of indented code: a tab extends to the next multiple of four columns."""
 _FRONT = re.compile(r"\ufeff?---[ \t]*\n(?=[^\n]*:|[#{]|---|\.\.\.)")
 _FRONT_END = re.compile(r"\n(?:---|\.\.\.)[ \t]*+(?=\n|\Z)")
 
@@ -77,7 +77,7 @@ def fence_end(text: str, pos: int) -> int:
     if not found:
         return 0
     mark = found[1] or found[2]
-    for closer in _CLOSER.finditer(text, line_end(text, pos) - 1):
+    for closer in _FENCE_CLOSER.finditer(text, line_end(text, pos) - 1):
         if closer[1][0] == mark[0] and len(closer[1]) >= len(mark):
             return line_end(text, closer.end())
     return len(text)
@@ -104,14 +104,14 @@ def code_end(text: str, pos: int) -> int:
     return end
 
 
-def html_end(text: str, pos: int, endless: set[str]) -> int:
+def html_end(text: str, pos: int, missing_ends: set[str]) -> int:
     """An HTML block: to its closing mark for comments and raw text, to a blank line for other block tags.
 
-    `endless` collects closing marks that were searched for in vain, so that none is searched for twice.
+    `missing_ends` collects closing marks that were searched for in vain, so that none is searched for twice.
     """
     raw = _RAW_HTML.match(text, pos)
     if raw:
-        end = _raw_html_end(text, pos, "-->" if raw[1] else "?>" if raw[2] else "</", endless)
+        end = _raw_html_end(text, pos, "-->" if raw[1] else "?>" if raw[2] else "</", missing_ends)
         if end:
             return end
     elif not _HTML.match(text, pos):
@@ -122,8 +122,8 @@ def html_end(text: str, pos: int, endless: set[str]) -> int:
     return end
 
 
-def _raw_html_end(text: str, pos: int, mark: str, endless: set[str]) -> int:
-    if mark in endless:
+def _raw_html_end(text: str, pos: int, mark: str, missing_ends: set[str]) -> int:
+    if mark in missing_ends:
         return 0
     if mark == "</":
         found = _RAW_END.search(text, pos)
@@ -131,7 +131,7 @@ def _raw_html_end(text: str, pos: int, mark: str, endless: set[str]) -> int:
     else:
         at = text.find(mark, pos)
     if at < 0:
-        endless.add(mark)
+        missing_ends.add(mark)
         return 0
     return line_end(text, at)
 
@@ -207,7 +207,7 @@ BlockKind = Literal[
 ]  # fmt: skip
 
 SETEXT_LINES = 2
-"""A heading of three lines is no heading: it is a paragraph somebody drew a line under."""
+"""Lines of a setext heading; more are a paragraph above a rule."""
 
 HEADING_LIMIT = 200
 """Characters of a heading's text that are kept: a heading of a megabyte must not go into every passage."""
@@ -219,7 +219,7 @@ CODE_EXTENSIONS = word_set(
 )
 """Endings of files in which ``#`` starts a comment, not a heading. Everything else is read as Markdown."""
 
-_CARRIAGE = re.compile(r"\r(?!\n)")
+_BARE_CARRIAGE_RETURN = re.compile(r"\r(?!\n)")
 _LINK = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()\n]{0,1000}\)")
 _ANCHOR = re.compile(r"</?a\b[^<>]{0,200}>|\{#[^{}]{0,200}\}\s*$")
 
@@ -243,7 +243,7 @@ def normalize_newlines(text: str) -> str:
     """
     if "\r" not in text:
         return text
-    return _CARRIAGE.sub("\n", text).replace("\r\n", " \n")
+    return _BARE_CARRIAGE_RETURN.sub("\n", text).replace("\r\n", " \n")
 
 
 def parse_blocks(text: str, *, markdown: bool = True) -> list[Block]:
@@ -254,7 +254,7 @@ def parse_blocks(text: str, *, markdown: bool = True) -> list[Block]:
     >>> [(block.kind, block.text) for block in parse_blocks("# Seeds\n- oak\n- pine\n")]
     [('heading', 'Seeds'), ('list', '')]
     """
-    scan = _Scan(normalize_newlines(text))
+    scan = _BlockScanner(normalize_newlines(text))
     return scan.markdown() if markdown else scan.plain()
 
 
@@ -262,14 +262,14 @@ def is_code_file(path: str) -> bool:
     return PurePosixPath(path).suffix.lower() in CODE_EXTENSIONS
 
 
-class _Scan:
+class _BlockScanner:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.found: list[Block] = []
+        self.blocks: list[Block] = []
         self.paragraph = -1  # where the open paragraph starts, or -1
         self.lines = 0  # how many lines it has
-        self.last = -1  # where the last of them starts
-        self.endless: set[str] = set()  # closing marks of HTML that do not come any more
+        self.last_line = -1  # where the last of them starts
+        self.missing_ends: set[str] = set()  # closing marks of HTML that do not come any more
 
     def markdown(self) -> list[Block]:
         text, size = self.text, len(self.text)
@@ -279,26 +279,26 @@ class _Scan:
         elif text.startswith("\ufeff") and size > 1:
             pos = 1
         while pos < size:
-            opens = _STARTS.get(text[pos])
-            pos = (opens(self, pos) if opens else 0) or self.continue_paragraph(pos)
+            opener = _BLOCK_OPENERS.get(text[pos])
+            pos = (opener(self, pos) if opener else 0) or self.continue_paragraph(pos)
         self.close(size)
-        if self.found and self.found[0].start:
-            first = self.found[0]
-            self.found[0] = Block(first.kind, 0, first.end, first.level, first.text)
-        return self.found
+        if self.blocks and self.blocks[0].start:
+            first = self.blocks[0]
+            self.blocks[0] = Block(first.kind, 0, first.end, first.level, first.text)
+        return self.blocks
 
     def plain(self) -> list[Block]:
         pos = 0
         while pos < len(self.text):
             pos = self.blank(pos) or self.continue_paragraph(pos)
         self.close(len(self.text))
-        return self.found
+        return self.blocks
 
     def add(self, kind: BlockKind, start: int, end: int, level: int = 0, text: str = "") -> int:
-        self.found.append(Block(kind, start, end, level, text))
+        self.blocks.append(Block(kind, start, end, level, text))
         return end
 
-    def put(self, kind: BlockKind, start: int, end: int, level: int = 0, text: str = "") -> int:
+    def add_closing(self, kind: BlockKind, start: int, end: int, level: int = 0, text: str = "") -> int:
         """Add the block after the paragraph that it closes; nothing where it has no end."""
         if end:
             self.close(start)
@@ -313,35 +313,35 @@ class _Scan:
     def continue_paragraph(self, pos: int) -> int:
         if self.paragraph < 0:
             self.paragraph, self.lines = pos, 0
-        self.last = pos
+        self.last_line = pos
         self.lines += 1
         return line_end(self.text, pos)
 
     def blank(self, pos: int) -> int:
-        return self.put("blank", pos, blank_end(self.text, pos))
+        return self.add_closing("blank", pos, blank_end(self.text, pos))
 
     def heading(self, pos: int) -> int:
         found = ATX.match(self.text, pos)
         return (
-            self.put("heading", pos, found.end(), len(found[1]), _strip_closing(found[2] or ""))
+            self.add_closing("heading", pos, found.end(), len(found[1]), _strip_closing(found[2] or ""))
             if found
             else 0
         )
 
     def fence(self, pos: int) -> int:
-        return self.put("fence", pos, fence_end(self.text, pos))
+        return self.add_closing("fence", pos, fence_end(self.text, pos))
 
     def quote(self, pos: int) -> int:
-        return self.put("quote", pos, quote_end(self.text, pos))
+        return self.add_closing("quote", pos, quote_end(self.text, pos))
 
     def html(self, pos: int) -> int:
-        return self.put("html", pos, html_end(self.text, pos, self.endless))
+        return self.add_closing("html", pos, html_end(self.text, pos, self.missing_ends))
 
     def mark(self, pos: int) -> int:
         return (
             self.underline(pos)
             or self.table(pos)
-            or self.put("rule", pos, rule_end(self.text, pos))
+            or self.add_closing("rule", pos, rule_end(self.text, pos))
             or (self.heading(pos) if self.text[pos] in "-*+" else 0)
             or self.list(pos)
         )
@@ -357,10 +357,10 @@ class _Scan:
         return self.add("heading", start, found.end(), 1 if self.text[pos] == "=" else 2, words)
 
     def table(self, pos: int) -> int:
-        end = table_end(self.text, self.last, pos) if self.paragraph >= 0 else 0
-        if end and self.paragraph == self.last:
+        end = table_end(self.text, self.last_line, pos) if self.paragraph >= 0 else 0
+        if end and self.paragraph == self.last_line:
             self.paragraph = -1
-        return self.put("table", self.last, end)
+        return self.add_closing("table", self.last_line, end)
 
     def list(self, pos: int) -> int:
         text = self.text
@@ -368,7 +368,7 @@ class _Scan:
             return 0
         if self.paragraph >= 0 and text[pos].isdigit() and not text.startswith(("1.", "1)"), pos):
             return 0  # a sentence's line may well start with "1984."
-        return self.put("list", pos, list_end(text, pos))
+        return self.add_closing("list", pos, list_end(text, pos))
 
     def indented(self, pos: int) -> int:
         """A line that starts with white space: blank, a block a few columns in, a nested list, or code."""
@@ -378,33 +378,33 @@ class _Scan:
             return self.blank(pos)
         at = pos + indent
         deep = indent > 3 or "\t" in line[:indent]
-        opens = _STARTS.get(line[indent])
-        if not deep and opens:
-            return self.shifted(pos, opens(self, at))
+        opener = _BLOCK_OPENERS.get(line[indent])
+        if not deep and opener:
+            return self.shift_start(pos, opener(self, at))
         if self.paragraph >= 0 or not deep:
             return 0
         if LIST_ITEM.match(self.text, at):
-            return self.shifted(pos, self.heading(at) or self.list(at))
-        if self.outlined():
-            return self.put("list", pos, list_end(self.text, pos))
-        return self.put("code", pos, code_end(self.text, pos))
+            return self.shift_start(pos, self.heading(at) or self.list(at))
+        if self.follows_list_heading():
+            return self.add_closing("list", pos, list_end(self.text, pos))
+        return self.add_closing("code", pos, code_end(self.text, pos))
 
-    def outlined(self) -> bool:
+    def follows_list_heading(self) -> bool:
         """Whether the last block is a list item that is a heading: then the indented lines are its body."""
-        last = self.found[-1] if self.found else None
+        last = self.blocks[-1] if self.blocks else None
         if last is None or last.kind != "heading":
             return False
         return self.text[last.start : last.end].lstrip().startswith(("-", "*", "+"))
 
-    def shifted(self, pos: int, end: int) -> int:
+    def shift_start(self, pos: int, end: int) -> int:
         """Move the edge before the block just found to the start of its line."""
         if end:
-            block = self.found[-1]
+            block = self.blocks[-1]
             if block.start > pos:
-                self.found[-1] = Block(block.kind, pos, block.end, block.level, block.text)
-            before = self.found[-2] if len(self.found) > 1 else None
+                self.blocks[-1] = Block(block.kind, pos, block.end, block.level, block.text)
+            before = self.blocks[-2] if len(self.blocks) > 1 else None
             if before and before.end > pos:
-                self.found[-2] = Block(before.kind, before.start, pos, before.level, before.text)
+                self.blocks[-2] = Block(before.kind, before.start, pos, before.level, before.text)
         return end
 
 
@@ -424,21 +424,21 @@ def _heading_words(raw: str) -> str:
     return words if len(words) <= HEADING_LIMIT else words[: HEADING_LIMIT - 1] + "…"
 
 
-_STARTS: dict[str, Callable[[_Scan, int], int]] = {
-    "\n": _Scan.blank,
-    "#": _Scan.heading,
-    "`": _Scan.fence,
-    "~": _Scan.fence,
-    ">": _Scan.quote,
-    "<": _Scan.html,
-    " ": _Scan.indented,
-    "\t": _Scan.indented,
-    **dict.fromkeys("-*+_=|:0123456789", _Scan.mark),
+_BLOCK_OPENERS: dict[str, Callable[[_BlockScanner, int], int]] = {
+    "\n": _BlockScanner.blank,
+    "#": _BlockScanner.heading,
+    "`": _BlockScanner.fence,
+    "~": _BlockScanner.fence,
+    ">": _BlockScanner.quote,
+    "<": _BlockScanner.html,
+    " ": _BlockScanner.indented,
+    "\t": _BlockScanner.indented,
+    **dict.fromkeys("-*+_=|:0123456789", _BlockScanner.mark),
 }
 
 
 MAX_LINKS: Final = 50
-"""Links of one passage that are followed: a table of contents is not a memory of all that it lists."""
+"""Links of one passage that are followed."""
 MAX_LINK_TEXT: Final = 20_000
 """Characters of a passage that are read: only a line that cannot be cut is longer, and it is data."""
 _LINK_CODE = re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)|(`+)(?!`).+?(?<!`)\2(?!`)", re.DOTALL | re.MULTILINE)
@@ -495,8 +495,8 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
     LinkTarget(name='Seeds', heading='Winter', rule='wikilink')
     LinkTarget(name='../a b.md', heading='x', rule='markdown')
     """
-    low = text[:MAX_LINK_TEXT].lower()
-    succeeds = any(stem in low for stem in _SUCCESSION_STEMS)
+    lowered = text[:MAX_LINK_TEXT].lower()
+    succeeds = any(stem in lowered for stem in _SUCCESSION_STEMS)
     if not succeeds and "[" not in text and "((" not in text:
         return ()
     text = text[:MAX_LINK_TEXT]
@@ -506,7 +506,7 @@ def extract_links(text: str) -> tuple[LinkTarget, ...]:
         if match["status"] or _states_status(plain, match.start()):
             found += ((-1, target) for target in _succession_targets(match))
     for match in _WIKI_LINK.finditer(plain):
-        name, heading = _wiki_part(match[1]), _anchor(_wiki_part(match[2] or ""))
+        name, heading = _wiki_name(match[1]), _anchor(_wiki_name(match[2] or ""))
         if (name or heading) and not _MEDIA.search(name):
             found.append((match.start(), LinkTarget(name, heading, "wikilink")))
     found += (
@@ -536,7 +536,7 @@ def _succession_targets(match: re.Match[str]) -> Iterator[LinkTarget]:
     numbered = NUMBERED_NOTE.fullmatch(names.rstrip(" ."))
     if not match["colon"] and not (names.startswith("[") or (numbered and numbered["kind"])):
         return
-    linked = [_wiki_part(one[1]) for one in _WIKI_LINK.finditer(names)]
+    linked = [_wiki_name(one[1]) for one in _WIKI_LINK.finditer(names)]
     paths = (_local_target(one[1] or one[2]) for one in _INLINE_LINK.finditer(names))
     linked += [path.name for path in paths if path is not None]
     plain = [one.partition("(")[0].strip("\"'[]-*_. \t") for one in re.split("[,\n]", names)]
@@ -549,7 +549,7 @@ def without_code_and_comments(text: str) -> str:
     return _COMMENT.sub(" ", plain) if "%%" in plain else plain
 
 
-def _wiki_part(text: str) -> str:
+def _wiki_name(text: str) -> str:
     """Leave out the backslash that stands before the bar of a link in a table."""
     return text.strip().removesuffix("\\").rstrip()
 
@@ -601,21 +601,21 @@ def page_blocks(text: str) -> list[Block]:
     >>> [(block.kind, block.start, block.end) for block in page_blocks("oak\n\f\fpine")]
     [('page', 0, 0), ('paragraph', 0, 4), ('blank', 4, 5), ('blank', 5, 6), ('page', 6, 6), ('paragraph', 6, 10)]
     """
-    blocks: list[Block] = []
+    found: list[Block] = []
     start = 0
     while start < len(text):
         end = text.find(PAGE_END, start) + 1 or len(text)
         page = text[start:end]
         if page.isspace():
-            blocks.append(Block("blank", start, end))
+            found.append(Block("blank", start, end))
         else:
-            blocks.append(Block("page", start, start))
-            blocks += [
+            found.append(Block("page", start, start))
+            found += [
                 Block(block.kind, block.start + start, block.end + start)
                 for block in parse_blocks(page, markdown=False)
             ]
         start = end
-    return blocks
+    return found
 
 
 def pages_of(text: str, start: int, end: int, page: int) -> tuple[int, int]:
@@ -624,6 +624,6 @@ def pages_of(text: str, start: int, end: int, page: int) -> tuple[int, int]:
     >>> pages_of("oak\n\f\fpine\n\f", 0, 6, 1), pages_of("oak\n\f\fpine\n\f", 5, 12, 2)
     ((1, 1), (3, 3))
     """
-    stretch = text[start:end]
-    first = page + stretch.count(PAGE_END, 0, len(stretch) - len(stretch.lstrip()))
-    return first, max(first, page + stretch.rstrip().count(PAGE_END))
+    span = text[start:end]
+    first = page + span.count(PAGE_END, 0, len(span) - len(span.lstrip()))
+    return first, max(first, page + span.rstrip().count(PAGE_END))

@@ -30,26 +30,26 @@ _STOPS: Final = ".!?;…"
 _ITEM: Final = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s")
 
 _FILLERS: Final = word_set("a an the oh yeah ok okay btw fyi actually honestly uh um")
-"""Words without which the same is said, denied or not. Never "just", "really", "well": "I don't sleep well"."""
+"""Words that change no meaning, denied or not; not "just", "really", "well": "I don't sleep well"."""
 _ARTICLES: Final = word_set("a an the")
 _PERSON_WORDS: Final = {
     **dict.fromkeys(("my", "mine", "our", "ours"), MINE),
     **dict.fromkeys(("i", "me", "we", "us"), ME),
 }
 _USER_WORDS: Final = {"user": ME, "user's": MINE, "users'": MINE}
-_BARE: Final = {
+_CONTRACTED_WORDS: Final = {
     "im": ("i", "am"), "ive": ("i", "have"), "dont": ("do", "not"), "doesnt": ("does", "not"),
     "didnt": ("did", "not"), "cant": ("can", "not"), "cannot": ("can", "not"), "wont": ("will", "not"),
     "isnt": ("is", "not"), "arent": ("are", "not"), "havent": ("have", "not"), "hasnt": ("has", "not"),
     "wouldnt": ("would", "not"), "can't": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
 }  # fmt: skip
-_PARTS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
-_OF_ME: Final = frozenset(("he", "she", "they", "him", "her", "them"))
-_OF_MINE: Final = frozenset(("his", "her", "their", "theirs", "hers"))
-_THIRD: Final = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "were": "was"}
-_BETWEEN: Final = word_set("always never usually often mostly now still generally normally regularly mainly")
-"""What may stand between "I" and the verb."""
-_JOINED: Final = word_set(
+_CONTRACTIONS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_THIRD_PERSONS: Final = frozenset(("he", "she", "they", "him", "her", "them"))
+_THIRD_POSSESSIVES: Final = frozenset(("his", "her", "their", "theirs", "hers"))
+_IRREGULAR: Final = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "were": "was"}
+_ADVERBS: Final = word_set("always never usually often mostly now still generally normally regularly mainly")
+"""Words that may be between "I" and the verb."""
+_COORDINATED_VERBS: Final = word_set(
     """live work like love prefer use want need play speak own run drive study teach eat drink read write have
     keep make take hate enjoy"""
 )
@@ -105,18 +105,18 @@ def is_reworded(claim: str, words: Sequence[ClaimWord], at: int) -> bool:
     """Return whether a claim's word is the third-person form of the word at a place."""
     word = words[at].text
     if word == ME:
-        return claim in _OF_ME
+        return claim in _THIRD_PERSONS
     if word == MINE:
-        return claim in _OF_MINE
+        return claim in _THIRD_POSSESSIVES
     before = [one.text for one in words[max(0, at - 2) : at]]
-    verb = before[-1:] == [ME] or (before[:1] == [ME] and before[-1] in _BETWEEN)
-    verb = verb or (before[-1:] == ["and"] and word in _JOINED)
-    return verb and claim in _third_person(word)
+    is_verb = before[-1:] == [ME] or (before[:1] == [ME] and before[-1] in _ADVERBS)
+    is_verb = is_verb or (before[-1:] == ["and"] and word in _COORDINATED_VERBS)
+    return is_verb and claim in _third_person(word)
 
 
 def _third_person(verb: str) -> tuple[str, ...]:
-    if verb in _THIRD:
-        return (_THIRD[verb],)
+    if verb in _IRREGULAR:
+        return (_IRREGULAR[verb],)
     if not verb.isalpha():
         return ()
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
@@ -154,13 +154,13 @@ def _ends_sentence(text: str, at: int, gap: str) -> bool:
 def _expand_contraction(word: str) -> tuple[str, ...]:
     if not word:
         return ()
-    if word in _BARE:
-        return _BARE[word]
+    if word in _CONTRACTED_WORDS:
+        return _CONTRACTED_WORDS[word]
     if word.endswith("n't"):
         return (word[:-3], "not")
     cut = word.find("'")
-    if cut > 0 and word[cut:] in _PARTS:
-        return (word[:cut], _PARTS[word[cut:]])
+    if cut > 0 and word[cut:] in _CONTRACTIONS:
+        return (word[:cut], _CONTRACTIONS[word[cut:]])
     return (word,)
 
 
@@ -171,9 +171,9 @@ SMALL_WORDS: Final = word_set(
 and "from", "only", "if" or any word that denies; English alone, so that in all others nothing is passed over."""
 _EDGE_MARKS: Final = ".,;:!?…()[]{}\"“”„«»'’‘*_~`"
 MAX_CACHED_PIECE: Final = 64
-"""Characters of a piece up to which what it says is kept: texts share most of theirs."""
+"""Characters of a piece whose words are cached: texts share most pieces."""
 MAX_PIECES: Final = 1 << 16
-"""Pieces of which is kept what they say, about 12 MB; a full memory makes way for an empty one."""
+"""Cached pieces, about 12 MB; a full cache is emptied."""
 CACHED_TEXT: Final = range(100, 4_097)
 """Characters of a text of which what it says is kept for a while: one search asks several times, and so may the next.
 Of 1,024 usual passages that is 10 MB, 16 MB at most; a heading is read again as fast."""
@@ -233,7 +233,7 @@ _recent_content: Final = lru_cache(maxsize=1_024)(_split_content)
 MIN_CLAIM_WORDS: Final = 3
 """Words of a claim; fewer state nothing."""
 MAX_CLAIM_WORDS: Final = 80
-"""Words of a claim; nobody says one thing at such length."""
+"""Words of a claim; longer texts are not one."""
 
 
 NEGATIONS: Final = word_set(
@@ -250,13 +250,13 @@ _LIMITING_WORDS: Final = word_set(
     occasionally apparently supposedly allegedly provided assuming wenn falls vielleicht si quizás quizá
     tal vez peut-être se talvez forse"""
 )
-"""Words that bound what their sentence says: a claim from it that leaves one of them out says more."""
+"""Words that limit their sentence: a claim without them says more."""
 _CONJUNCTIONS: Final = word_set("and but so because since although though whereas plus")
 """Words after which a clause may begin."""
 _CLAUSE_ENDS: Final = word_set("but because since although though whereas")
 """Words before which a clause ends, whatever follows."""
 _REMINDERS: Final = word_set("remember note")
-"""Words whose "that" hands on what is so, not what is thought."""
+"""Words whose "that" introduces a fact, not a thought."""
 _CLAUSE_SUBJECTS: Final = frozenset((ME, MINE)) | word_set("it he she they there this these")
 
 
@@ -270,8 +270,8 @@ def supporting_span(
 ) -> TextSpan | None:
     """Return the span of a source that states a claim, or None.
 
-    The span must lie ``within`` that part, of which the claim must then have all negations. ``person`` tells that the
-    speaker is the user.
+    The span must lie ``within`` that part, of which the claim must then have all negations. ``person``: the speaker
+    is the user.
 
     >>> said = "Well, I live in Porto and I don't eat fish. If I moved, I would miss it."
     >>> [said[slice(*found)] for found in [supporting_span("The user doesn't eat fish", said)] if found]
@@ -322,8 +322,8 @@ def _starts_clause(words: Sequence[ClaimWord], begin: int, first: int) -> bool:
     if first == begin:
         return True
     before = words[first - 1]
-    called = before.text == "that" and first - 2 >= begin and words[first - 2].text in _REMINDERS
-    return (before.breaks or before.text in _CONJUNCTIONS or called) and words[first].text in (ME, MINE)
+    is_reminder = before.text == "that" and first - 2 >= begin and words[first - 2].text in _REMINDERS
+    return (before.breaks or before.text in _CONJUNCTIONS or is_reminder) and words[first].text in (ME, MINE)
 
 
 def _ends_clause(words: Sequence[ClaimWord], last: int, end: int) -> bool:
@@ -344,7 +344,7 @@ def _is_unbounded(before: Sequence[ClaimWord], after: Sequence[ClaimWord], head:
 
 
 SENTENCE_BREAK: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
-"""What parts the claims of a text."""
+"""Separates the claims of a text."""
 
 
 def unsupported_claims(text: str, source: str, *, person: bool = True) -> list[str]:

@@ -1,6 +1,6 @@
-"""Sentences: full stops that end none.
+"""Sentences: where they end, and which full stops end none.
 
-A cut within a statement changes what it says, so where it is in doubt the text stays whole: after an abbreviation,
+A cut within a statement changes its meaning, so in doubt the text stays whole: after an abbreviation,
 before a lower-case word, and in brackets.
 """
 
@@ -30,17 +30,17 @@ ORDINAL_MONTHS: Final = word_set(
 """German months, before which a full stop makes a day of a number ("3. Januar"); other languages that write days so
 do not capitalise their months, and a sentence goes on before a lower-case word."""
 _ORDINAL: Final = re.compile(r"(?:\d{1,2}\./)?\d{1,2}")
-_LETTERS: Final = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+")
+_DOTTED_LETTERS: Final = re.compile(r"[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+")
 """Such as "a.m", "z.B" and "e.g"."""
 _BRACKETED: Final = re.compile(r"\([^()\n]{1,200}\)|\[[^\[\]\n]{1,200}\]")
 _CLOSING: Final = "\"'”’)]*_"
 _PUNCTUATION: Final = ".,;:!?" + _CLOSING
-_LONGEST: Final = 40
-"""Characters in which the word before a full stop is looked for."""
-_END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
-_DATE: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
+_MAX_WORD: Final = 40
+"""Characters in which the word before a full stop is searched."""
+_SENTENCE_END: Final = re.compile(r"[.!?]+[\"'”’)\]]*(?=\s|$)|[。！？]|\n|$")
+_DAY_NUMBER: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
 """Numbers whose full stop may end no sentence: "am 1. Dezember", "am 24.12."."""
-_NEXT: Final = re.compile(r"\s{0,40}([^\s]{0,40})")
+_NEXT_WORD: Final = re.compile(r"\s{0,40}([^\s]{0,40})")
 _OPENING: Final = "\"'“„‘’([*_"
 
 
@@ -64,7 +64,7 @@ def is_abbreviated(word: str, following: str) -> bool:
         (len(last) == 1 and last.isalpha())
         or last in ABBREVIATIONS
         or last.endswith("str")
-        or _LETTERS.fullmatch(last) is not None
+        or _DOTTED_LETTERS.fullmatch(last) is not None
     )
 
 
@@ -78,10 +78,10 @@ def continues_after(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()
     place = bisect_left(brackets, (at,)) - 1
     if place >= 0 and at < brackets[place][1]:
         return True
-    before = text[max(0, at - _LONGEST) : at].rstrip(_CLOSING)
+    before = text[max(0, at - _MAX_WORD) : at].rstrip(_CLOSING)
     if not before.endswith(".") or before.endswith(".."):
         return False
-    behind = _NEXT.match(text, at)
+    behind = _NEXT_WORD.match(text, at)
     following = behind[1].lstrip(_OPENING) if behind else ""
     if not following:
         return False
@@ -95,13 +95,13 @@ def ends_sentence(text: str, at: int, brackets: Sequence[tuple[int, int]] = ()) 
         at += 1
     if continues_after(text, at, brackets):
         return False
-    words = text[max(0, at - _LONGEST) : at].split()
+    words = text[max(0, at - _MAX_WORD) : at].split()
     word = words[-1].rstrip(".").lstrip("(\"'„“").rpartition("-")[2] if words else ""
-    return text[at - 1 : at] != "." or not _DATE.fullmatch(word) or not text[at:].strip()
+    return text[at - 1 : at] != "." or not _DAY_NUMBER.fullmatch(word) or not text[at:].strip()
 
 
 def sentence_ends(text: str, brackets: Sequence[tuple[int, int]], start: int = 0) -> Iterator[int]:
     """Yield where the sentences behind ``start`` end; the last one ends with the text."""
-    for found in _END.finditer(text, start):
+    for found in _SENTENCE_END.finditer(text, start):
         if ends_sentence(text, found.end(), brackets):
             yield found.end()

@@ -32,7 +32,7 @@ MIN_WEIGHT = 0.5
 _SENTENCE = re.compile(r"[.!?][\"'”’)\]*_]*\s+|[。！？।؟۔]+\s*|\n")
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 _SPACE = re.compile(r"\s+")
-_MARKS = re.compile(r"[._\-]+")
+_IDENTIFIER_MARKS = re.compile(r"[._\-]+")
 
 
 @frozen
@@ -100,10 +100,10 @@ def best_snippets(
         room = max(1, limit - 2 * len(CUT_MARK))
         first, last = _densest_window(matches, _weights(groups, weights), room)
         start, end = _cut_window(content, first, min(last, first + room), room)
-        yield _marked(content, start, end, limit)
+        yield _with_cut_marks(content, start, end, limit)
 
 
-def _marked(content: str, start: int, end: int, limit: int) -> Snippet:
+def _with_cut_marks(content: str, start: int, end: int, limit: int) -> Snippet:
     before = CUT_MARK if content[:start].strip() else ""
     after = CUT_MARK if content[end:].strip() else ""
     return Snippet(f"{before}{content[start:end]}{after}"[:limit], start, end)
@@ -129,17 +129,17 @@ def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, lan
     starts = [match.start for match in matches]
     best, found = (0.0, 0), (0, 0)
     for first, (start, _) in enumerate(spans):
-        held: set[int] = set()
+        covered: set[int] = set()
         at = bisect_left(starts, start)
         for last in range(first, len(spans)):
             end = spans[last][1]
             if last > first and end - start > room:
                 break
             while at < len(matches) and matches[at].start < end:
-                held.update(matches[at].groups)
+                covered.update(matches[at].groups)
                 at += 1
             # The shortest run of those that hold as much is taken, and then filled.
-            rank = (round(sum(weights[group] for group in held), 9), start - end)
+            rank = (round(sum(weights[group] for group in covered), 9), start - end)
             if rank > best:
                 best, found = rank, (first, last)
     first, last = found
@@ -155,10 +155,10 @@ def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, lan
         start, end = _trim_window(content, spans[first][0], spans[last][1])
         if 2 * (end - start) < room:
             return best_snippet(content, groups, limit, language=language)
-    return _marked(content, start, end, limit)
+    return _with_cut_marks(content, start, end, limit)
 
 
-WRAPPED_LENGTH = 50
+MIN_WRAPPED_LINE = 50
 """Characters from which on a line that ends within a sentence is taken for wrapped."""
 
 
@@ -169,7 +169,7 @@ def _sentence_ends(content: str, until: int) -> list[int]:
         end = border.end()
         if border[0] == "\n":
             line = content[content.rfind("\n", 0, border.start()) + 1 : border.start()]
-            if len(line) >= WRAPPED_LENGTH and line[-1] not in "|:;" and content[end : end + 1].isalnum():
+            if len(line) >= MIN_WRAPPED_LINE and line[-1] not in "|:;" and content[end : end + 1].isalnum():
                 continue
         ends.append(end)
     return ends
@@ -268,7 +268,7 @@ def _split_atoms(text: str) -> tuple[str, ...]:
     end = 0
     for word in split_words(text):
         if word.text.isascii() or not has_unspaced(word.text):
-            atoms += filter(None, _MARKS.split(word.text))
+            atoms += filter(None, _IDENTIFIER_MARKS.split(word.text))
         else:  # of overlapping bigrams only the last character is new
             atoms += word.text[-1] if word.start < end else word.text
         end = word.end
@@ -327,15 +327,15 @@ def _cut_window(content: str, first: int, last: int, room: int) -> tuple[int, in
         len(content) - earliest < room
     ):  # the match stands near the end: what is left of the room goes before it
         earliest = max(0, len(content) - room)
-    start = 0 if earliest == 0 else _first_start(content, earliest, first)
+    start = 0 if earliest == 0 else _window_start(content, earliest, first)
     whole = _with_introduction(content, start)
     start = whole if last - whole <= room else start
     latest = min(len(content), start + room)
-    end = len(content) if latest == len(content) else _last_stop(content, last, latest)
+    end = len(content) if latest == len(content) else _window_end(content, last, latest)
     return _trim_window(content, start, end)
 
 
-def _first_start(content: str, earliest: int, first: int) -> int:
+def _window_start(content: str, earliest: int, first: int) -> int:
     line = content.find("\n", earliest - 1, first)
     if line >= 0:
         return line + 1
@@ -348,7 +348,7 @@ def _first_start(content: str, earliest: int, first: int) -> int:
     return earliest
 
 
-def _last_stop(content: str, last: int, latest: int) -> int:
+def _window_end(content: str, last: int, latest: int) -> int:
     line = content.rfind("\n", last, latest + 1)
     if line >= (last + latest) // 2:
         return line

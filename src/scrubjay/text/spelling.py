@@ -14,8 +14,8 @@ MIN_MISSPELLED: Final = 5
 hen)."""
 MAX_MISSPELLED: Final = 100
 """Longest word that is respelled: nobody mistypes longer ones, and each of its trigrams is looked up."""
-TWO_ERRORS: Final = 10
-"""Letters from which on a word may have two typing errors; shorter ones have one. Algolia has 8 and Lucene 6, by which
+MIN_TWO_ERRORS: Final = 10
+"""Letters from which a word may have two typing errors; shorter ones have one. Algolia has 8 and Lucene 6, by which
 the German vergütung is read as vermutung, verdienst as verdunst."""
 MIN_STEM: Final = 6
 """Shortest stem of a query word that is compared: nachb, of nachbar by another language's rules, is near nach."""
@@ -25,7 +25,7 @@ MIN_REST: Final = 4
 """Least letters that a compound has beyond its part: prefixes of verbs (bekommen, verstehen) have three at most."""
 
 _NAME: Final = re.compile(r"[\d-]")
-"""What shows that a word is no slip but a name that is not there, such as "rank-rankl" or "beta5" (bench/LOG.md)."""
+"""Signs of a name that the store lacks rather than a misspelling, such as "rank-rankl" or "beta5" (bench/LOG.md)."""
 _REGIONAL: Final = re.compile(r"our|[iy]s(?=e|i|a)|tre\b|ogue\b|ence\b")
 _AMERICAN: Final = {"our": "or", "is": "iz", "ys": "yz", "tre": "ter", "ogue": "og", "ence": "ense"}
 
@@ -64,7 +64,7 @@ def respellings(group: TermGroup, near: Iterable[str]) -> tuple[str, ...]:
     for form in (word, *(stem for stem in stems if len(stem) >= MIN_STEM)):
         errors = {term: typing_errors(form, term) for term in terms}
         least = min(errors.values(), default=len(form))
-        if least <= (2 if len(form) >= TWO_ERRORS else 1):
+        if least <= (2 if len(form) >= MIN_TWO_ERRORS else 1):
             return tuple(term for term in terms if errors[term] == least)
     return tuple(term for term in terms if _is_compound(word, term) or _is_compound(term, word))
 

@@ -19,8 +19,8 @@ from scrubjay.text.normalize import has_unspaced, normalize_typography, split_sc
 from scrubjay.text.sentences import bracketed_ranges, continues_after
 from scrubjay.text.tokenizer import split_words
 
-CODE_SAMPLE_LINES: Final = 600
-"""Characters that tell code from text."""
+CODE_SAMPLE: Final = 600
+"""Characters read to tell code from text."""
 
 # A class of characters stands first in each pattern, so that the scan goes from one of them to the next.
 _SENTENCE = re.compile(
@@ -28,8 +28,8 @@ _SENTENCE = re.compile(
     r"|(?<=[。！？।؟۔｡])[”’」』）\"]*\s*)"
 )
 _ITEM = re.compile(r"(?:[-*+]|([0-9]{1,9}[.)]))[ \t]+(?:(\[[ xX]\])[ \t]+)?(?:#{1,6}[ \t]+)?")
-_DASHES = re.compile(r"[\s|:=*_+-]+\Z")
-_HIDDEN = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
+_RULE_LINE = re.compile(r"[\s|:=*_+-]+\Z")
+_HTML_COMMENT = re.compile(r"<!--.{0,2000}?-->", re.DOTALL)
 _COMMENT = re.compile(r"\s*(?://[/!]?|#+!?|--|/?\*+/?|\"\"\"|''')[ \t]*")
 _CODE = re.compile(
     r"(?:[@/)\]}]|[ \t]++(?![*+-] |[0-9]++[.)] )"
@@ -37,11 +37,11 @@ _CODE = re.compile(
     r"|package|use|const|let|var|struct|type|return|if|for|interface) )(?=.*[^.!?]\Z)"
 )
 _CODE_ENDS = frozenset("{};(,[")
-_DEFINITION = re.compile(r"\[[^\[\]^:][^\[\]:]*\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?\Z")
-"""Where a link by name leads to."""
-_OUTLINE = re.compile(r"\b(?:id|collapsed):: *\S+")
-"""What outliners write to themselves."""
-_MARK = re.compile(r"[`\[<*~_]")
+_LINK_DEFINITION = re.compile(r"\[[^\[\]^:][^\[\]:]*\]:[ \t]*\S+(?:[ \t]+[\"'(].*)?\Z")
+"""The target of a reference link."""
+_OUTLINER_PROPERTY = re.compile(r"\b(?:id|collapsed):: *\S+")
+"""Properties that outliners write."""
+_MARKUP = re.compile(r"[`\[<*~_]")
 _INLINE = re.compile(
     r"[`!\[<*~_](?:"
     r"(?<=`)(`{0,2}+)([^`\n]{1,400}+)`\1(?!`)"
@@ -53,8 +53,8 @@ _INLINE = re.compile(
     r")"
 )
 _CODE_GROUP: Final = 2
-"""Of ``_INLINE``: what stands in ticks, where marks are none."""
-_MARKS = frozenset(("", *"#|-*+>=~`_0123456789[{"))
+"""Of ``_INLINE``: inline code, which holds no markup."""
+_MARKUP_STARTS = frozenset(("", *"#|-*+>=~`_0123456789[{"))
 
 
 def text_units(text: str) -> Iterator[tuple[str, str]]:
@@ -74,9 +74,9 @@ def _marked_units(text: str) -> Iterator[tuple[str, str, str]]:
     if text.startswith(("---", "\ufeff---")):
         text = text[front_matter_end(text) :]
     if "<!--" in text:
-        text = _HIDDEN.sub(" ", text)
+        text = _HTML_COMMENT.sub(" ", text)
     if ":: " in text:
-        text = _OUTLINE.sub("", text)
+        text = _OUTLINER_PROPERTY.sub("", text)
     prose: list[str] = []
     mark = ""
     for kind, line in _code_lines(text) if _is_code(text) else _lines(text):
@@ -91,7 +91,7 @@ def _marked_units(text: str) -> Iterator[tuple[str, str, str]]:
             mark = " ".join(filter(None, item.groups()))
             prose.append(line[item.end() :])
         elif kind and line:
-            yield kind, (line if kind in ("code", "more code") else _plain(line)), ""
+            yield kind, (line if kind in ("code", "more code") else _without_markup(line)), ""
     if prose:
         yield from _sentences(" ".join(prose), mark)
 
@@ -99,7 +99,7 @@ def _marked_units(text: str) -> Iterator[tuple[str, str, str]]:
 def _is_code(text: str) -> bool:
     if "```" in text:
         return False
-    lines = [line for line in text[:CODE_SAMPLE_LINES].split("\n") if line and not line.isspace()]
+    lines = [line for line in text[:CODE_SAMPLE].split("\n") if line and not line.isspace()]
     return 2 * sum(line[-1] in _CODE_ENDS or _CODE.match(line) is not None for line in lines) > len(lines)
 
 
@@ -114,68 +114,68 @@ def _code_lines(text: str) -> Iterator[tuple[str, str]]:
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:
     """Yield each line's kind and words; ``more`` continues the paragraph before it."""
-    fence, before, code = "", "", "code"
+    fence, kind_before, code = "", "", "code"
     for line in text.split("\n"):
         if line[:1].isalpha() and not fence:  # most lines of most texts
-            before = "more"
-            yield before, line.rstrip()
+            kind_before = "more"
+            yield kind_before, line.rstrip()
             continue
         words = line.strip()
         if fence:
             if words.startswith(fence) and not words.strip(fence[0]):
                 fence = ""
-            elif words and not _included(words):
+            elif words and not _is_directive(words):
                 yield code, words
                 code = "more code"
         elif words[:3] in ("```", "~~~"):
-            fence, before, code = words[:3], "code", "code"
+            fence, kind_before, code = words[:3], "code", "code"
             yield "", ""
         else:
-            before, words = _line(line, words, before)
-            yield before, words
+            kind_before, words = _line(line, words, kind_before)
+            yield kind_before, words
 
 
-def _line(line: str, words: str, before: str) -> tuple[str, str]:
+def _line(line: str, words: str, kind_before: str) -> tuple[str, str]:
     first = words[:1]
-    if first not in _MARKS:
-        deep = before in ("", "code") and line.startswith(("    ", "\t"))
+    if first not in _MARKUP_STARTS:
+        deep = kind_before in ("", "code") and line.startswith(("    ", "\t"))
         return ("code" if deep else "more"), words
-    if not words or _DASHES.match(words) or _included(words) or _DEFINITION.match(words):
-        return ("row" if before == "header" else ""), ""
+    if not words or _RULE_LINE.match(words) or _is_directive(words) or _LINK_DEFINITION.match(words):
+        return ("row" if kind_before == "header" else ""), ""
     if first == "#":
         return "heading", words.strip("# \t")
     if first == "|":
         cells = ", ".join(cell.strip() for cell in words.strip("|").split("|") if cell.strip())
-        return ("row" if before in ("header", "row") else "header"), cells
+        return ("row" if kind_before in ("header", "row") else "header"), cells
     if first not in "[{" and _ITEM.match(words):
         return "item", words
     return "more", words.lstrip("> ") if first == ">" else words
 
 
-def _included(line: str) -> bool:
+def _is_directive(line: str) -> bool:
     return line.startswith("#+") or (line.startswith("{{") and line.endswith("}}"))
 
 
-def _plain(text: str) -> str:
-    if _MARK.search(text) is None:
+def _without_markup(text: str) -> str:
+    if _MARKUP.search(text) is None:
         return text
     if "`" in text and "``" not in text:
         parts = text.split("`")
-        if len(parts) % 2 and _MARK.search(" ".join(parts[::2])) is None:  # ticks are all there is
+        if len(parts) % 2 and _MARKUP.search(" ".join(parts[::2])) is None:  # ticks are all there is
             return "".join(parts)
-    text = _INLINE.sub(_inner, text)
-    return _INLINE.sub(_inner, text) if "](" in text else text  # a picture in a link
+    text = _INLINE.sub(_markup_content, text)
+    return _INLINE.sub(_markup_content, text) if "](" in text else text  # a picture in a link
 
 
-def _inner(found: re.Match[str]) -> str:
+def _markup_content(found: re.Match[str]) -> str:
     group = found.lastindex
     if group is None:
         return " "
-    return found[group] if group == _CODE_GROUP else _plain(found[group])
+    return found[group] if group == _CODE_GROUP else _without_markup(found[group])
 
 
 def _sentences(text: str, mark: str) -> Iterator[tuple[str, str, str]]:
-    plain, start = _plain(text), 0
+    plain, start = _without_markup(text), 0
     brackets = bracketed_ranges(plain)
     for end in _SENTENCE.finditer(plain):
         if continues_after(plain, end.start() + len(end[0].rstrip()), brackets):
@@ -188,26 +188,26 @@ def _sentences(text: str, mark: str) -> Iterator[tuple[str, str, str]]:
 
 L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
-CHARACTERS: Final = 12
+MAX_TOKEN_SIZE: Final = 12
 """Most characters a token of room: English has six, with the space; a blob or a data URL finds no place."""
-FEW: Final = 7
+MIN_TOKEN_SIZE: Final = 7
 """Characters a token: of a content with fewer for all of the room, words are counted before sentences are read."""
-READ: Final = 8_000
+MAX_READ: Final = 8_000
 """Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
-NEW: Final = 0.34
-"""Share of its words that a unit must bring which none before it brought."""
-EMPTY: Final = 0.4
-"""Share of the room that is not left empty: a sentence is cut rather."""
-SHORT: Final = 6
+MIN_NEW_SHARE: Final = 0.34
+"""Share of a unit's words that must be new."""
+MAX_EMPTY_SHARE: Final = 0.4
+"""Share of the room that may stay empty; above it a sentence is cut."""
+SHORT_UNIT: Final = 6
 """A unit of fewer tokens is never skipped: the next one may explain it ("Offer declined. Reason: …")."""
-HELD_BACK: Final = frozenset(("more code", "row"))
-"""Kinds that come in only when room is left: lines of code after the first, rows after a table's header."""
+FILLER_KINDS: Final = frozenset(("more code", "row"))
+"""Kinds that only fill remaining room: lines of code after the first, rows after a table's header."""
 CUT_MARK: Final = "…"
 
-_ASCII = re.compile(r"[A-Za-z0-9]\w*+(?>(?:[.'\-]\w++)*)(?>(?:\+\+\d++)?)", re.ASCII)
-"""Counts as ``tokens`` does, in a fourth of the time; a test holds the two together."""
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]\w*+(?>(?:[.'\-]\w++)*)(?>(?:\+\+\d++)?)", re.ASCII)
+"""Counts as `split_words` does, in a fourth of the time; a test compares the two."""
 _PAUSE = re.compile(r"[,;:.!?)](?=\s)|[，、；：。！？」』）؛،।]")
-_ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
+_END_MARKS = frozenset(".!?:;…。！？।؟۔｡：；")
 
 
 class _Unit(NamedTuple):
@@ -231,80 +231,80 @@ def overview_of(title: str, content: str, heading_path: Sequence[str] = ()) -> s
 
 
 def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -> str | None:
-    if len(content) < room * FEW and _count(content) <= room:
+    if len(content) < room * MIN_TOKEN_SIZE and _count_words(content) <= room:
         return None
-    units, read, places = _read(content, {name.casefold() for name in (title, *heading_path)}, room)
-    if read <= room and _count(content) <= room:  # everything was read; skipped text counts too
+    units, size, places = _read_units(content, {name.casefold() for name in (title, *heading_path)}, room)
+    if size <= room and _count_words(content) <= room:  # everything was read; skipped text counts too
         return None
-    return _joined(_chosen(units, room), places) or None
+    return _join_units(_select_units(units, room), places) or None
 
 
-def _read(content: str, known: set[str], room: int) -> tuple[list[_Unit], int, int]:
+def _read_units(content: str, known: set[str], room: int) -> tuple[list[_Unit], int, int]:
     """Return units, their tokens, and the number of places: more than the last unit's if something follows it."""
-    read = normalize_newlines(content[:READ])
-    runs = not normalize_typography(read).isascii() and has_unspaced(read)
+    text_read = normalize_newlines(content[:MAX_READ])
+    runs = not normalize_typography(text_read).isascii() and has_unspaced(text_read)
     units: list[_Unit] = []
-    result: list[_Unit] = []
+    fillers: list[_Unit] = []
     sentences: set[str] = set()
     total = places = 0
-    for kind, text, mark in _marked_units(read):
-        if kind in HELD_BACK:
-            result.append(_Unit(places, kind, text, 0))
+    for kind, text, mark in _marked_units(text_read):
+        if kind in FILLER_KINDS:
+            fillers.append(_Unit(places, kind, text, 0))
             places += 1
             continue
         found = _words(text)
         if not found or (kind == "heading" and text.casefold() in known):
             continue
-        size = _count(text) if runs else len(found)
+        size = _count_words(text) if runs else len(found)
         bag, before = set(found), len(sentences)
         sentences |= bag
-        if size < SHORT or len(sentences) - before >= NEW * len(bag):
+        if size < SHORT_UNIT or len(sentences) - before >= MIN_NEW_SHARE * len(bag):
             size += len(_words(mark))
             units.append(_Unit(places, kind, f"{mark} {text}" if mark else text, size))
             total += size
         places += 1
         if total > room:
             return units, total, places + 1
-    sized = (unit._replace(size=_count(unit.text)) for unit in result[:room])
+    sized = (unit._replace(size=_count_words(unit.text)) for unit in fillers[:room])
     units += (unit for unit in sized if unit.size)
-    return units, total, places + (len(content) > READ)
+    return units, total, places + (len(content) > MAX_READ)
 
 
 def _words(text: str) -> list[str]:
     flat = normalize_typography(text)
     if flat.isascii():
-        return _ASCII.findall(flat)
-    return [raw for raw in _unicode().findall(text) if raw.strip("_")]
+        return _ASCII_WORD.findall(flat)
+    return [raw for raw in _unicode_word().findall(text) if raw.strip("_")]
 
 
-def _word(text: str) -> re.Pattern[str]:
-    return _ASCII if text.isascii() else _unicode()
+def _word_pattern(text: str) -> re.Pattern[str]:
+    return _ASCII_WORD if text.isascii() else _unicode_word()
 
 
 @cache
-def _unicode() -> re.Pattern[str]:
+def _unicode_word() -> re.Pattern[str]:
     word = rf"\w[\w{word_marks()}]*"
     return re.compile(rf"{word}(?:[.'\u2019\u2010\u2011\-]{word})*(?:\+\+\d+)?")
 
 
-def _count(text: str) -> int:
+def _count_words(text: str) -> int:
     """Return the number of source words, or a few more: decomposed characters count one by one."""
     flat = normalize_typography(text)
     if flat.isascii() or not has_unspaced(text):
         return len(_words(text))
-    word = _unicode()
+    word = _unicode_word()
     return sum(
         max(1, end - start - 1) if run else sum(1 for raw in word.findall(text, start, end) if raw.strip("_"))
         for run, start, end in split_scripts(text)
     )
 
 
-def _chosen(units: Sequence[_Unit], tokens: int) -> list[_Unit]:
-    room, letters = tokens, tokens * CHARACTERS
+def _select_units(units: Sequence[_Unit], tokens: int) -> list[_Unit]:
+    room, letters = tokens, tokens * MAX_TOKEN_SIZE
     chosen: list[_Unit] = []
     for unit in units:
         if unit.size > room or len(unit.text) > letters:
-            cut = _cut(unit.text[:letters], room) if room > tokens * EMPTY else ""
+            cut = _cut_text(unit.text[:letters], room) if room > tokens * MAX_EMPTY_SHARE else ""
             if cut:
                 chosen.append(unit._replace(text=cut))
                 break
@@ -317,14 +317,14 @@ def _chosen(units: Sequence[_Unit], tokens: int) -> list[_Unit]:
     return sorted(chosen)
 
 
-def _joined(units: Sequence[_Unit], places: int) -> str:
+def _join_units(units: Sequence[_Unit], places: int) -> str:
     """Return units as one text, with a mark where those of other places are left out."""
     text, place = "", 0
     for unit in units:
         if unit.place > place and not text.endswith(CUT_MARK):
             text += f" {CUT_MARK} "
         elif text:
-            text += "" if text[-1] in "。！？" else " " if text[-1] in _ENDS else "; "
+            text += "" if text[-1] in "。！？" else " " if text[-1] in _END_MARKS else "; "
         text += f"{unit.text}:" if unit.kind == "heading" and unit is not units[-1] else unit.text
         place = unit.place + 1
     if text and place < places and not text.endswith(CUT_MARK):
@@ -332,22 +332,22 @@ def _joined(units: Sequence[_Unit], places: int) -> str:
     return text.lstrip()
 
 
-def _cut(text: str, tokens: int) -> str:
+def _cut_text(text: str, tokens: int) -> str:
     """Return a text up to a pause in the last half (unspaced scripts: two thirds) of the room, else a word."""
     runs = not text.isascii() and has_unspaced(text)
     if runs:
         ends = [word.end for word in islice(split_words(text), tokens + 1)]
     else:
         flat = normalize_typography(text)  # offsets stay
-        ends = [found.end() for found in islice(_word(flat).finditer(flat), tokens + 1)]
+        ends = [found.end() for found in islice(_word_pattern(flat).finditer(flat), tokens + 1)]
     if len(ends) < 2:
         return ""
     last = ends[-2]  # whether the last one found goes on behind the room is not known
     pauses = [pause.end() for pause in _PAUSE.finditer(text, ends[len(ends) // (3 if runs else 2)], last + 1)]
-    return text[: pauses[-1] if pauses else _whole(text, last)].rstrip(" ,;:，、；：،") + CUT_MARK
+    return text[: pauses[-1] if pauses else _grapheme_start(text, last)].rstrip(" ,;:，、；：،") + CUT_MARK
 
 
-def _whole(text: str, end: int) -> int:
+def _grapheme_start(text: str, end: int) -> int:
     while end > 0 and (category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
         end -= 1
     return end

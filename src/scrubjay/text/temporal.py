@@ -27,23 +27,23 @@ class TimeVocabulary:
     Attributes:
         words: Lower-case word to its classes and their numbers.
         rules: First class of a match to its rules: name and further classes, the longest first.
-        shy: Months that often mean something else (*may*, *march*).
-        small: Words that name a time only in lower case (*morgen*).
+        ambiguous: Months that often mean something else (*may*, *march*).
+        lower_case_only: Words that name a time only in lower case (*morgen*).
     """
 
     words: Mapping[str, Mapping[str, int]]
     rules: Mapping[str, Sequence[tuple[str, tuple[str, ...]]]]
-    shy: frozenset[str] = frozenset()
-    small: frozenset[str] = frozenset()
+    ambiguous: frozenset[str] = frozenset()
+    lower_case_only: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
 class _WordClasses:
-    held: dict[str, dict[str, int]] = field(default_factory=dict)
+    table: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def put(self, name: str, value: int, words: str) -> None:
         for word in words.split():
-            self.held.setdefault(word, {})[name] = value
+            self.table.setdefault(word, {})[name] = value
 
     def row(self, name: str, first: int, rows: str) -> None:
         """Number groups of words, separated by ``|``, from ``first``."""
@@ -126,7 +126,7 @@ def _english() -> TimeVocabulary:
     )
     words.put("only_past", 0, "past")
     words.put("last_one", 0, "last")
-    return TimeVocabulary(words.held, rules, frozenset({"may", "march", "mar", "dec", "sep", "jan", "jun"}))
+    return TimeVocabulary(words.table, rules, frozenset({"may", "march", "mar", "dec", "sep", "jan", "jun"}))
 
 
 def _german() -> TimeVocabulary:
@@ -188,7 +188,7 @@ def _german() -> TimeVocabulary:
         ("lone_quarter", "third? quarter"),
         ("dayword", "dayword part_of_day?"),
     )
-    return TimeVocabulary(words.held, rules, small=frozenset({"morgen"}))
+    return TimeVocabulary(words.table, rules, lower_case_only=frozenset({"morgen"}))
 
 
 TIME_VOCABULARIES: Final = (_english(), _german())
@@ -250,7 +250,7 @@ def _year(year: int) -> DateRange:
     return _month(year, 1, 12, "year")
 
 
-def _latest(values: RuleNumbers, now: datetime, name: str) -> DateRange:
+def _latest_period(values: RuleNumbers, now: datetime, name: str) -> DateRange:
     month, length, precision = _CYCLES[name](values[name])
     year = now.year if now.month >= month else now.year - 1
     return _month(year, month, length, precision)
@@ -263,10 +263,10 @@ _CYCLES: Final[Mapping[str, Callable[[int], tuple[int, int, str]]]] = {
 }
 
 
-def _part_of(stretch: DateRange, values: RuleNumbers) -> DateRange:
+def _third_of(period: DateRange, values: RuleNumbers) -> DateRange:
     if "third" not in values:
-        return stretch
-    start, end, _ = stretch
+        return period
+    start, end, _ = period
     third = timedelta(days=(end - start).days // 3)
     begin = start + third * values["third"]
     return begin, end if values["third"] == 2 else begin + third, "range"
@@ -274,7 +274,7 @@ def _part_of(stretch: DateRange, values: RuleNumbers) -> DateRange:
 
 def _named_period(name: str, values: RuleNumbers, now: datetime) -> DateRange:
     """Return the last completed, this or the next month or season of a name."""
-    latest = _latest(values, now, name)
+    latest = _latest_period(values, now, name)
     step = values["which"]
     if step < 0:
         step = -1 if latest[1] > now else 0
@@ -331,7 +331,7 @@ def _rolling(values: RuleNumbers, now: datetime) -> DateRange:
     return datetime.combine(then.date(), time()), _day(now.date())[1], "range"
 
 
-def _date(values: RuleNumbers, now: datetime) -> DateRange:
+def _day_of_month(values: RuleNumbers, now: datetime) -> DateRange:
     month, number = values["month"], values.get("daynum", values.get("daydot", 1))
     if "year" in values:
         return _day(date(values["year"], month, number))
@@ -383,24 +383,24 @@ def _day_part(values: RuleNumbers, now: datetime) -> DateRange | None:
 
 
 _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]] = {
-    "day": _date,
-    "month": lambda v, now: _part_of(_month(v["year"], v["month"]), v),
-    "lone_month": lambda v, now: _part_of(_latest(v, now, "month"), v),
-    "lone_year": lambda v, now: _part_of(_year(v["year"]), v),
+    "day": _day_of_month,
+    "month": lambda v, now: _third_of(_month(v["year"], v["month"]), v),
+    "lone_month": lambda v, now: _third_of(_latest_period(v, now, "month"), v),
+    "lone_year": lambda v, now: _third_of(_year(v["year"]), v),
     "which_unit": lambda v, now: _calendar_unit(v["unit"], v["which"], now),
     "which_month": lambda v, now: _named_period("month", v, now),
     "weekday": _weekday,
     "lone_weekday": _weekday,
     "which_season": lambda v, now: _named_period("season", v, now),
     "season": lambda v, now: _month(v["year"], *_CYCLES["season"](v["season"])),
-    "lone_season": lambda v, now: _latest(v, now, "season"),
+    "lone_season": lambda v, now: _latest_period(v, now, "season"),
     "ago": _units_ago,
     "fortnight": lambda v, now: _units_ago({"number": 2 * v["number"], "unit": WEEK}, now),
     "rolling": _rolling,
     "weekend": _weekend,
     "lone_weekend": _weekend,
-    "quarter": lambda v, now: _part_of(_month(v["year"], *_CYCLES["quarter"](v["quarter"])), v),
-    "lone_quarter": lambda v, now: _part_of(_latest(v, now, "quarter"), v),
+    "quarter": lambda v, now: _third_of(_month(v["year"], *_CYCLES["quarter"](v["quarter"])), v),
+    "lone_quarter": lambda v, now: _third_of(_latest_period(v, now, "quarter"), v),
     "dayword": lambda v, now: _day(now.date() + timedelta(days=v["dayword"])),
     "eve": lambda v, now: _adjacent_day(-1, v, now),
     "morrow": lambda v, now: _adjacent_day(1, v, now),
@@ -419,7 +419,7 @@ _LEADING_MARKS: Final = "([{\"'`„“”‚‘’«»<*_"
 _TRAILING_MARKS: Final = ".,;:!?)]}\"'`„“”‚‘’«»>*_…"
 _SENTENCE_ENDS: Final = frozenset(".;:!?)]}…")
 _POSSESSIVE: Final = ("'s", "’s")
-_HYPHEN: Final = re.compile(r"\b(early|mid|late|anfang|mitte|ende)-(?=\w)", re.IGNORECASE)
+_HYPHENATED_THIRD: Final = re.compile(r"\b(early|mid|late|anfang|mitte|ende)-(?=\w)", re.IGNORECASE)
 _ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
 
 
@@ -459,7 +459,7 @@ class _TimeAtom:
     end: int
     rule: str
     values: Mapping[str, int]
-    stretch: DateRange
+    period: DateRange
 
 
 _AHEAD_SIGN: Final = re.compile(
@@ -517,11 +517,11 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     >>> find_times("we may march on 12/4 with v2.10.3", datetime(2026, 11, 22))
     ()
     """
-    tokens = _tokens(_HYPHEN.sub(r"\1 ", text))
+    tokens = _tokens(_HYPHENATED_THIRD.sub(r"\1 ", text))
     found: list[TimeExpression] = []
     ahead = looks_ahead(text)
     for vocabulary in TIME_VOCABULARIES:
-        found += _Scan(tokens, vocabulary, now, ahead=ahead).expressions()
+        found += _RuleMatcher(tokens, vocabulary, now, ahead=ahead).expressions()
     found.sort(key=lambda span: (span.first - span.last, span.first))
     expressions: list[TimeExpression] = []
     covered = bytearray(len(text) + 1)
@@ -554,16 +554,16 @@ def _tokens(text: str) -> list[_Token]:
         core = raw.lstrip(_LEADING_MARKS)
         first = match.start() + len(raw) - len(core)
         bare = core.rstrip(_TRAILING_MARKS)
-        behind = core[len(bare) :]
+        trailing = core[len(bare) :]
         word = bare.casefold()
         if word.endswith(_POSSESSIVE):
             bare, word = bare[:-2], word[:-2]
-        closed = not _SENTENCE_ENDS.isdisjoint(behind)
-        found.append(_Token(word, bare, first, first + len(bare), closed, behind == "."))
+        closed = not _SENTENCE_ENDS.isdisjoint(trailing)
+        found.append(_Token(word, bare, first, first + len(bare), closed, trailing == "."))
     return found
 
 
-class _Scan:
+class _RuleMatcher:
     def __init__(
         self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime, *, ahead: bool
     ) -> None:
@@ -608,27 +608,27 @@ class _Scan:
                     continue
                 values = {name: classes[place + at][name] for at, name in enumerate(order)}
                 latest = self._now + _AHEAD.get(rule, timedelta()) if self._ahead else self._now
-                stretch = resolve_rule(rule, values, tokens[place].word, latest)
-                if stretch is not None:
-                    best = _TimeAtom(place, end, rule, values, stretch)
+                period = resolve_rule(rule, values, tokens[place].word, latest)
+                if period is not None:
+                    best = _TimeAtom(place, end, rule, values, period)
         return best
 
-    def _is_shy(self, place: int) -> bool:
+    def _is_ambiguous(self, place: int) -> bool:
         token = self._tokens[place]
-        return token.word in self._vocabulary.shy and token.raw == token.word
+        return token.word in self._vocabulary.ambiguous and token.raw == token.word
 
     def _is_doubtful(self, place: int, order: Sequence[str], rule: str) -> bool:
         if "month" not in order or "year" in order or rule == "lone_month":
             return False
-        return self._is_shy(place + order.index("month"))
+        return self._is_ambiguous(place + order.index("month"))
 
     def _is_introduced(self, place: int, rule: str) -> bool:
         """Return whether a word that cannot stand alone follows one that makes it a time."""
         if not rule.startswith("lone_"):
             return True
         if "third" in self._classes[place]:  # "Ende August"
-            return not self._is_shy(place + 1)
-        leads = self._lead(place - 1)
+            return not self._is_ambiguous(place + 1)
+        leads = self._lead_at(place - 1)
         if rule == "lone_weekday":
             if place + 1 < len(self._tokens) and "habit" in self._classes[place + 1]:
                 return False
@@ -636,22 +636,22 @@ class _Scan:
                 ("on", "since", "until", "before", "after", "between", "and", "from", "to")
             )
         sure = ("in", "since", "until", "between")
-        if rule == "lone_month" and self._is_shy(place):
+        if rule == "lone_month" and self._is_ambiguous(place):
             return not leads.keys().isdisjoint(sure)
         return not leads.keys().isdisjoint((*sure, "on", "before", "after", "of", "from", "and", "to"))
 
-    def _lead(self, place: int) -> Mapping[str, int]:
+    def _lead_at(self, place: int) -> Mapping[str, int]:
         """Return the classes of a word before a time; none where a sentence ends behind it."""
         return self._classes[place] if place >= 0 and not self._tokens[place].closed else {}
 
     def _with_relation(self, atom: _TimeAtom) -> TimeExpression:
         begin, relation = atom.begin, "in"
         limits = ("before", "since", "until", "after")
-        skip = "the" in self._lead(begin - 1) and not self._lead(begin - 2).keys().isdisjoint(limits)
+        skip = "the" in self._lead_at(begin - 1) and not self._lead_at(begin - 2).keys().isdisjoint(limits)
         before = begin - 1 - skip
-        lead = self._lead(before)
+        lead = self._lead_at(before)
         onward = atom.end < len(self._tokens) and "onward" in self._classes[atom.end]
-        if "of" in lead and "as" in self._lead(before - 1):
+        if "of" in lead and "as" in self._lead_at(before - 1):
             relation, begin = "as_of", before - 1
         elif "stand" in lead and self._tokens[before].raw[0].isupper():
             relation, begin = "as_of", before
@@ -661,7 +661,7 @@ class _Scan:
             relation, begin = named, before
         elif not lead.keys().isdisjoint(("in", "on", "from")):
             begin = before
-        return self._expression(begin, atom.end, atom.stretch, relation)
+        return self._expression(begin, atom.end, atom.period, relation)
 
     def _is_range(self, one: _TimeAtom, other: _TimeAtom) -> bool:
         tokens, classes = self._tokens, self._classes
@@ -677,13 +677,13 @@ class _Scan:
 
     def _range_between(self, one: _TimeAtom, other: _TimeAtom) -> list[TimeExpression]:
         """Return the range from one time to another; a first without a year is the latest before the second."""
-        first = one.stretch
-        if first[0] >= other.stretch[0]:
-            resolved = resolve_rule(one.rule, one.values, self._tokens[one.begin].word, other.stretch[0])
-            first = resolved if resolved is not None and resolved[0] < other.stretch[1] else first
-        if first[0] >= other.stretch[1]:
+        first = one.period
+        if first[0] >= other.period[0]:
+            resolved = resolve_rule(one.rule, one.values, self._tokens[one.begin].word, other.period[0])
+            first = resolved if resolved is not None and resolved[0] < other.period[1] else first
+        if first[0] >= other.period[1]:
             return [self._with_relation(one), self._with_relation(other)]
-        return [self._expression(one.begin - 1, other.end, (first[0], other.stretch[1], "range"), "in")]
+        return [self._expression(one.begin - 1, other.end, (first[0], other.period[1], "range"), "in")]
 
     def _expression(self, begin: int, end: int, named: DateRange, relation: str) -> TimeExpression:
         return TimeExpression(*named, relation, self._tokens[begin].first, self._tokens[end - 1].last)
@@ -694,7 +694,7 @@ def _token_classes(token: _Token, vocabulary: TimeVocabulary) -> Mapping[str, in
     if not word:
         return {}
     if not word[0].isdigit() and word in vocabulary.words:
-        return {} if word in vocabulary.small and token.raw != word else vocabulary.words[word]
+        return {} if word in vocabulary.lower_case_only and token.raw != word else vocabulary.words[word]
     if not word.isascii() or not any(sign.isdigit() for sign in word):
         return {}
     if word.isdigit():

@@ -38,12 +38,12 @@ from scrubjay.text.normalize import (
 UNKNOWN_RANK: Final = 28_000
 """Rank of a word that is not in the table."""
 
-_FIRST: Final = 1_990
+_FIRST_WORD_LINE: Final = 1_990
 """Lines before the first whole word: marks and single characters."""
 _ZIPF: Final = 0.1
 """A word of rank r is about a tenth of 1/r of all words (Zipf)."""
-_SMALLEST: Final = 50
-"""Ranks below are taken for this one: the first words are function words."""
+_MIN_RANK: Final = 50
+"""Lower ranks count as this one: the first words are function words."""
 
 
 def word_rank(word: str) -> int:
@@ -52,7 +52,7 @@ def word_rank(word: str) -> int:
         return UNKNOWN_RANK
     ranks = word_ranks()
     other = word[:-1] if word.endswith("s") else word + "s"
-    return max(_SMALLEST, min(ranks.get(word, UNKNOWN_RANK), ranks.get(other, UNKNOWN_RANK)))
+    return max(_MIN_RANK, min(ranks.get(word, UNKNOWN_RANK), ranks.get(other, UNKNOWN_RANK)))
 
 
 def keyness(word: str, times: int, words: int) -> float:
@@ -65,14 +65,14 @@ def word_ranks() -> dict[str, int]:
     from importlib import resources
 
     vocabulary = resources.files("scrubjay.embeddings").joinpath("data", "bert-base-uncased-vocab.txt")
-    lines = vocabulary.read_text(encoding="utf-8").splitlines()[_FIRST:]
+    lines = vocabulary.read_text(encoding="utf-8").splitlines()[_FIRST_WORD_LINE:]
     return {word: place for place, word in enumerate(lines)}
 
 
 MAX_SPLIT_LENGTH = 40
 """A piece longer than this is not split at case: it is a hash or base64, whose pieces would be noise."""
 
-_BEGINNINGS = 3  # of a compound number such as a version or an address; nobody asks for more of one
+_NUMBER_PREFIXES = 3  # of a compound number such as a version or an address
 _JOINER_TABLE = str.maketrans("\u2019\u2010\u2011", "'--")
 _CASE_CHANGE = re.compile(r"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NUMBER_START = re.compile(r"[vV]?\d+[.\-]")
@@ -124,11 +124,11 @@ def _split_at_mark(piece: str, mark: str) -> list[str]:
     pieces = piece.split(mark)
     if mark == "." and _is_initials(pieces):
         return []
-    beginnings = []
+    prefixes = []
     if _NUMBER_START.match(piece):
-        ends = [match.start() for match in islice(_NUMBER_MARK.finditer(piece), 1, 1 + _BEGINNINGS)]
-        beginnings = [piece[:end] for end in reversed(ends)]
-    return [m.group(1) for m in _ISO_DAY.finditer(piece)] + beginnings + pieces
+        ends = [match.start() for match in islice(_NUMBER_MARK.finditer(piece), 1, 1 + _NUMBER_PREFIXES)]
+        prefixes = [piece[:end] for end in reversed(ends)]
+    return [m.group(1) for m in _ISO_DAY.finditer(piece)] + prefixes + pieces
 
 
 def _spellings(folded: str) -> tuple[str, ...]:
@@ -140,13 +140,13 @@ def _spellings(folded: str) -> tuple[str, ...]:
     elif not folded.isalnum() and any(c.isalpha() for c in folded):
         spellings.append(folded.replace("-", "").replace("_", ""))
         if folded.count("'") and spellings[-1] == folded:
-            spellings += _sides(folded)
+            spellings += _apostrophe_sides(folded)
     if folded[0] == "v" and folded[1:2].isdigit():
         spellings.append(folded[1:])
     return tuple(dict.fromkeys(spellings))
 
 
-def _sides(folded: str) -> list[str]:
+def _apostrophe_sides(folded: str) -> list[str]:
     *heads, tail = folded.split("'")
     if tail == "t":  # don't, isn't: no word ends where the apostrophe stands
         return []
@@ -166,7 +166,7 @@ SNOWBALL_LANGUAGES: dict[str, str] = {
     "no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian", "sv": "swedish",
     "ta": "tamil", "tr": "turkish",
 }  # fmt: skip
-"""Snowball's name of each language that ``languages.language`` can answer and Snowball can stem."""
+"""Snowball's name of each language that `detect_language` may return and Snowball can stem."""
 
 
 class _Stemmer(Protocol):
@@ -192,7 +192,7 @@ def _stemmer(language: str) -> _Stemmer | None:
         return None
     import Stemmer
 
-    # The library's own cache of 10,000 words is off: ``tokens`` keeps the forms of every word it met.
+    # The library's own cache of 10,000 words is off: ``_FORMS`` caches the forms of words.
     return cast(_Stemmer, Stemmer.Stemmer(name, 0)) if name in Stemmer.algorithms() else None
 
 
@@ -269,8 +269,8 @@ def index_terms(text: str, language: str = "en") -> Terms:
     Terms(counts={'notes.md': 1, 'notes': 1, 'note': 2, 'md': 1}, length=2)
     """
     known = _form_cache(language)
-    plainly = normalize_typography(text)
-    raws = _word_pattern(plainly).findall(plainly if plainly.isascii() else text)
+    plain = normalize_typography(text)
+    raws = _word_pattern(plain).findall(plain if plain.isascii() else text)
     learnt = {raw: _learn_forms(raw, language, known) for raw in set(raws).difference(known)}
     odd = {raw: found for raw, found in learnt.items() if raw not in known}
     times = Counter(raws) if odd else {}
@@ -295,7 +295,7 @@ def query_groups(text: str, languages: Sequence[str] = ("en",)) -> tuple[TermGro
                 continue
             for index, (word, spellings) in enumerate(split_identifier(piece).items()):
                 if index == 0 or len(word) > (2 if word.isdigit() else 1):
-                    found.setdefault(word, TermGroup(word, _forms(spellings, languages)))
+                    found.setdefault(word, TermGroup(word, _stem_forms(spellings, languages)))
     return tuple(found.values())
 
 
@@ -317,7 +317,7 @@ def find_terms(
             source_words == 1 and raw.isascii() and raw.isalnum()
         )  # nothing to trim or to tell apart
         forms = tuple(term for term in emitted if term in wanted_terms)
-        known[raw] = [(0, len(raw), forms)] if single_word else _cached_hits(raw, wanted_terms, language)
+        known[raw] = [(0, len(raw), forms)] if single_word else _word_hits(raw, wanted_terms, language)
     starts = islice(accumulate(map(len, pieces)), 0, None, 2)
     return [
         (start + first, start + last, forms)
@@ -350,7 +350,7 @@ def iter_terms_by_word(text: str, language: str = "en") -> Iterator[frozenset[st
             )
 
 
-def _cached_hits(raw: str, wanted: Collection[str], language: str) -> list[tuple[int, int, tuple[str, ...]]]:
+def _word_hits(raw: str, wanted: Collection[str], language: str) -> list[tuple[int, int, tuple[str, ...]]]:
     emitted = ((a, b, _stem_gram(gram, piece, language)) for gram, piece, a, b in _source_words(raw))
     hits = ((a, b, tuple(term for term in forms if term in wanted)) for a, b, forms in emitted)
     return [hit for hit in hits if hit[2]]
@@ -361,8 +361,8 @@ def _word_pattern(text: str) -> re.Pattern[str]:
 
 
 @cache
-def _word_splitter(plainly: bool) -> re.Pattern[str]:
-    word = _ASCII if plainly else _unicode_pattern()
+def _word_splitter(ascii_only: bool) -> re.Pattern[str]:
+    word = _ASCII if ascii_only else _unicode_pattern()
     return re.compile(f"({word.pattern.removeprefix('(?a)')})", word.flags)
 
 
@@ -397,16 +397,16 @@ def _learn_forms(raw: str, language: str, known: dict[str, tuple[str, ...]]) -> 
 def _source_words(raw: str) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
     """Yield the source words in one match: a bigram's terms or (), a word or "", start and end in ``raw``."""
     if raw.isascii() or not has_unspaced(raw):
-        yield from _trimmed(raw, 0)
+        yield from _trimmed_word(raw, 0)
         return
     for is_run, first, last in split_scripts(raw):
         if is_run:
             yield from ((emitted, "", first + a, first + b) for emitted, a, b in bigrams(raw[first:last]))
         else:
-            yield from _trimmed(raw[first:last], first)
+            yield from _trimmed_word(raw[first:last], first)
 
 
-def _trimmed(piece: str, offset: int) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
+def _trimmed_word(piece: str, offset: int) -> Iterator[tuple[tuple[str, ...], str, int, int]]:
     inner = piece.strip("_.'\u2019\u2010\u2011-")
     if (inner.isascii() and inner[:1].isalnum()) or any(c.isalnum() for c in fold(inner)):
         first = offset + piece.index(inner)
@@ -417,10 +417,10 @@ def _stem_gram(gram: tuple[str, ...], piece: str, language: str) -> tuple[str, .
     if gram:
         return gram
     parts = split_identifier(piece).values()
-    return tuple(dict.fromkeys(form for spellings in parts for form in _forms(spellings, (language,))))
+    return tuple(dict.fromkeys(form for spellings in parts for form in _stem_forms(spellings, (language,))))
 
 
-def _forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...]:
+def _stem_forms(spellings: Sequence[str], languages: Sequence[str]) -> tuple[str, ...]:
     forms = [spelling[:MAX_TERM_LENGTH] for spelling in spellings]
     for word in tuple(forms):
         bare = strip_accents(word)
