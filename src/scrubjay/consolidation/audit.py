@@ -44,7 +44,7 @@ AUDIT_RULE: Final = "audit"
 """Rule of the edges that an audit writes."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_NAMES: Final = re.compile(r"\d|[^\W_]_[^\W_]|[a-z][A-Z]|[A-Z]{2}|\w[./:@\\-]\w")
+_IDENTIFIER: Final = re.compile(r"\d|[^\W_]_[^\W_]|[a-z][A-Z]|[A-Z]{2}|\w[./:@\\-]\w")
 """An identifier, path, address, number or acronym."""
 
 
@@ -186,7 +186,7 @@ def _says_nothing(record: Record, words: Sequence[str]) -> bool:
     text = record.content
     if not words:
         return not any(char.isalnum() for char in text)
-    if len(words) > FEW_WORDS * CHARACTERS_PER_WORD or _NAMES.search(text):
+    if len(words) > FEW_WORDS * CHARACTERS_PER_WORD or _IDENTIFIER.search(text):
         return False
     count = -(-len(words) // CHARACTERS_PER_WORD) if has_unspaced(text) else len(words)
     if count > FEW_WORDS:
@@ -322,13 +322,13 @@ def mend_changes(
 
     Memories that were archived, pinned or restored meanwhile are skipped.
     """
-    for some in in_batches(faults, AUDIT_PAGE):
-        records = reader.get([memory for fault in some for memory in (fault.memory, fault.other) if memory])
-        restored = _restored_by_hand(reader, [fault.memory for fault in some])
+    for batch in in_batches(faults, AUDIT_PAGE):
+        records = reader.get([memory for fault in batch for memory in (fault.memory, fault.other) if memory])
+        restored = _restored_by_hand(reader, [fault.memory for fault in batch])
         statuses: dict[str, LifecycleChange] = {}
         events: list[Event] = []
         edges: list[Edge] = []
-        for fault in some:
+        for fault in batch:
             old, new = records.get(fault.memory), records.get(fault.other or "")
             if old is None or old.pinned or old.status != "active" or old.id in restored:
                 continue

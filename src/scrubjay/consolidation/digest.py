@@ -77,7 +77,7 @@ _BOLD = re.compile(r"(\*\*|__)(?>(?:(?!\1).){1,60})\1")
 _FENCES: Final = ("```", "~~~")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _PROSE: Final = frozenset(("paragraph", "list", "quote", "table", "html"))
-WRAPPED: Final = 60
+MIN_WRAPPED_LINE: Final = 60
 """Characters from which a line may have been wrapped by an editor, so that its sentence continues in the next."""
 
 ORDINARY_RANK: Final = 50
@@ -103,7 +103,7 @@ MAX_CODE: Final = 400
 MEANINGFUL_RANK: Final = 3_000
 """Rank from which a word says something by itself."""
 MAX_RECORD_TEXT: Final = 100_000
-_ENDED: Final = re.compile(r"[.!?…:;,。！？｡؟۔।][\"'”’)\]*_`」』）]*\Z")
+_END_PUNCTUATION: Final = re.compile(r"[.!?…:;,。！？｡؟۔।][\"'”’)\]*_`」』）]*\Z")
 
 
 def verbatim_sentences(text: str, max_code: int = 0) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _block_sentences(text: str, *, table: bool) -> Iterator[str]:
 def _is_continuation(line: str, words: str, *, marked: bool) -> bool:
     if marked or not words or not words[0].isalpha():
         return False
-    return words[0].islower() or len(line) >= WRAPPED
+    return words[0].islower() or len(line) >= MIN_WRAPPED_LINE
 
 
 def _split_sentences(text: str) -> Iterator[str]:
@@ -191,7 +191,7 @@ def cover_sentences(
     that of all. The sentences at the indexes ``first`` are selected before any other, as far as there is room.
     """
     worth = {term: _information(term) for unit in units for term in unit.terms}
-    left = {
+    gains = {
         weight: {term: weight * own for term, own in worth.items()}
         for weight in {unit.weight for unit in units}
     }  # weight to what each term can still gain in a sentence of that weight
@@ -199,7 +199,7 @@ def cover_sentences(
     selected: list[int] = []
 
     def gain(unit: CoverageUnit) -> float:
-        return math.fsum(map(left[unit.weight].__getitem__, unit.terms))  # independent of the set's order
+        return math.fsum(map(gains[unit.weight].__getitem__, unit.terms))  # independent of the set's order
 
     def size(unit: CoverageUnit) -> int:
         return unit.size + (0 if unit.record in labelled else labels[unit.record])
@@ -208,7 +208,7 @@ def cover_sentences(
         unit = units[index]
         selected.append(index)
         labelled.add(unit.record)
-        for weight, own in left.items():
+        for weight, own in gains.items():
             excess = max(0.0, weight - unit.weight)
             own |= {term: min(own[term], excess * worth[term]) for term in unit.terms}
 
@@ -229,7 +229,7 @@ def cover_sentences(
         needed, own = size(unit), gain(unit)
         if needed > room or own <= 0:
             continue
-        if own < MIN_NEW_SHARE * total[index] and not _has_new_number(unit, left[unit.weight]):
+        if own < MIN_NEW_SHARE * total[index] and not _has_new_number(unit, gains[unit.weight]):
             continue
         current = -own / (unit.size + LENGTH_OFFSET)
         if current > best and heap and current > heap[0][0]:
@@ -240,8 +240,8 @@ def cover_sentences(
     return [units[index] for index in sorted(selected)]
 
 
-def _has_new_number(unit: CoverageUnit, left: Mapping[str, float]) -> bool:
-    return any(left[term] > 0 and any(map(str.isdigit, term)) for term in unit.terms)
+def _has_new_number(unit: CoverageUnit, gains: Mapping[str, float]) -> bool:
+    return any(gains[term] > 0 and any(map(str.isdigit, term)) for term in unit.terms)
 
 
 @lru_cache(maxsize=65_536)
@@ -333,8 +333,8 @@ def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ())
     for place, index in enumerate(spoken):
         if asks_not_to_remember(ordered[index].content):
             after = spoken[place + 1] if place + 1 < len(spoken) else len(ordered)
-            whole = len(ordered[index].content.split()) <= MAX_REQUEST_WORDS
-            before = spoken[max(place - 1, 0)] if whole else index
+            only_asks = len(ordered[index].content.split()) <= MAX_REQUEST_WORDS
+            before = spoken[max(place - 1, 0)] if only_asks else index
             unquoted |= {one.id for one in ordered[before:after]}
     return [one for one in ordered if not one.marked_wrong and one.id not in unquoted]
 
@@ -366,7 +366,7 @@ def _coverage_units(records: Sequence[Record]) -> tuple[list[CoverageUnit], dict
                     weight = PERSON_WEIGHT
                 else:
                     weight = QUESTION_WEIGHT if text.rstrip("*_ ").endswith(("?", "？")) else 1.0
-                size = quarter_tokens(text if _ENDED.search(text) else f"{text};")
+                size = quarter_tokens(text if _END_PUNCTUATION.search(text) else f"{text};")
                 units.append(CoverageUnit(index, text, terms, size, weight))
             elif containing[text][-1] != index:
                 containing[text].append(index)
@@ -374,7 +374,7 @@ def _coverage_units(records: Sequence[Record]) -> tuple[list[CoverageUnit], dict
 
 
 def _is_informative(terms: frozenset[str]) -> bool:
-    """Tell whether a sentence says anything by itself: "ok, great" and "I'll look" do not."""
+    """Return whether a sentence says anything by itself: "ok, great" and "I'll look" do not."""
     return sum(word_rank(term) > MEANINGFUL_RANK for term in terms) >= 2 or any(
         any(map(str.isdigit, term)) for term in terms
     )
@@ -404,7 +404,7 @@ def _labels(records: Sequence[Record]) -> list[str]:
 def _join_sentences(sentences: Sequence[str]) -> str:
     """Join sentences with spaces, after a semicolon where one ends without punctuation."""
     *others, last = sentences
-    return " ".join([*(text if _ENDED.search(text) else f"{text};" for text in others), last])
+    return " ".join([*(text if _END_PUNCTUATION.search(text) else f"{text};" for text in others), last])
 
 
 AFTER_DAYS: Final = 14
@@ -486,7 +486,7 @@ def _archive_kind(record: Record) -> str:
 
 
 def _is_date(name: str) -> bool:
-    """Tell whether a name is a date and nothing else.
+    """Return whether a name is a date and nothing else.
 
     >>> [_is_date(name) for name in ("2026-01-14", "2026_01_14 Wed", "2026-01-14-postgresql", "2026-13-01")]
     [True, True, False, False]
@@ -517,7 +517,7 @@ def group_records(records: Iterable[Record], entities: Entities) -> list[tuple[R
             others[record.key].append(record)
     groups = [
         *conversations.values(),
-        *(group for own in others.values() for group in _by_entity(own, entities)),
+        *(group for own in others.values() for group in _group_by_entity(own, entities)),
     ]
     found = [
         part
@@ -527,7 +527,7 @@ def group_records(records: Iterable[Record], entities: Entities) -> list[tuple[R
     return sorted(found, key=lambda part: (part[0].recorded_at, chronological_key(part[0])))
 
 
-def _by_entity(records: Sequence[Record], entities: Entities) -> list[list[Record]]:
+def _group_by_entity(records: Sequence[Record], entities: Entities) -> list[list[Record]]:
     months = {record.id: to_datetime(occurred_at(record)).strftime("%Y-%m") for record in records}
     mentions = [(months[record.id], own) for record in records for own in set(entities.get(record.id, ()))]
     in_month = Counter(mentions)
@@ -687,7 +687,7 @@ def _sentence_shares(one: WrittenDigest) -> dict[str, float]:
     return {source: min(1.0, share / count) for source, share in shares.items()}
 
 
-_STATES: Final = re.compile(
+_STATES_SOMETHING: Final = re.compile(
     r",|\b(?:that|because|since|remember|tell|told|know|knew|mention|mentioned|said|say|heard"
     r"|dass|weil|wei(?:ß|ss)t|wusstest|erinner\w*|erzähl\w*|sagte|gesagt|gehört)\b",
     re.IGNORECASE,
@@ -714,7 +714,7 @@ def quotes_all(digest: str, record: Record) -> bool:
 
 def _only_asks(sentence: str) -> bool:
     asked = sentence.rstrip("?？")
-    return asked != sentence and is_question(asked) and not _STATES.search(asked)
+    return asked != sentence and is_question(asked) and not _STATES_SOMETHING.search(asked)
 
 
 def archive_changes(ctx: RunContext, sources: Sequence[tuple[str, str]], at: int) -> list[Change]:

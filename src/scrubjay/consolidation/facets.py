@@ -49,11 +49,11 @@ _RELATIVES: Final = word_set(
 """People and animals: their attribute is a name."""
 _SPEAKER: Final = frozenset(("i", "me", "my", "mine"))
 
-_OWN: Final = _SPEAKER | word_set(
+_FIRST_PERSON: Final = _SPEAKER | word_set(
     "i'm i've we we're we've our us ich wir mein meine meiner meinem meinen unser unsere uns"
 )
 _SPEAKERS: Final = frozenset(("i", "we"))
-_UNNAMED: Final = word_set("a an the of for in to is are")
+_IGNORED_WORDS: Final = word_set("a an the of for in to is are")
 _HOME: Final = word_set(
     """live lives lived living moved relocated based address wohne wohnt wohnen wohnte wohnten lebe lebt leben gezogen
     umgezogen adresse"""
@@ -64,7 +64,7 @@ _HOME_STATED = re.compile(
     r"|(?:[Mm]y|[Oo]ur|[Uu]ser's|[Mm]eine|[Uu]nsere)(?: new| home| neue){0,2} (?:address|Adresse)"
     r"(?: is| ist|:)(?: now| jetzt)?) (?=[A-ZÀ-Þ\d])(?P<place>[^;!?]+)"
 )
-_ENDED = re.compile(
+_NO_LONGER = re.compile(
     r"\b(?:no longer|any ?more|formerly|used to|lived|changed|nicht mehr|früher|wohnten?|geändert)\b",
     re.IGNORECASE,
 )
@@ -88,8 +88,8 @@ _DOUBT = re.compile(
 """Marks a clause as denied, supposed, reported, past or temporary."""
 _EXCEPTION = re.compile(r"\bbut (?!(?:I|we) )|\b(?:only|except|unless)\b", re.IGNORECASE)
 """Marks a sentence that limits its claims, which a facet would lose."""
-_SEVERAL = re.compile(r",[^,]{1,80},? (?:and|or|und|oder) ")
-_JOINED = re.compile(r", | (?:and|or|und|oder) (?!I\b)")
+_LISTS_VALUES = re.compile(r",[^,]{1,80},? (?:and|or|und|oder) ")
+_JOINS_VALUES = re.compile(r", | (?:and|or|und|oder) (?!I\b)")
 """Signs that a statement names several values, of which one alone would be false."""
 _JOINED_PLACES = re.compile(r"\A[^,.;]{1,60}? (?:and|or) (?!I\b)[A-Z]")
 _RELATIVE_TIME = re.compile(
@@ -116,7 +116,7 @@ _UNCONDITIONAL = re.compile(
 _ASIDE = re.compile(
     r" (?:for (?:work|school|college|now|good|\d)|with|near|next to|together|alone|most|every now|and)\b.*"
 )
-_EMPTY = re.compile(
+_NO_VALUE = re.compile(
     r"(?:no|none|nothing|a lot|lots|the same|same|it|its|this|that|these|those|to|being|very|so|too|really|pretty|"
     r"quite|like|about|actually|how|what|why|who|where|when|one "
     r"of|some|more|most|less|here|there|such|just|all|also|always|"
@@ -132,7 +132,7 @@ _FAVOURITE = re.compile(r"(?:favou?rite|preferred|default|go-to|native|maiden|mi
 _ARTICLE = re.compile(r"(?:the|our|this|all) (?=\w)", re.IGNORECASE)
 _CURRENT_WORDS: Final = frozenset(("current", "new", "actual", "present"))
 _CURRENT = re.compile(rf"(?:{'|'.join(sorted(_CURRENT_WORDS))}) (?=\w)")
-_AM = re.compile(r"(?:am|'m|'re) ")
+_BE_FORM = re.compile(r"(?:am|'m|'re) ")
 _WORD: Final = r"[\w./-]{1,60}"
 _WORDS: Final = rf"(?:{_WORD} ){{0,3}}?{_WORD}"
 _RESIDENCE = re.compile(
@@ -181,14 +181,14 @@ def promote_facets(
     claims: defaultdict[tuple[str, ...], list[tuple[Record, AttributeClaim]]] = defaultdict(list)
     for record in records:
         if record.tier in FACET_TIERS and record.status == "active" and is_usable(record):
-            for claim in _claims(record):
+            for claim in _record_claims(record):
                 project = "" if claim.personal else record.project or ""
                 claims[record.key, project, *claim.slot].append((record, claim))
     groups = [sorted(own, key=lambda one: chronological_key(one[0])) for own in claims.values()]
     if groups:
         outdated = _outdated([own[-1] for own in groups], chain(records, observations))
         groups = [own for own in groups if id(own[-1][1]) not in outdated]
-    found = map(_facet, groups)
+    found = map(_facet_memory, groups)
     return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
 
 
@@ -201,7 +201,7 @@ def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable
         for word in _HOME if at_home else {max(_terms(claim.slot[1]), key=len, default="")}:
             by_word[word].append((record, claim))
     for record in records:
-        if not _is_persons(record):
+        if not _is_own_statement(record):
             continue
         for text in sentences(record.content[:MAX_FACET_TEXT]):
             words = _terms(text)
@@ -216,7 +216,7 @@ def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable
     return found
 
 
-def _is_persons(record: Record) -> bool:
+def _is_own_statement(record: Record) -> bool:
     """Return whether a memory is an active statement of a person, or a turn, archived or not."""
     if not is_usable(record):
         return False
@@ -227,23 +227,23 @@ def _is_persons(record: Record) -> bool:
 
 def _may_change(claim: AttributeClaim, sentence: str) -> bool:
     """Return whether a sentence gives another value, or says that the value holds no longer; a mention does not."""
-    if _ENDED.search(sentence) and _may_end(claim, _terms(sentence)):
+    if _NO_LONGER.search(sentence) and _may_end(claim, _terms(sentence)):
         return True
     if claim.slot[1] == "lives in" and claim.slot[0] in _SPEAKERS:
-        stated = _HOME_STATED.search(sentence)
-        if stated is not None and _differ(claim.value, stated["place"]):
+        home = _HOME_STATED.search(sentence)
+        if home is not None and _values_differ(claim.value, home["place"]):
             return True
         if may_change_home(f"I live in {claim.value}.", sentence):
             return True
     return any(
-        _same_slot(claim.slot, other.slot) and _differ(claim.value, other.value)
+        _same_slot(claim.slot, other.slot) and _values_differ(claim.value, other.value)
         for other in attribute_claims(sentence)
     )
 
 
 def _may_end(claim: AttributeClaim, words: frozenset[str]) -> bool:
-    entity = _terms(claim.entity) - _OWN
-    if claim.personal and words.isdisjoint(_OWN):
+    entity = _terms(claim.entity) - _FIRST_PERSON
+    if claim.personal and words.isdisjoint(_FIRST_PERSON):
         return False
     if claim.slot[1] != "lives in":
         return entity | _terms(claim.slot[1]) <= words
@@ -255,17 +255,17 @@ def _same_slot(one: tuple[str, str], other: tuple[str, str]) -> bool:
     return one[1] == other[1] and (one[0] == other[0] or both_speak)
 
 
-def _differ(value: str, other: str) -> bool:
+def _values_differ(value: str, other: str) -> bool:
     one, two = _terms(value), _terms(other)
     return not (one <= two or two <= one)
 
 
 def _terms(text: str) -> frozenset[str]:
     words = (word.removesuffix("'s") for word in plain_words(text).split())
-    return frozenset(word for word in words if word not in _UNNAMED)
+    return frozenset(word for word in words if word not in _IGNORED_WORDS)
 
 
-def _claims(record: Record) -> Iterable[AttributeClaim]:
+def _record_claims(record: Record) -> Iterable[AttributeClaim]:
     """Return a record's last claim of each slot; a memory that several people share says nothing of "I"."""
     private = record.key.startswith("user:")
     claims: dict[tuple[str, str], AttributeClaim] = {}
@@ -276,7 +276,7 @@ def _claims(record: Record) -> Iterable[AttributeClaim]:
     return claims.values()
 
 
-def _facet(claims: list[tuple[Record, AttributeClaim]]) -> PromotedMemory:
+def _facet_memory(claims: list[tuple[Record, AttributeClaim]]) -> PromotedMemory:
     newest = _normal_value(claims[-1][1].value)
     same = [(record, claim) for record, claim in claims if _normal_value(claim.value) == newest]
     claim = same[-1][1]
@@ -325,17 +325,17 @@ def _residence_claim(match: re.Match[str]) -> AttributeClaim | None:
         return None
     if _JOINED_PLACES.search(match["value"]):
         return None
-    value = _ASIDE.sub("", _trim(match["value"]))
+    value = _ASIDE.sub("", _trim_value(match["value"]))
     if not _SPECIFIC.search(value) or known_kind(value.lower().split()) not in (None, *PLACES):
         return None
-    attribute = _AM.sub("", match["home"] or match["origin"], count=1)
+    attribute = _BE_FORM.sub("", match["home"] or match["origin"], count=1)
     return _claim(match["entity"], attribute, value, "lives in" if match["home"] else "is from")
 
 
 def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
     if _loses_condition(match["value"]) or _names_several(match["copula"], match["value"]):
         return None
-    entity, attribute, value = match["entity"], match["attribute"], _trim(match["value"])
+    entity, attribute, value = match["entity"], match["attribute"], _trim_value(match["value"])
     if match["of"]:
         entity = match["of"]
     elif entity.lower() in ("the", "our"):  # "the grant deadline" is the deadline of the grant
@@ -353,7 +353,7 @@ def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
 
 
 def _names_several(copula: str, value: str) -> bool:
-    return bool(_SEVERAL.search(value) or (copula == "are" and _JOINED.search(value)))
+    return bool(_LISTS_VALUES.search(value) or (copula == "are" and _JOINS_VALUES.search(value)))
 
 
 def _loses_condition(value: str) -> bool:
@@ -362,16 +362,16 @@ def _loses_condition(value: str) -> bool:
     return cut is not None and _UNCONDITIONAL.fullmatch(cut[0]) is None
 
 
-def _trim(value: str) -> str:
+def _trim_value(value: str) -> str:
     return _VALUE_END.sub("", value.rstrip(" .!,;")).strip(" .!,;")
 
 
 def _claim(entity: str, attribute: str, value: str, slot: str) -> AttributeClaim | None:
-    entity, value = _ARTICLE.sub("", entity, count=1), _trim(value)
+    entity, value = _ARTICLE.sub("", entity, count=1), _trim_value(value)
     if entity[:2] == "My" and entity[2:3] in ("", " "):
         entity = f"my{entity[2:]}"
     words = f"{entity} {attribute}".lower().split()
-    if not entity or not value or _EMPTY.match(value) or not _PRONOUNS.isdisjoint(words):
+    if not entity or not value or _NO_VALUE.match(value) or not _PRONOUNS.isdisjoint(words):
         return None
     if _RELATIVE_TIME.search(value):
         return None

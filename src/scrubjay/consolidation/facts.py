@@ -169,12 +169,12 @@ def time_span(records: Sequence[Record]) -> EventTime | None:
 
 
 def is_spoken(record: Record) -> bool:
-    """Tell whether a record is a turn of the person whose memory this is."""
+    """Return whether a record is a turn of the person whose memory this is."""
     return record.session is not None and record.role in PERSON_ROLES and record.origin == "owner"
 
 
 def is_usable(record: Record) -> bool:
-    """Tell whether a record may be evidence: not if it is untrusted or superseded."""
+    """Return whether a record may be evidence: not if it is untrusted or superseded."""
     return record.origin != "untrusted" and record.status != "superseded"
 
 

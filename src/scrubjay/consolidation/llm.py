@@ -85,19 +85,19 @@ def verify_answer(items: object, texts: Sequence[str]) -> VerifiedAnswer:
     """
     if not isinstance(items, list):
         raise ValueError(f"a JSON {type(items).__name__} is no list")
-    found = VerifiedAnswer()
-    own: dict[int, list[dict[str, Any]]] = {}
+    answer = VerifiedAnswer()
+    by_turn: dict[int, list[dict[str, Any]]] = {}
     for item in items:
-        if _formed(item, len(texts)) and len(own.setdefault(item["turn"], [])) < MAX_PROPOSED:
-            own[item["turn"]].append(item)
+        if _is_well_formed(item, len(texts)) and len(by_turn.setdefault(item["turn"], [])) < MAX_PROPOSED:
+            by_turn[item["turn"]].append(item)
         else:
-            found.refused += 1
-    for turn, proposals in own.items():
-        _of_turn(texts[turn], proposals, turn, found)
-    return found
+            answer.refused += 1
+    for turn, proposals in by_turn.items():
+        _verify_turn(texts[turn], proposals, turn, answer)
+    return answer
 
 
-def _formed(item: Any, turns: int) -> bool:
+def _is_well_formed(item: Any, turns: int) -> bool:
     if not isinstance(item, dict):
         return False
     turn, kind = item.get("turn"), item.get("kind")
@@ -112,26 +112,26 @@ def _formed(item: Any, turns: int) -> bool:
     )
 
 
-def _of_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, found: VerifiedAnswer) -> None:
+def _verify_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, answer: VerifiedAnswer) -> None:
     plain = own_prose(text)
     sequence = read_words(plain, len(plain))
     limit = earnest_end(plain, frozenset(sequence.words))
     known = [TextSpan(one.start, one.end) for one in extract_facts(text)]
     statements: list[Statement] = []
     for item in proposals:
-        span = _own_span(text, plain, item)
+        span = _supported_span(text, plain, item)
         if span is None or span.end > limit or not _is_earnest(plain, sequence, span):
-            found.refused += 1
+            answer.refused += 1
         elif any(span.start < other.end and other.start < span.end for other in known):
-            found.known += 1
+            answer.known += 1
         else:
             known.append(span)
             statements.append(_statement(text, span, item["kind"]))
     if statements:
-        found.kept[turn] = sorted(statements, key=lambda one: one.start)
+        answer.kept[turn] = sorted(statements, key=lambda one: one.start)
 
 
-def _own_span(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
+def _supported_span(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
     for quote in find_quotes(item["quote"], text):
         found = supporting_span(item["statement"], text[: len(plain)], within=quote)
         if (
@@ -165,10 +165,10 @@ def _is_own_text(text: str, plain: str, span: TextSpan) -> bool:
 def _is_earnest(plain: str, sequence: WordSequence, span: TextSpan) -> bool:
     if is_temporary(plain, *span):
         return False
-    over = False
+    is_past_span = False
     for first, last, question in sentence_ranges(sequence):
         start, end = sequence.starts[first], sequence.ends[last - 1]
-        if over:
+        if is_past_span:
             return not is_retraction(plain, start, end)
         if start < span.end and span.start < end:
             words = sequence.words[first:last]
@@ -177,7 +177,7 @@ def _is_earnest(plain: str, sequence: WordSequence, span: TextSpan) -> bool:
                 return False
             if is_unreal(plain, start, end, words) or is_hearsay(plain, start, end, words):
                 return False
-            over = span.end <= end
+            is_past_span = span.end <= end
     return True
 
 
@@ -367,10 +367,10 @@ def _unread_turns(ctx: RunContext) -> Iterator[Record]:
     pages = ctx.pages(RecordFilter(tiers=("observation",)))
     own = (turn for turn in pages if is_own_turn(turn) and len(turn.content) >= MIN_CHARACTERS)
     while page := list(islice(own, MEMORY_PAGE)):
-        yield from _without_read(ctx, page)
+        yield from _unread_among(ctx, page)
 
 
-def _without_read(ctx: RunContext, turns: Sequence[Record]) -> list[Record]:
+def _unread_among(ctx: RunContext, turns: Sequence[Record]) -> list[Record]:
     """Return the turns that were not read since they were last written."""
     read_at: dict[str, int] = {}
     with ctx.reader() as reader:

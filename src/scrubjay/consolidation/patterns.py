@@ -120,7 +120,7 @@ def repeated_sequences(
     sequences = {}
     for pair in seeds[:MAX_SEEDS]:
         latest = sorted(pairs[pair], key=lambda session: (order[session], session))[-MAX_SESSIONS:]
-        sequence = _extended(pair, {session: pairs[pair][session] for session in latest}, steps, least)
+        sequence = _extend_sequence(pair, {session: pairs[pair][session] for session in latest}, steps, least)
         if len(sequence.names) >= MIN_STEPS:
             sequences[sequence.names] = sequence
     distinct: list[RepeatedSteps] = []
@@ -130,7 +130,7 @@ def repeated_sequences(
     return tuple(distinct)
 
 
-def _extended(
+def _extend_sequence(
     names: tuple[str, ...], found: _Occurrences, steps: Mapping[str, Sequence[str]], least: int
 ) -> RepeatedSteps:
     while len(names) < MAX_STEPS:
@@ -142,14 +142,17 @@ def _extended(
                 for index in range(last + 1, min(last + MAX_GAP + 2, len(own))):
                     if own[index] not in names:
                         longer[own[index]].setdefault(session, []).append((*occurrence, index))
-        best = min(longer, key=lambda name: (-len(longer[name]), _gap(longer[name]), name), default=None)
+        best = min(longer, key=lambda name: (-len(longer[name]), _mean_gap(longer[name]), name), default=None)
         if best is None or len(longer[best]) < max(least, math.ceil(len(found) / 2)):
             break
-        names, found = (*names, best), {session: _tightest(own) for session, own in longer[best].items()}
+        names, found = (
+            (*names, best),
+            {session: _tightest(own) for session, own in longer[best].items()},
+        )
     return RepeatedSteps(names, {session: min(occurrences) for session, occurrences in found.items()})
 
 
-def _gap(found: _Occurrences) -> float:
+def _mean_gap(found: _Occurrences) -> float:
     """Return the mean distance of the last step from the one before it: of two steps, the nearer is next."""
     return sum(min(one[-1] - one[-2] for one in own) for own in found.values()) / len(found)
 
@@ -193,14 +196,14 @@ def promote_procedures(
             found.append((key, one, occurrence))
     del turns
     ids = {order[-1] for _, _, occurrence in found for own in occurrence.values() for _, order, _ in own}
-    shown: dict[str, Record] = {}
+    records: dict[str, Record] = {}
     requests: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in read({session for _, _, occurrence in found for session in occurrence}) if found else ():
         if record.id in ids:
-            shown[record.id] = record
+            records[record.id] = record
         if record.session is not None and is_spoken(record) and is_usable(record):
             requests[record.key, record.session].append(record)
-    procedures = [_procedure(key, one, occurrence, shown, requests) for key, one, occurrence in found]
+    procedures = [_procedure(key, one, occurrence, records, requests) for key, one, occurrence in found]
     promoted = [one for one in procedures if one is not None]
     promoted.sort(key=lambda one: (len(one.evidence), one.text))
     by_title = {(one.key, one.project or "", one.title): one for one in promoted}  # that of most evidence
@@ -211,7 +214,7 @@ def _procedure(
     key: str,
     sequence: RepeatedSteps,
     steps: Mapping[str, list[_Step]],
-    shown: Mapping[str, Record],
+    records: Mapping[str, Record],
     requests: Mapping[tuple[str, str], list[Record]],
 ) -> PromotedMemory | None:
     """Quote the steps of the newest session; None unless the requests share words."""
@@ -221,7 +224,7 @@ def _procedure(
         if earlier:
             request[session] = max(earlier, key=chronological_key)
     ids = {order[-1] for session in request for _, order, _ in steps[session]}
-    if len(request) < 2 or not ids <= shown.keys():  # deleted meanwhile
+    if len(request) < 2 or not ids <= records.keys():  # deleted meanwhile
         return None
     newest = max(request, key=lambda session: (steps[session][0][1], session))
     trigger = shared_words([one.content for one in request.values()], request[newest].content)
@@ -231,8 +234,8 @@ def _procedure(
     title = f"{trigger}: {', '.join(programs)}"
     lines = [title, f"When: {trigger}"]
     for number, (_, order, index) in enumerate(steps[newest], 1):
-        lines.append(f"{number}. {' '.join(extract_steps(shown[order[-1]].content)[index].text.split())}")
-    evidence = {one: shown[one] for one in ids} | {one.id: one for one in request.values()}
+        lines.append(f"{number}. {' '.join(extract_steps(records[order[-1]].content)[index].text.split())}")
+    evidence = {one: records[one] for one in ids} | {one.id: one for one in request.values()}
     return promoted_memory(
         "procedural", "\n".join(lines), title, list(evidence.values()), request[newest].event
     )
@@ -351,14 +354,14 @@ def _clusters(
         ):
             continue
         indexes = [index for index in theme.records if free[index]]
-        members = _coherent(rows, total, indexes) if len(indexes) >= MIN_CRYSTAL_DIGESTS else []
+        members = _coherent_members(rows, total, indexes) if len(indexes) >= MIN_CRYSTAL_DIGESTS else []
         sources = {source_key(records[index]) for index in members}
         if len(members) >= MIN_CRYSTAL_DIGESTS and len(sources) >= MIN_CRYSTAL_SOURCES:
             free[members] = False
             yield theme, members
 
 
-def _coherent(rows: NDArray[np.float64], total: NDArray[np.float64], indexes: list[int]) -> list[int]:
+def _coherent_members(rows: NDArray[np.float64], total: NDArray[np.float64], indexes: list[int]) -> list[int]:
     """Return the rows that are nearer to the others' centroid than to that of all the rest, if they are on average.
 
     ``rows`` are those of all records, (n, d), ``total`` is their sum.
@@ -468,7 +471,7 @@ def _insight(
         common = len(where & sources[other.entity])
         if other.name != theme.name and common >= max(2, TOGETHER_SHARE * len(where)):
             beside.append((-common, -other.information, other.entity, other.name))
-    named = _listed([f"{name} ({-common})" for common, _, _, name in sorted(beside)[:2]])
+    named = _join_names([f"{name} ({-common})" for common, _, _, name in sorted(beside)[:2]])
     text = (
         f"{theme.name} came up in {_count_sources(where)} from {_day(occurred_at(own[0]))} to "
         f"{_day(max(map(occurred_at, own)))}{f', most often with {named}' if named else ''}."
@@ -484,10 +487,10 @@ def _count_sources(sources: Iterable[str]) -> str:
     """
     kinds = Counter(one.partition(" ")[0] for one in sources)
     named = [(kinds[kind], kind) for kind in ("session", "document", "day") if kinds[kind]]
-    return _listed([f"{count} {kind}{'s' if count > 1 else ''}" for count, kind in named])
+    return _join_names([f"{count} {kind}{'s' if count > 1 else ''}" for count, kind in named])
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _join_names(parts: Sequence[str]) -> str:
     return " and ".join((", ".join(parts[:-1]), parts[-1])) if len(parts) > 1 else "".join(parts)
 
 

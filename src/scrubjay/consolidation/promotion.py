@@ -83,7 +83,7 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
     return corroborate_facts(_observations(ctx), read, known, evidence)
 
 
-_TOUCHES: Final = frozenset(("changed", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS))
+_PERSON_EVENTS: Final = frozenset(("changed", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS))
 """Events by which a person changes or judges a memory."""
 
 
@@ -109,16 +109,16 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
         for edge in reader.edges(stored, ["derived_from"]):
             evidence[edge.src].append(edge.dst)
         sources = reader.get(sorted(set(chain.from_iterable(evidence.values()))))
-        touched = {
+        judged = {
             event.memory
             for event in reader.events(stored, limit=ALL_EVENTS)
-            if event.op in _TOUCHES and event.run is None and event.other is None
+            if event.op in _PERSON_EVENTS and event.run is None and event.other is None
         }
     # One whose sources were archived stays, as the sources do.
     outdated = [
         StaleDigest(facet, ())
         for facet, own in evidence.items()
-        if facet not in touched
+        if facet not in judged
         and all(source in sources and sources[source].status == "active" for source in own)
     ]
     return found, outdated

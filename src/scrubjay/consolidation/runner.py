@@ -46,10 +46,7 @@ from scrubjay.consolidation.promotion import (
     promotion_writes,
     support_changes,
 )
-from scrubjay.ingest.deletion import (
-    ALL_EVENTS,
-    STATUS_BATCH,
-)
+from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH
 from scrubjay.ingest.embedder import embed_memories
 from scrubjay.models.dates import DAY, now_micros
 from scrubjay.models.ids import tombstone_hashes

@@ -61,7 +61,7 @@ _NESTED: Final = {
 }
 """Subcommands that have subcommands."""
 _READ_ONLY_COMMANDS: Final = frozenset(
-    (
+    [
         "git status",
         "git diff",
         "git log",
@@ -70,7 +70,7 @@ _READ_ONLY_COMMANDS: Final = frozenset(
         "docker ps",
         "docker images",
         "kubectl get",
-    )
+    ]
 )
 _PREFIXES: Final = (
     "sudo", "time", "nohup", "uv run", "poetry run", "pipenv run", "pdm run", "hatch run", "bundle exec", "npx", "bunx",

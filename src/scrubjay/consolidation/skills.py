@@ -127,26 +127,26 @@ def find_skills(sessions: Iterable[WorkSession]) -> tuple[Skill, ...]:
 
 
 def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Skill | None:
-    asked: dict[str, Request] = {}
+    requests: dict[str, Request] = {}
     for session, (one, places) in occurrences.items():
         begin = one.steps[places[0]][0]
         earlier = [each for each in one.requests if each.position < begin and request_words(each.text)]
         if earlier:
-            asked[session] = earlier[-1]
-    if not asked:
+            requests[session] = earlier[-1]
+    if not requests:
         return None
-    newest_first = sorted(asked, key=lambda session: (asked[session].date, session), reverse=True)
-    texts = [asked[session].text for session in newest_first]
+    newest_first = sorted(requests, key=lambda session: (requests[session].date, session), reverse=True)
+    texts = [requests[session].text for session in newest_first]
     trigger = [word for word in shared_words(texts, texts[0]).split() if word not in function_words()]
     stems = {stem_word(word, "en") for word in trigger}
     alike: dict[str, str] = {}  # a conversation to its session, the latest
     for session in newest_first:
-        if not stems.isdisjoint(stem_word(word, "en") for word in request_words(asked[session].text)):
+        if not stems.isdisjoint(stem_word(word, "en") for word in request_words(requests[session].text)):
             alike.setdefault(occurrences[session][0].conversation, session)
     if len(alike) < MIN_SKILL_SESSIONS:
         return None
     runs = [
-        [_whole(occurrences[session][0].steps[place][1]) for place in occurrences[session][1]]
+        [_full_command(occurrences[session][0].steps[place][1]) for place in occurrences[session][1]]
         for session in alike.values()
     ]
     steps = []
@@ -159,13 +159,13 @@ def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Sk
         occurrences[newest_first[0]][0].project,
         tuple(steps),
         tuple(
-            SkillEvidence(session, asked[session].date, asked[session].text)
+            SkillEvidence(session, requests[session].date, requests[session].text)
             for session in reversed(alike.values())
         ),
     )
 
 
-def _whole(step: CommandStep) -> str:
+def _full_command(step: CommandStep) -> str:
     return f"{step.folder} && {step.text}" if step.folder else step.text
 
 
@@ -207,7 +207,7 @@ def skill_markdown(skill: Skill) -> str:
         "",
         "## When",
         "",
-        f'When asked, as on {newest.date or "an unknown date"}: "{_quoted(newest.request)}"',
+        f'When asked, as on {newest.date or "an unknown date"}: "{_request_excerpt(newest.request)}"',
         "",
         "## Steps",
         "",
@@ -215,11 +215,11 @@ def skill_markdown(skill: Skill) -> str:
         "",
     ]
     for number, step in enumerate(skill.steps, 1):
-        lines.append(f"{number}. {_code(step.command)}")
-        lines += [f"   - elsewhere {_code(variant)}" for variant in step.variants]
+        lines.append(f"{number}. {_inline_code(step.command)}")
+        lines += [f"   - elsewhere {_inline_code(variant)}" for variant in step.variants]
     lines += ["", "## Evidence", ""]
     lines += [
-        f'- {one.date or "no date"}, session {one.session}: "{_quoted(one.request)}"'
+        f'- {one.date or "no date"}, session {one.session}: "{_request_excerpt(one.request)}"'
         for one in skill.sessions
     ]
     text = "\n".join([*lines, "", ""])
@@ -237,19 +237,19 @@ def _digest(text: str) -> str:
 
 
 def _description(skill: Skill) -> str:
-    done = f"Steps done alike in {len(skill.sessions)} sessions."
-    asked = dict.fromkeys(_quoted(one.request) for one in reversed(skill.sessions))
+    evidence = f"Steps done alike in {len(skill.sessions)} sessions."
+    asked = dict.fromkeys(_request_excerpt(one.request) for one in reversed(skill.sessions))
     examples = [f'"{one}"' for one in asked if "<" not in one][:MAX_EXAMPLES]  # a tag is not allowed here
-    return f"Use when asked: {', '.join(examples)}. {done}" if examples else done
+    return f"Use when asked: {', '.join(examples)}. {evidence}" if examples else evidence
 
 
-def _quoted(request: str) -> str:
+def _request_excerpt(request: str) -> str:
     """Return the beginning of a request on one line."""
     text = " ".join(request.split())
     return text if len(text) <= MAX_REQUEST else f"{text[:MAX_REQUEST]}…"
 
 
-def _code(command: str) -> str:
+def _inline_code(command: str) -> str:
     """Return a command as inline code, whatever backticks it has."""
     runs = re.findall(r"`+", command)
     fence = "`" * (max(map(len, runs), default=0) + 1)
@@ -263,7 +263,7 @@ SHELL_TOOLS: Final = frozenset(
 """Names under which agents offer a shell."""
 MAX_LINE: Final = 1_000_000
 """Bytes of a line that is read; a longer one holds a result."""
-_NEEDLES: Final = (b"command", b"cmd", b"is_error", b"isError", b"function_call_output")
+_CALL_MARKS: Final = (b"command", b"cmd", b"is_error", b"isError", b"function_call_output")
 _EXIT: Final = re.compile(r"(?:\"exit_code\":\s*|Process exited with code |Exit code: )-?[1-9]")
 """Beginnings of Codex's results of a failed command."""
 
@@ -289,16 +289,16 @@ def shell_calls(path: Path) -> list[ShellCall]:
     failed: set[str] = set()
     with path.open("rb") as log:
         for number, line in enumerate(log, 1):
-            if len(line) > MAX_LINE or not any(needle in line for needle in _NEEDLES):
+            if len(line) > MAX_LINE or not any(needle in line for needle in _CALL_MARKS):
                 continue
             try:
                 record = json.loads(line)
             except (ValueError, RecursionError):  # the importer reports lines that are broken
                 continue
-            for found in _objects(record):
-                if _failed(found):
+            for found in _json_objects(record):
+                if _is_failure(found):
                     failed.add(_call_id(found))
-                if command := _command(found):
+                if command := _shell_command(found):
                     calls.setdefault(_call_id(found) or f"{number}", ShellCall(number, command))
     return [call for name, call in calls.items() if name not in failed]
 
@@ -308,7 +308,7 @@ def _call_id(found: dict[str, Any]) -> str:
     return next((name for name in names if isinstance(name, str)), "")
 
 
-def _failed(found: dict[str, Any]) -> bool:
+def _is_failure(found: dict[str, Any]) -> bool:
     """Return whether an object is the result of a failed call, or a call that says so itself."""
     if found.get("is_error") is True or found.get("isError") is True:
         return True
@@ -320,18 +320,18 @@ def _failed(found: dict[str, Any]) -> bool:
     return "args" in found and found.get("status") in ("error", "cancelled")
 
 
-def _objects(value: Any) -> Iterator[dict[str, Any]]:
-    waiting = [value]
-    while waiting:
-        one = waiting.pop()
+def _json_objects(value: Any) -> Iterator[dict[str, Any]]:
+    pending = [value]
+    while pending:
+        one = pending.pop()
         if isinstance(one, dict):
             yield one
-            waiting += reversed(list(one.values()))
+            pending += reversed(list(one.values()))
         elif isinstance(one, list):
-            waiting += reversed(one)
+            pending += reversed(one)
 
 
-def _command(call: dict[str, Any]) -> str:
+def _shell_command(call: dict[str, Any]) -> str:
     """Return the command of a call of a shell; an empty string for anything else."""
     if call.get("name") not in SHELL_TOOLS:
         return ""
