@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from scrubjay.storage.changes import QuantizedVectors
 
 MIN_WORDS: Final = 8
-"""Words from which a memory has a topic."""
+"""Least words of a memory with a topic."""
 LONG_TEXT: Final = 200
-"""Characters of a text with words enough."""
+"""Characters of a text that has enough words."""
 CHARACTERS_PER_WORD: Final = 2
 """Characters of a word in a script without spaces, on average."""
 WORD_WEIGHT: Final = 0.7
@@ -66,7 +66,7 @@ Matrix = NDArray[np.float32]
 
 
 def has_enough_words(record: Record) -> bool:
-    """Tell whether a memory has words enough to have a topic.
+    """Return whether a memory has enough words to have a topic.
 
     >>> from scrubjay.models.records import Record
     >>> texts = ("yes, thanks", "好的👍")
@@ -167,10 +167,10 @@ class TermMatrix:
         index = np.full(self.size, -1, dtype=np.intp)
         index[list(rows)] = np.arange(len(rows))
         mask = index[self.rows] >= 0
-        moved = index[self.rows[mask]]
-        order = np.argsort(moved, kind="stable")
+        new_rows = index[self.rows[mask]]
+        order = np.argsort(new_rows, kind="stable")
         return TermMatrix(
-            self.words, moved[order], self.terms[mask][order], self.counts[mask][order], len(rows)
+            self.words, new_rows[order], self.terms[mask][order], self.counts[mask][order], len(rows)
         )
 
 
@@ -184,14 +184,14 @@ def term_matrix(counted: Iterable[Mapping[str, int]]) -> TermMatrix:
         terms += map(places.__getitem__, bag)
         counts += bag.values()
     words = sorted(places)
-    moved = np.empty(len(words), dtype=np.intp)
-    moved[np.fromiter(map(places.__getitem__, words), dtype=np.intp, count=len(words))] = np.arange(
+    sorted_places = np.empty(len(words), dtype=np.intp)
+    sorted_places[np.fromiter(map(places.__getitem__, words), dtype=np.intp, count=len(words))] = np.arange(
         len(words)
     )
     return TermMatrix(
         tuple(words),
         np.repeat(np.arange(len(sizes)), sizes),
-        moved[np.array(terms, dtype=np.intp)],
+        sorted_places[np.array(terms, dtype=np.intp)],
         np.array(counts, dtype=np.float32),
         len(sizes),
     )
@@ -407,7 +407,7 @@ def cluster_rows(rows: Matrix) -> Clusters:
     similarity = present @ present.T  # of one array with itself: half the work
     graph = _neighbour_graph(similarity)
     merges = average_linkage(similarity)
-    fine, coarse = _cuts(merges, graph)
+    fine, coarse = _best_cuts(merges, graph)
     least = min_topic_size(len(points))
     groups = [group for group in clusters_after(merges[:fine], len(points)) if len(group) >= least]
     groups.sort(key=lambda group: (-len(group), group))
@@ -445,7 +445,7 @@ def _neighbour_graph(similarity: Matrix) -> list[dict[int, float]]:
     return edges
 
 
-def _cuts(merges: Sequence[ClusterMerge], graph: list[dict[int, float]]) -> tuple[int, int]:
+def _best_cuts(merges: Sequence[ClusterMerge], graph: list[dict[int, float]]) -> tuple[int, int]:
     """Return the numbers of merges with the greatest modularity, for topics and for themes."""
     degree = [math.fsum(edges.values()) for edges in graph]
     total = math.fsum(degree)

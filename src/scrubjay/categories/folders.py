@@ -70,10 +70,10 @@ class FolderNode:
     overview: str
 
 
-def folder_nodes(spots: Sequence[PassageLocation]) -> tuple[FolderNode, ...]:
+def folder_nodes(locations: Sequence[PassageLocation]) -> tuple[FolderNode, ...]:
     """Return the categories of some locations, parents before children, siblings by name.
 
-    ``spots`` are the passages of one key, in any order.
+    ``locations`` are the passages of one key, in any order.
 
     >>> found = folder_nodes([PassageLocation(f"m{n}", "notes", f"garden/{n}.md", title=f"Bed {n}") for n in range(2)])
     >>> [(node.name, node.parent, node.members) for node in found]
@@ -81,39 +81,39 @@ def folder_nodes(spots: Sequence[PassageLocation]) -> tuple[FolderNode, ...]:
     """
     documents: defaultdict[Trail, set[str]] = defaultdict(set)
     passages: Counter[Trail] = Counter()
-    trails = {spot.id: _trails(spot) for spot in spots}
-    for spot in spots:
-        above, inside = trails[spot.id]
+    trails = {location.id: _trails(location) for location in locations}
+    for location in locations:
+        above, inside = trails[location.id]
         for trail in above:
-            documents[trail].add(spot.path)
+            documents[trail].add(location.path)
         passages.update(inside)
     folders = {trail for trail, below in documents.items() if len(below) >= MIN_DOCUMENTS}
     for trail in [trail for trail, count in passages.items() if count >= MIN_PASSAGES]:
         folders |= {trail[:depth] for depth in range(1, len(trail) + 1)}
     members: defaultdict[Trail, list[PassageLocation]] = defaultdict(list)
-    for spot in sorted(spots, key=lambda one: one.id):
-        above, inside = trails[spot.id]
+    for location in sorted(locations, key=lambda one: one.id):
+        above, inside = trails[location.id]
         deepest = next((trail for trail in reversed([*above, *inside]) if trail in folders), None)
         if deepest is not None:
-            members[deepest].append(spot)
+            members[deepest].append(location)
     below: defaultdict[Trail, list[str]] = defaultdict(list)
     for trail in sorted(folders):
         below[trail[:-1]].append(trail[-1])
     nodes = []
     for trail in sorted(folders):
-        names = dict.fromkeys([*below[trail], *(spot.title for spot in members[trail])])
+        names = dict.fromkeys([*below[trail], *(location.title for location in members[trail])])
         titles = [name for name in names if name and name.casefold() != trail[-1].casefold()]
         abstract, overview = list_titles(trail[-1], titles), list_titles(trail[-1], titles, L1_TOKENS)
-        ids = tuple(spot.id for spot in members[trail])
+        ids = tuple(location.id for location in members[trail])
         nodes.append(FolderNode(trail, trail[-1], trail[:-1] or None, ids, abstract, overview))
     return tuple(nodes)
 
 
-def _trails(spot: PassageLocation) -> tuple[list[Trail], list[Trail]]:
-    *folders, file = (part for part in spot.path.split("/") if part)
-    base = (spot.source, *folders)
-    headings = tuple(" ".join(heading.split()) for heading in spot.headings)
-    if headings and headings[0].casefold() == " ".join(spot.document.split()).casefold():
+def _trails(location: PassageLocation) -> tuple[list[Trail], list[Trail]]:
+    *folders, file = (part for part in location.path.split("/") if part)
+    base = (location.source, *folders)
+    headings = tuple(" ".join(heading.split()) for heading in location.headings)
+    if headings and headings[0].casefold() == " ".join(location.document.split()).casefold():
         headings = headings[1:]
     inner = [(*base, file, *headings[:depth]) for depth in range(len(headings) + 1)]
     return [base[:depth] for depth in range(1, len(base) + 1)], inner
@@ -155,10 +155,10 @@ def folder_changes(
     documents = note_documents(reader.documents(source.id))
     stored = {c.id: c for c in reader.categories() if c.kind == "path"}
     own = _FolderUpdater(secret, source.key, source, stored)
-    paths = changed if changed is not None and _steady(own, documents, changed) else None
+    paths = changed if changed is not None and _keeps_folders(own, documents, changed) else None
     read = documents if paths is None else set(paths) & set(documents)
     by_key = _passages_by_key(reader, source, read, passages or {})
-    others = {*by_key, *_keys(secret, source, stored)} - {source.key}
+    others = {*by_key, *_tree_keys(secret, source, stored)} - {source.key}
     if paths is not None and others:  # a document that changes its key leaves one tree for another
         paths, by_key = None, _passages_by_key(reader, source, documents, {})
     every = {source.key, *others, *by_key}
@@ -173,23 +173,23 @@ def remove_folders(store: Store, scope: Scope, source: Source) -> None:
     secret = store.secret(scope)
     with store.reader(scope) as reader:
         stored = {c.id: c for c in reader.categories() if c.kind == "path"}
-    gone = [
+    drops = [
         DropCategory(identity)
-        for key in _keys(secret, source, stored)
-        for identity in _FolderUpdater(secret, key, source, stored).gone(set(), None)
+        for key in _tree_keys(secret, source, stored)
+        for identity in _FolderUpdater(secret, key, source, stored).obsolete_ids(set(), None)
     ]
-    if gone:
-        store.write(scope, gone)
+    if drops:
+        store.write(scope, drops)
 
 
-def _keys(secret: bytes, source: Source, stored: Mapping[str, Category]) -> set[str]:
+def _tree_keys(secret: bytes, source: Source, stored: Mapping[str, Category]) -> set[str]:
     """Return the keys with a tree of this source."""
     keys = {category.key for category in stored.values()}
     return {key for key in keys if _FolderUpdater(secret, key, source, stored).exists(())}
 
 
-def _steady(updater: _FolderUpdater, documents: Iterable[str], changed: Sequence[str]) -> bool:
-    """Tell whether every folder above the changed documents is a category exactly if it holds enough documents."""
+def _keeps_folders(updater: _FolderUpdater, documents: Iterable[str], changed: Sequence[str]) -> bool:
+    """Return whether every folder above the changed documents is a category exactly if it holds enough documents."""
     below: Counter[tuple[str, ...]] = Counter()
     for path in documents:
         folders = tuple(path.split("/")[:-1])
@@ -221,7 +221,7 @@ class _FolderUpdater:
         return category_id(self._secret, (self._key, "path", "\x1f".join((self._source.id, *trail[1:]))))
 
     def exists(self, folders: Sequence[str]) -> bool:
-        """Tell whether a folder, given from the root downwards, is a category."""
+        """Return whether a folder, given from the root downwards, is a category."""
         return self.id_of((self._root, *folders)) in self._stored
 
     def changes(
@@ -233,14 +233,14 @@ class _FolderUpdater:
         changed: Sequence[str] | None,
     ) -> list[Change]:
         """Return the changes of categories and members, of all documents or of the changed ones."""
-        spots = [
+        locations = [
             PassageLocation(
                 record.id, self._root, path, documents[path].title, record.heading_path, record.title
             )
             for path, records in passages.items()
             for record in records
         ]
-        nodes = folder_nodes(spots if changed is None else [*spots, *self._stand_ins(passages)])
+        nodes = folder_nodes(locations if changed is None else [*locations, *self._placeholders(passages)])
         puts: list[Change] = []
         ids: set[str] = set()
         for node in nodes:
@@ -255,10 +255,10 @@ class _FolderUpdater:
         homes = {
             member: self.id_of(node.trail) for node in nodes for member in node.members if member in records
         }
-        gone = [DropCategory(category) for category in self.gone(ids, changed)]
-        return [*puts, *self._member_changes(reader, records, homes, at), *gone]
+        drops = [DropCategory(category) for category in self.obsolete_ids(ids, changed)]
+        return [*puts, *self._member_changes(reader, records, homes, at), *drops]
 
-    def _stand_ins(self, passages: Iterable[str]) -> list[PassageLocation]:
+    def _placeholders(self, passages: Iterable[str]) -> list[PassageLocation]:
         """Return locations that make each existing folder above the changed documents a category."""
         found = []
         for path in passages:
@@ -297,7 +297,7 @@ class _FolderUpdater:
         puts = [PutEdges(tuple(edges[n : n + EDGE_BATCH])) for n in range(0, len(edges), EDGE_BATCH)]
         return [*drops, *puts]
 
-    def gone(self, ids: Set[str], changed: Sequence[str] | None) -> list[str]:
+    def obsolete_ids(self, ids: Set[str], changed: Sequence[str] | None) -> list[str]:
         """Return this source's stored categories that are not among some, below its root or the changed documents."""
         children: dict[str, list[str]] = defaultdict(list)
         for category in self._stored.values():

@@ -54,7 +54,7 @@ PARTICLES: Final = frozenset(
 """Mostly grammatical characters; a bigram with one is no name."""
 
 _SPELLED_WORD = re.compile(r"[^\W\d_](?>(?:[^\W_]|['’-](?=[^\W_]))*)(?:\.js|\+\+|#)?")
-_EDGES = ".,;:!?…()[]{}\"'“”‘’«»*_"
+_EDGE_MARKS = ".,;:!?…()[]{}\"'“”‘’«»*_"
 """Punctuation around a word; anything else makes it part of an address, a path, a call or a tag."""
 _CODE = re.compile(
     r"[a-z]{3,}[A-Z][a-z]|[a-z]+\d+-|[^\n-]*+-[^\n-]*+-|[^\n\d]*+\d.*[a-z]\d|.*\d{3}|.*['’][a-z]"
@@ -62,8 +62,8 @@ _CODE = re.compile(
 """Identifiers, slugs and hashes; and "can't", which names nothing either."""
 _NEXT, _LAST = re.compile(r"[ \-]\w+"), re.compile(r"(?<!\w)\w++[ \-]\Z")
 _NEXT_LETTER, _LAST_LETTER = re.compile(r"\w"), re.compile(r"\w\Z")
-_JOINTS = frozenset(" -")
-_ENDS = frozenset(".!?:;…。！？।؟۔｡：；")
+_WORD_JOINERS = frozenset(" -")
+_END_MARKS = frozenset(".!?:;…。！？।؟۔｡：；")
 _SENTENCE = re.compile(r"[.!?…](?=\s+[^\sa-z])|[。！？।؟۔｡]|;(?= )|\n")
 _TITLE_WORD = re.compile(r"[^\W_]+(?:['’.\-][^\W_]+)*")
 _MARK = re.compile(r"\[\[|\]\]|\*\*|`|&\w+;|(?<!\w)_|_(?!\w)")
@@ -95,7 +95,9 @@ def topic_spelling(central: Sequence[TopicMember], weights: Mapping[str, float])
     runs = not normalize_typography(text).isascii() and has_unspaced(text)
     common = function_words("en") | function_words(language)
     spelled: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    uses_of_terms = chain(_in_words(text, weights), _in_runs(texts, weights, language) if runs else ())
+    uses_of_terms = chain(
+        _spaced_spellings(text, weights), _run_spellings(texts, weights, language) if runs else ()
+    )
     for word, term, uses in uses_of_terms:
         if term not in common:
             spelled[term][word] += uses
@@ -109,19 +111,19 @@ def topic_spelling(central: Sequence[TopicMember], weights: Mapping[str, float])
     )
 
 
-def _in_words(text: str, weights: Mapping[str, float]) -> Iterator[tuple[str, str, int]]:
+def _spaced_spellings(text: str, weights: Mapping[str, float]) -> Iterator[tuple[str, str, int]]:
     """Yield each word that is a term, the term and the number of uses."""
     pieces = Counter(text.split())
     several = len(pieces) > MANY_DISTINCT
     for piece, uses in pieces.items():
         if uses > several:
-            word = piece.strip(_EDGES)
+            word = piece.strip(_EDGE_MARKS)
             term = word.casefold()
             if term in weights and _SPELLED_WORD.fullmatch(word) and not piece.endswith("::"):
                 yield word, term, uses
 
 
-def _in_runs(
+def _run_spellings(
     texts: Sequence[str], weights: Mapping[str, float], language: str
 ) -> Iterator[tuple[str, str, int]]:
     for text in texts:
@@ -131,7 +133,7 @@ def _in_runs(
 
 
 def can_be_name(word: str) -> bool:
-    """Tell whether a word can be a name: no hash or slug; of two letters only an acronym."""
+    """Return whether a word can be a name: no hash or slug; of two letters only an acronym."""
     if len(word) > MAX_WORD_CHARACTERS or not any(letter.isalpha() for letter in word):
         return False
     if word.isascii():
@@ -177,7 +179,7 @@ def _distinctive_words(spelling: TopicSpelling, plain: Collection[str]) -> Itera
     for term, spelled in spelling.spellings.items():
         if term in plain or term in used or not can_be_name(spelled):
             continue
-        word = _extended(spelled, spelling)
+        word = _extend_name(spelled, spelling)
         forms = {*index_terms(word).counts, term}
         if used.isdisjoint(forms) and not any(word.casefold() in one.casefold() for one in chosen):
             used |= forms
@@ -187,19 +189,19 @@ def _distinctive_words(spelling: TopicSpelling, plain: Collection[str]) -> Itera
             return
 
 
-def _extended(word: str, spelling: TopicSpelling) -> str:
+def _extend_name(word: str, spelling: TopicSpelling) -> str:
     """Extend a word with the distinctive words that nearly always stand beside it."""
     runs, text = spelling.runs and has_unspaced(word), spelling.text
     next_one, last_one = (_NEXT_LETTER, _LAST_LETTER) if runs else (_NEXT, _LAST)
     while len(word) <= MAX_WORD_CHARACTERS:
         beside: Counter[tuple[bool, str]] = Counter()
         uses = 0
-        for start, end in _uses(word, text, runs):
+        for start, end in _occurrences(word, text, runs):
             uses += 1
-            if runs or text[end : end + 1] in _JOINTS:
+            if runs or text[end : end + 1] in _WORD_JOINERS:
                 after = next_one.match(text, end)
                 beside[True, after[0] if after else ""] += 1
-            if runs or text[start - 1 : start] in _JOINTS:
+            if runs or text[start - 1 : start] in _WORD_JOINERS:
                 before = last_one.search(text, max(0, start - MAX_WORD_CHARACTERS), start)
                 beside[False, before[0] if before else ""] += 1
         after_word, part = max(beside, key=lambda one: (beside[one], one), default=(True, ""))
@@ -210,7 +212,7 @@ def _extended(word: str, spelling: TopicSpelling) -> str:
     return word
 
 
-def _uses(word: str, text: str, runs: bool) -> Iterator[tuple[int, int]]:
+def _occurrences(word: str, text: str, runs: bool) -> Iterator[tuple[int, int]]:
     start, uses = text.find(word), 0
     while start >= 0 and uses < MAX_USES:
         end = start + len(word)
@@ -241,10 +243,10 @@ def topic_summaries(
 def list_titles(name: str, titles: Iterable[str], tokens: int = L0_TOKENS) -> str:
     """Return a name followed by as many titles as fit; a name that is too long is cut."""
     words = name.split()
-    while _size(" ".join(words)) > tokens and len(words) > 1:
+    while _count_words(" ".join(words)) > tokens and len(words) > 1:
         words.pop()
     head = " ".join(words)
-    listed = _join_fitting(titles, tokens - _size(head))
+    listed = _join_fitting(titles, tokens - _count_words(head))
     return f"{head}: {listed}" if listed else head
 
 
@@ -301,9 +303,9 @@ def _sentences(member: TopicMember) -> list[str]:
 def _join_fitting(texts: Iterable[str], room: int) -> str:
     joined = ""
     for text in texts:
-        size = _size(text)
+        size = _count_words(text)
         if 0 < size <= room:
-            joined += (" " if joined[-1] in _ENDS else "; ") + text if joined else text
+            joined += (" " if joined[-1] in _END_MARKS else "; ") + text if joined else text
             room -= size
         if room < FULL_ROOM:
             break
@@ -311,5 +313,5 @@ def _join_fitting(texts: Iterable[str], room: int) -> str:
 
 
 @lru_cache(maxsize=4_096)
-def _size(text: str) -> int:
+def _count_words(text: str) -> int:
     return index_terms(text).length

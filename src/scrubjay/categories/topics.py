@@ -257,7 +257,7 @@ def count_memories(store: Store, scope: Scope, key: str) -> int:
 def are_topics_due(
     store: Store, scope: Scope, key: str, base: Embedder, written: int, *, patient: bool = True
 ) -> bool:
-    """Tell whether the topics of a key must be found anew.
+    """Return whether the topics of a key must be found anew.
 
     That is when its memories have doubled or halved since; without topics, when there are 16 memories and their number
     has passed a power of two.
@@ -285,7 +285,7 @@ def are_topics_due(
 def lack_finer_model(
     store: Store, scope: Scope, key: str, finer: Sequence[Embedder], *, none: bool = True
 ) -> bool:
-    """Tell whether the topics of a key were found without a finer model; return ``none`` if there are no topics.
+    """Return whether the topics of a key were found without a finer model; return ``none`` if there are no topics.
 
     The rule of an edge names the model. Later memories join by the base model, so one nearest member is enough.
     """
@@ -294,10 +294,10 @@ def lack_finer_model(
         if not topics:
             return none
         nearest = reader.edges(topics, ["belongs"], inward=True, limit=1)
-    return {edge.rule for edge in nearest}.isdisjoint(_rule(embedder.model.name) for embedder in finer)
+    return {edge.rule for edge in nearest}.isdisjoint(_edge_rule(embedder.model.name) for embedder in finer)
 
 
-def _rule(model: str) -> str:
+def _edge_rule(model: str) -> str:
     return f"topic, {model}" if model else "topic"
 
 
@@ -318,17 +318,17 @@ def organise_topics(
         sample = list(islice(_eligible_records(reader, key), SAMPLE_SIZE))
         stored = reader.edges([record.id for record in sample], ["belongs"]) if old else []
         topics: Sequence[Topic] = ()
-        rule = _rule("")
+        rule = _edge_rule("")
         if len(sample) >= MIN_MEMORIES:
             gathered = gather_members(reader, sample, base.model, [embedder.model for embedder in finer])
             topics = build_topics(
                 gathered.members,
                 gathered.vectors,
-                _known(old, stored),
+                _known_categories(old, stored),
                 finer=gathered.finer,
                 plain=COMMON_WORDS,
             )
-            rule = _rule(gathered.model)
+            rule = _edge_rule(gathered.model)
     categories = _categories(store.secret(scope), key, base.model.fingerprint, topics, at, built)
     edges = [
         Edge(member, "belongs", category.id, key, round(weight, WEIGHT_DIGITS), at, rule=rule)
@@ -344,11 +344,11 @@ def organise_topics(
         assigner = TopicAssigner(
             [category for _, category in with_members], [len(topic.members) for topic, _ in with_members]
         )
-        placed = {record.id for record in sample}
-        _reassign(store, scope, key, base, assigner, placed, every if old else set(), at)
-    gone = [category.id for category in old if category.id not in ids]
-    if gone:
-        store.write(scope, [DropCategory(category) for category in gone])
+        assigned = {record.id for record in sample}
+        _reassign(store, scope, key, base, assigner, assigned, every if old else set(), at)
+    obsolete = [category.id for category in old if category.id not in ids]
+    if obsolete:
+        store.write(scope, [DropCategory(category) for category in obsolete])
     return len(ids)
 
 
@@ -358,7 +358,7 @@ def _eligible_records(reader: Reader, key: str) -> Iterator[Record]:
             yield record
 
 
-def _known(old: Sequence[Category], stored: Sequence[Edge]) -> list[KnownCategory]:
+def _known_categories(old: Sequence[Category], stored: Sequence[Edge]) -> list[KnownCategory]:
     by_id = {category.id: category for category in old}
     members: dict[str, set[str]] = defaultdict(set)
     for edge in stored:
@@ -406,7 +406,7 @@ def _reassign(
     key: str,
     base: Embedder,
     assigner: TopicAssigner,
-    placed: Set[str],
+    assigned: Set[str],
     topics: Set[str],
     at: int,
 ) -> None:
@@ -417,7 +417,7 @@ def _reassign(
             if not page:
                 return
             after = page[-1].id
-            own = [r for r in page if r.key == key and r.id not in placed]
+            own = [r for r in page if r.key == key and r.id not in assigned]
             wanted = [r for r in own if r.status == "active" and has_enough_words(r)]
             codes = reader.vectors(base.model.fingerprint, [r.id for r in wanted])
             rows = mean_directions([codes.get(r.id) for r in wanted], base.model.dimensions)
@@ -428,9 +428,9 @@ def _reassign(
 
 
 def _membership_changes(topics: Set[str], stored: Sequence[Edge], edges: Sequence[Edge]) -> list[Change]:
-    was = {(e.src, e.dst): (e.weight, e.rule) for e in stored if e.dst in topics and e.origin == "found"}
+    before = {(e.src, e.dst): (e.weight, e.rule) for e in stored if e.dst in topics and e.origin == "found"}
     new = {(edge.src, edge.dst): edge for edge in edges}
-    gone = tuple((src, "belongs", dst) for src, dst in was if (src, dst) not in new)
-    fresh = tuple(edge for pair, edge in new.items() if was.get(pair) != (edge.weight, edge.rule))
-    changes: list[Change] = [DropEdges(gone)] if gone else []
+    obsolete = tuple((src, "belongs", dst) for src, dst in before if (src, dst) not in new)
+    fresh = tuple(edge for pair, edge in new.items() if before.get(pair) != (edge.weight, edge.rule))
+    changes: list[Change] = [DropEdges(obsolete)] if obsolete else []
     return [*changes, PutEdges(fresh)] if fresh else changes
