@@ -207,18 +207,18 @@ def name_owners(concepts: Iterable[Entity]) -> NameOwners:
                 loose.setdefault(pattern, concept.id)
             else:
                 written.setdefault(pattern, {}).setdefault(_SPELLINGS.get(case, name), concept.id)
-    _inflect(loose, written)
+    _add_other_numbers(loose, written)
     return NameOwners(loose, written)
 
 
-def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
+def _add_other_numbers(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
     """Add plurals and singulars where no name is spelled so."""
     for key, concept in list(loose.items()):
-        change = _change(key)
+        change = _number_change(key)
         if change is not None:
             loose.setdefault(f"{key[: -1 - change[0]]}{change[1]} ", concept)
     for key, spellings in list(written.items()):
-        change = _change(key)
+        change = _number_change(key)
         if change is not None:
             cut, end = change
             table = written.setdefault(f"{key[: -1 - cut]}{end} ", {})
@@ -230,7 +230,7 @@ def _inflect(loose: dict[str, str], written: dict[str, dict[str, str]]) -> None:
                 table.setdefault(spelling, concept)
 
 
-def _change(key: str) -> tuple[int, str] | None:
+def _number_change(key: str) -> tuple[int, str] | None:
     return number_ending(key[key.rfind(" ", 0, -1) + 1 : -1]) if key[-1] == " " else None
 
 
@@ -245,7 +245,7 @@ def _owner_of(written: dict[str, str], text: str, start: int, end: int) -> str:
         return written[_CODED]
     spelling = " ".join(text[start:end].split())
     concept = written.get(spelling, "") or (written.get(_CAPITAL, "") if text[start].isupper() else "")
-    if concept and spelling[1:].islower() and is_common(spelling.lower()) and _opens(text, start):
+    if concept and spelling[1:].islower() and is_common(spelling.lower()) and _opens_sentence(text, start):
         return ""
     return concept
 
@@ -257,7 +257,7 @@ def _is_marked(text: str, start: int, end: int) -> bool:
     return after in ("]", "|", "#") if before == "[" else before in ("", "\n") and after in ("", "\n")
 
 
-def _opens(text: str, start: int) -> bool:
+def _opens_sentence(text: str, start: int) -> bool:
     before = text[max(0, start - 80) : start].rstrip(_MARKUP)
     return not before or before[-1] in ".!?:\n\u2026"
 
@@ -318,9 +318,9 @@ def name_frequency(reader: Reader, name: str, languages: Sequence[str]) -> tuple
 class NameStats:
     """Counts the connected memories that may mention a name; ``apart`` are ids of the other stored ones."""
 
-    def __init__(self, reader: Reader, apart: Collection[str], connected: int) -> None:
+    def __init__(self, reader: Reader, unconnected: Collection[str], connected: int) -> None:
         self._reader = reader
-        self._apart = apart
+        self._unconnected = unconnected
         self._connected = connected
         self._languages = reader.languages() or ("en",)
         self._counts: dict[TermGroup, int] = {}
@@ -331,14 +331,14 @@ class NameStats:
 
     def _count(self, name: str) -> int:
         group, count = name_frequency(self._reader, name, self._languages)
-        if group is None or not self._apart:
+        if group is None or not self._unconnected:
             return count
         if group not in self._counts:
             # All of a common word's memories would take long to list.
-            certain = min(count - len(self._apart), self._connected)
+            certain = min(count - len(self._unconnected), self._connected)
             if certain < MAX_EARLIER:
                 hits = self._reader.words([group], EVERY_STATUS).top(count)
-                certain = sum(hit.id not in self._apart for hit in hits)
+                certain = sum(hit.id not in self._unconnected for hit in hits)
             self._counts[group] = certain
         return self._counts[group]
 
@@ -375,13 +375,13 @@ class EntityDictionary:
         ]
         return min(ranked)[2] if ranked else None
 
-    def _rows_of_stem(self, of: str) -> list[Entity]:
-        return [row for concept in self._names.bearers(of) for row in self.rows(concept)]
+    def _rows_of_stem(self, stem: str) -> list[Entity]:
+        return [row for concept in self._names.bearers(stem) for row in self.rows(concept)]
 
-    def _owners(self, of: str) -> NameOwners:
-        if of not in self._owners_by_stem:
-            self._owners_by_stem[of] = name_owners(merge_entities(self._rows_of_stem(of)))
-        return self._owners_by_stem[of]
+    def _owners(self, stem: str) -> NameOwners:
+        if stem not in self._owners_by_stem:
+            self._owners_by_stem[stem] = name_owners(merge_entities(self._rows_of_stem(stem)))
+        return self._owners_by_stem[stem]
 
     def extended(self, rows: Iterable[Entity]) -> EntityDictionary:
         """Return a copy with more rows."""
@@ -391,7 +391,7 @@ class EntityDictionary:
 
     def updated(self, rows: Sequence[EntityRow]) -> EntityDictionary:
         """Return a copy with the current rows of the store."""
-        current, old = _by_id(rows), self._rows
+        current, old = _rows_by_id(rows), self._rows
         changed = {entity: own for entity, own in current.items() if old.get(entity) != own}
         found = self._copy()
         found._replace(changed, old.keys() - current.keys())
@@ -445,7 +445,7 @@ class EntityDictionary:
         """Return the entities that memories introduce, as rows of their key."""
         new: list[Entity] = []
         names: set[str] = set()
-        for item in discover_names([_passage(record) for record in records], stored_mentions):
+        for item in discover_names([_discovery_passage(record) for record in records], stored_mentions):
             name = normal_form(item.name)
             # A removed name is known, too, and one in the other number is found by the known one.
             known = any(one in names or self._owner(one) is not None for one in (name, other_number(name)))
@@ -498,7 +498,7 @@ class EntityDictionary:
         return edges
 
 
-def _passage(record: Record) -> DiscoveryPassage:
+def _discovery_passage(record: Record) -> DiscoveryPassage:
     links = extract_links(record.content) if "[[" in record.content else ()
     pages = tuple(target.name for target in links if target.rule == "wikilink" and target.name)
     path = (
@@ -509,7 +509,7 @@ def _passage(record: Record) -> DiscoveryPassage:
     return DiscoveryPassage(record.content, record.title, record.heading_path, record.tags, pages, path)
 
 
-def _by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
+def _rows_by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:
     found: dict[str, tuple[EntityRow, ...]] = {row[0]: (row,) for row in rows}
     if len(found) < len(rows):  # several keys know of one
         found = {}

@@ -44,12 +44,12 @@ class NameEvidence:
     """Evidence that one phrase is a name.
 
     Attributes:
-        spelled: Spelling to how often it was found.
+        spellings: Spelling to how often it was found.
         found: Kind of evidence to how often: ``capital`` (within a sentence), ``odd`` (``macOS``, ``HTTP``),
             ``code``, ``bare`` (code without backticks), ``title`` (capitalised words that open a sentence or an item),
             ``italic``, ``heading`` (a whole one), ``link`` (whose address holds the name), ``page`` (a wiki link, or a
             link whose text names its page), ``tag``.
-        apart: Normalized spellings whose words are separated by more than a space (``std::io``).
+        separated: Normalized spellings whose words are separated by more than a space (``std::io``).
         aliases: Abbreviations that follow it in brackets.
         headings: Headings with it, each once a document.
         capital: Those in which it begins with a capital outside code.
@@ -57,15 +57,15 @@ class NameEvidence:
             adjectives and verbs.
     """
 
-    spelled: dict[str, int] = field(default_factory=dict)
+    spellings: dict[str, int] = field(default_factory=dict)
     found: dict[str, int] = field(default_factory=dict)
-    apart: set[str] = field(default_factory=set)
+    separated: set[str] = field(default_factory=set)
     aliases: list[str] = field(default_factory=list)
     headings: int = 0
-    times: int = 0
+    occurrences: int = 0
     passages: int = 0
     capital: int = 0
-    small: int = 0
+    lower: int = 0
     code: int = 0
     closing: float = 0.0
 
@@ -110,9 +110,9 @@ class JoinedPassages:
 
 
 def join_passages(texts: Sequence[str]) -> JoinedPassages:
-    listed = _COMMENT.sub(_blank, _FENCE.sub(_blank, "\n" + PASSAGE_BREAK.join(texts)))
+    listed = _COMMENT.sub(_blank_out, _FENCE.sub(_blank_out, "\n" + PASSAGE_BREAK.join(texts)))
     text = blot_addresses(_ESCAPE.sub("  ", listed), " ")
-    return JoinedPassages(listed, text, CODE_SPAN.sub(_as_code, text))
+    return JoinedPassages(listed, text, CODE_SPAN.sub(_mask_code, text))
 
 
 def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
@@ -124,37 +124,37 @@ def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> 
     return PASSAGE_BREAK.join(parts)
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blank_out(match: re.Match[str]) -> str:
     return "\n".join(" " * len(line) for line in match.group().split("\n"))
 
 
-def _as_code(match: re.Match[str]) -> str:
+def _mask_code(match: re.Match[str]) -> str:
     return f"`{CODE_MARK * len(match[1])}`"
 
 
 _LINK: Final = re.compile(r"\[(?<!!\[)([^\[\]\n]{2,60})\]\(([^()\s]{1,500})")
-_OUT: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
-_FOLDER: Final = ("index.", "readme.")
+_URL_START: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//")
+_FOLDER_FILES: Final = ("index.", "readme.")
 """Files that are named after their folder."""
 
 
 def count_link_names(text: str) -> tuple[Counter[str], Counter[str]]:
     """Return how often the texts of links name their page, and how often their web address."""
     links = [(name, address) for name, address in _LINK.findall(text) if "://" not in name]
-    pages = Counter(name for name, address in links if _is_page(name, address))
-    return pages, Counter(name for name, address in links if _is_addressed(name, address))
+    pages = Counter(name for name, address in links if _names_page(name, address))
+    return pages, Counter(name for name, address in links if _names_site(name, address))
 
 
-def _is_addressed(name: str, address: str) -> bool:
+def _names_site(name: str, address: str) -> bool:
     return address.startswith("http") and _bare_name(name) in _bare_name(address)
 
 
-def _is_page(name: str, address: str) -> bool:
-    """Tell whether a link's text names its file; an everyday word does so by chance ("see our [team](team.md)")."""
-    if _OUT.match(address) or (name.islower() and is_everyday(name) and not is_generic(name)):
+def _names_page(name: str, address: str) -> bool:
+    """Return whether a link's text names its file; an everyday word does so by chance ("see our [team](team.md)")."""
+    if _URL_START.match(address) or (name.islower() and is_everyday(name) and not is_generic(name)):
         return False
     *folders, file = address.partition("#")[0].split("/")
-    if folders and file.lower().startswith(_FOLDER):
+    if folders and file.lower().startswith(_FOLDER_FILES):
         file = folders[-1]
     return bool(file) and to_singular(_bare_name(name)) == to_singular(_bare_name(file.partition(".")[0]))
 
@@ -163,10 +163,10 @@ def _bare_name(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
-_LONGEST_PHRASE: Final = 4
+_MAX_PHRASE: Final = 4
 """Words of a heading's phrase, and of most names; longer ones are clauses."""
 
-_LONGEST_MARKED: Final = 12
+_MAX_MARKED: Final = 12
 """Words of the name of a page or of code: claude-3-5-sonnet-20241022 has five."""
 
 _ITALICS: Final = (
@@ -184,8 +184,8 @@ _CAPITALS: Final = re.compile(
 _TITLES: Final = re.compile(rf"[\n.:!?|-](?:(?<=\n)[ \t]*(?:[-*+] |\d+\. )?| ){_MARKS}({_NAME}(?: {_NAME})+)")
 # Possessive and bounded: an unbroken megabyte of base64 must take linear time.
 _ODD: Final = re.compile(r"[A-Z](?<![A-Za-z0-9_].)(?:[a-z0-9]{0,40}[A-Z]|[A-Z0-9])[A-Za-z0-9]{0,40}+(?!\w)")
-_HUMP: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
-_BEFORE_HUMP: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
+_CAMEL_TAIL: Final = re.compile(r"[A-Z](?<=[a-z].)[A-Za-z0-9]{0,40}+(?!\w)")
+_CAMEL_HEAD: Final = re.compile(r"(?<!\w)[a-z]{1,20}$")
 _BARE: Final = re.compile(
     r"[_-](?:(?<=[A-Za-z0-9]_)[A-Za-z0-9_]{1,60}+|(?<=[a-z]-)\d[a-z0-9]{0,20}+(?>(?:[.-][a-z0-9]{1,20}+){0,9})"
     r"|(?<=[ \n(]-)-[a-z][a-z-]{1,30}+)(?:\(\))?(?![\w/])"
@@ -220,7 +220,7 @@ def gather_candidates(
     joined = join_passages(texts)
     prose = joined.prose
     pages, addressed = count_link_names(joined.listed)
-    phrases, wholes = _headings(headings)
+    phrases, wholes = _heading_phrases(headings)
     surfaces = {
         "code": Counter(span for span in CODE_SPAN.findall(joined.whole) if _IDENTIFIER.fullmatch(span)),
         "bare": Counter(_bare_identifiers(prose)),
@@ -229,43 +229,43 @@ def gather_candidates(
             _CAPITALS.findall(prose if all(capitals_count) else select_passages(prose, texts, capitals_count))
         ),
         "title": Counter(_TITLES.findall(prose)),
-        "odd": Counter((*_ODD.findall(prose), *_humped(prose))),
+        "odd": Counter((*_ODD.findall(prose), *_camel_case_names(prose))),
         "heading": wholes,
         "link": addressed,
         "page": pages + Counter(name for name, kind in passages if kind == "page"),
         "tag": Counter(name for name, kind in passages if kind == "tag"),
     }
-    evidence = _grouped(surfaces)
-    _expand(evidence, prose)
+    evidence = _group_evidence(surfaces)
+    _add_abbreviations(evidence, prose)
     for form, count in phrases.items():
         if form in evidence:
             evidence[form].headings += count
     return joined, evidence
 
 
-def _headings(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
+def _heading_phrases(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
     listed = [_NUMBERING.sub("", heading, count=1).strip(" .:!?") for one in documents for heading in one]
     wholes = Counter(listed)
     phrases: Counter[str] = Counter()
-    for form, count in zip(_levels(list(wholes)), wholes.values(), strict=True):
+    for form, count in zip(_normalize_all(list(wholes)), wholes.values(), strict=True):
         words = form.split()
-        for size in range(1, _LONGEST_PHRASE + 1):
+        for size in range(1, _MAX_PHRASE + 1):
             for at in range(len(words) - size + 1):
                 phrases[to_singular(" ".join(words[at : at + size]))] += count
     return phrases, wholes
 
 
-def _levels(surfaces: Sequence[str]) -> Iterator[str]:
+def _normalize_all(surfaces: Sequence[str]) -> Iterator[str]:
     joined = f" {WORDS_APART} ".join(surface.replace(WORDS_APART, " ") for surface in surfaces)
     return (part.strip() for part in level_text(joined).split(WORDS_APART)) if surfaces else iter(())
 
 
-def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
+def _group_evidence(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
     evidence: dict[str, NameEvidence] = {}
     for kind, counted in surfaces.items():
-        for levelled, (surface, count) in zip(_levels(list(counted)), counted.items(), strict=True):
+        for levelled, (surface, count) in zip(_normalize_all(list(counted)), counted.items(), strict=True):
             form = " ".join(levelled.split())
-            longest = _LONGEST_MARKED if kind in ("bare", "code", "page") else _LONGEST_PHRASE
+            longest = _MAX_MARKED if kind in ("bare", "code", "page") else _MAX_PHRASE
             if not form or form.count(" ") >= longest:
                 continue
             bare = _POSSESSIVE.sub("", " ".join(surface.split())).strip("_`*").rstrip(".:-")
@@ -273,14 +273,14 @@ def _grouped(surfaces: dict[str, Counter[str]]) -> dict[str, NameEvidence]:
             if surface[-2:].islower() or (surface[-2:-1].isupper() and surface[-1:] == "s"):
                 own = to_singular(own)
             item = evidence.setdefault(own, NameEvidence())
-            item.spelled[bare] = item.spelled.get(bare, 0) + count
+            item.spellings[bare] = item.spellings.get(bare, 0) + count
             item.found[kind] = item.found.get(kind, 0) + count
             if "  " in levelled:
-                item.apart.add(levelled)
+                item.separated.add(levelled)
     return evidence
 
 
-def _expand(evidence: dict[str, NameEvidence], prose: str) -> None:
+def _add_abbreviations(evidence: dict[str, NameEvidence], prose: str) -> None:
     for match in _BRACKETED.finditer(prose):
         letters = match[1].upper()
         words = prose[max(0, match.start() - 100) : match.start()].split()
@@ -292,14 +292,14 @@ def _expand(evidence: dict[str, NameEvidence], prose: str) -> None:
             if "".join(part[0] for part in parts).upper() == letters:
                 long = " ".join(tail).strip("*_\"'[(")
                 item = evidence.setdefault(to_singular(normalize_name(long)), NameEvidence())
-                item.spelled[long] = item.spelled.get(long, 0) + 1
+                item.spellings[long] = item.spellings.get(long, 0) + 1
                 item.aliases.append(match[1])
                 break
 
 
-def _humped(prose: str) -> Iterator[str]:
-    for match in _HUMP.finditer(prose):
-        before = _BEFORE_HUMP.search(prose, max(0, match.start() - 21), match.start())
+def _camel_case_names(prose: str) -> Iterator[str]:
+    for match in _CAMEL_TAIL.finditer(prose):
+        before = _CAMEL_HEAD.search(prose, max(0, match.start() - 21), match.start())
         if before is not None:
             yield before.group() + match.group()
 
@@ -312,7 +312,7 @@ def _bare_identifiers(prose: str) -> Iterator[str]:
             yield (before.group() if before else "") + match.group()
 
 
-_LONGEST_SMALL: Final = 4
+_MAX_PHRASE_END: Final = 4
 _PHRASE_ENDS: Final = (
     "is are was and or to in of that for with on from has have can will as by at but if so than "
     "may must do not when who"
@@ -332,7 +332,7 @@ def count_occurrences(
     sizes: list[int] = []
     owners: list[int] = []
     plurals = ((owner, (to_plural(form),)) for owner, form in enumerate(evidence))
-    own = ((owner, (form, *item.apart)) for owner, (form, item) in enumerate(evidence.items()))
+    own = ((owner, (form, *item.separated)) for owner, (form, item) in enumerate(evidence.items()))
     # Names after plurals: macos is no plural of "maco".
     for owner, spellings in chain(plurals, own):
         for spelling in spellings:
@@ -349,11 +349,11 @@ def count_occurrences(
     owner_of = np.array(owners)[hits[:, 1]]
     bounds = np.cumsum([size + len(PASSAGE_BREAK) for size in passage_sizes])
     passage = np.searchsorted(bounds, first - 1, side="right")
-    padded = (joined.prose + " " * (_LONGEST_SMALL + 2)).encode("utf-32-le", "surrogatepass")
+    padded = (joined.prose + " " * (_MAX_PHRASE_END + 2)).encode("utf-32-le", "surrogatepass")
     chars = np.frombuffer(padded, "<u4")[first]
     high = np.isin(chars, [int(char) for char in np.unique(chars) if chr(char).isupper()])
     case = np.where(chars == ord(CODE_MARK), 0, np.where(high, 1, 2))
-    ends = _ends(np.frombuffer(padded, "<u4"), first + np.array(sizes)[hits[:, 1]]) & (case != 0)
+    ends = _phrase_ends(np.frombuffer(padded, "<u4"), first + np.array(sizes)[hits[:, 1]]) & (case != 0)
     # Distinct by phrase, then passage, then case.
     occurrences = np.sort((owner_of * len(passage_sizes) + passage) * 3 + case)
     occurrences = occurrences[np.append(True, occurrences[1:] != occurrences[:-1])]
@@ -363,17 +363,17 @@ def count_occurrences(
     plain = (owner_of[case != 0], owner_of[ends])
     columns = [np.bincount(one, minlength=len(evidence)).tolist() for one in (*chosen, *plain)]
     for item, *figures in zip(evidence.values(), *columns, strict=True):
-        item.times, item.passages, item.code, item.capital, item.small = figures[:5]
+        item.occurrences, item.passages, item.code, item.capital, item.lower = figures[:5]
         item.closing = figures[6] / max(1, figures[5])
 
 
-def _ends(chars: NDArray[np.uint32], behind: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Tell for each end of a word whether a phrase ends there: at punctuation or before a function word."""
+def _phrase_ends(chars: NDArray[np.uint32], behind: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each end of a word whether a phrase ends there: at punctuation or before a function word."""
     import numpy as np
 
     ends: NDArray[np.bool_] = np.isin(chars[behind], [ord(mark) for mark in ".,;:)!?"])
     spaced = np.isin(chars[behind], (ord(" "), ord("\n")))
-    for size in range(2, _LONGEST_SMALL + 1):
+    for size in range(2, _MAX_PHRASE_END + 1):
         after = chars[behind[:, None] + np.arange(1, size + 2)].astype(np.int64)
         words = [f"{word} " for word in _PHRASE_ENDS.split() if len(word) == size]
         weights = 128 ** np.arange(size + 1)
@@ -402,8 +402,8 @@ PLAIN_CODE_USES: Final = 10
 """Uses in backticks from which even ``Result`` is a name, as written."""
 EVERYDAY_RANK: Final = 3_000
 """Rank below which capitals are often emphasis ("Director"): five of six uses must have one."""
-_SHORT: Final = 3
-_LONGEST_TERM: Final = 3
+_SHORT_NAME: Final = 3
+_MAX_TERM: Final = 3
 
 _NUMBERED: Final = re.compile(
     r"(?:listing|chapter|figure|step|part|section|appendix|table|phase|week|day|quarter|q|fy)s?(?: ?\d.*)?"
@@ -413,8 +413,8 @@ _HONORIFICS: Final = frozenset(("Dr", "Mr", "Mrs", "Ms", "Prof", "St"))
 
 
 def is_possible_name(form: str, evidence: NameEvidence) -> bool:
-    """Tell whether a phrase could be an entity at all, before it is counted."""
-    name = _commonest(evidence.spelled, evidence.spelled)
+    """Return whether a phrase could be an entity at all, before it is counted."""
+    name = _commonest(evidence.spellings, evidence.spellings)
     often = evidence.found.get("code", 0) >= (MIN_PASSAGES_WEAK if name[:1].isupper() else PLAIN_CODE_USES)
     refusal = not often and name_objection(name, given=True, folded=form)
     if _NUMBERED.fullmatch(form) or name in _HONORIFICS or form.endswith("n_t") or refusal:
@@ -423,25 +423,25 @@ def is_possible_name(form: str, evidence: NameEvidence) -> bool:
     return bool(marked or often or not all(map(is_common, form.split(" "))))
 
 
-def judge_phrase(form: str, evidence: NameEvidence, words: int, before: int = 0) -> DiscoveredName | None:
-    name = _commonest(evidence.spelled, evidence.spelled)
+def judge_phrase(form: str, evidence: NameEvidence, words: int, stored: int = 0) -> DiscoveredName | None:
+    name = _commonest(evidence.spellings, evidence.spellings)
     if "page" in evidence.found:
-        own = keyness(form, evidence.times, words) >= OWN_KEYNESS
-        return _discovered(name, "page", evidence, *((form,) if own and name.isalpha() else ()))
+        is_frequent = keyness(form, evidence.occurrences, words) >= OWN_KEYNESS
+        return _discovered(name, "page", evidence, *((form,) if is_frequent and name.isalpha() else ()))
     if "tag" in evidence.found:
         return _discovered(name, "tag", evidence)
-    addressed = evidence.small <= SMALL_PER_CAPITAL * evidence.found.get("link", 0) and not all(
+    may_be_site = evidence.lower <= SMALL_PER_CAPITAL * evidence.found.get("link", 0) and not all(
         map(_is_plain, form.split(" "))
     )
-    if "link" in evidence.found and addressed and (word_rank(form) > RARE_RANK or name != name.lower()):
-        return _discovered(name, "name", evidence, *((form,) if evidence.small else ()))
+    if "link" in evidence.found and may_be_site and (word_rank(form) > RARE_RANK or name != name.lower()):
+        return _discovered(name, "name", evidence, *((form,) if evidence.lower else ()))
     if evidence.aliases:
         return _discovered(name, "name", evidence)
-    if "bare" in evidence.found and _uses(evidence, "bare", "code") + before >= MIN_PASSAGES:
+    if "bare" in evidence.found and _count_uses(evidence, "bare", "code") + stored >= MIN_PASSAGES:
         return _discovered(name, "code", evidence)
     if " " in form:
-        return _phrase(form, name, evidence, before)
-    return _one_word(form, name, evidence, words, before)
+        return _judge_words(form, name, evidence, stored)
+    return _judge_word(form, name, evidence, words, stored)
 
 
 def _discovered(name: str, kind: str, evidence: NameEvidence, *more: str) -> DiscoveredName:
@@ -449,41 +449,43 @@ def _discovered(name: str, kind: str, evidence: NameEvidence, *more: str) -> Dis
     return DiscoveredName(name, tuple(aliases), kind, evidence.passages)
 
 
-def _one_word(form: str, name: str, evidence: NameEvidence, words: int, before: int) -> DiscoveredName | None:
-    times = keyness(form, evidence.times, words)
-    if _is_term(form, evidence, times) and evidence.small > evidence.capital:
+def _judge_word(
+    form: str, name: str, evidence: NameEvidence, words: int, stored: int
+) -> DiscoveredName | None:
+    times = keyness(form, evidence.occurrences, words)
+    if _is_term(form, evidence, times) and evidence.lower > evidence.capital:
         return _discovered(_term_name(evidence), "heading", evidence)
-    named, coded = _capitalised(form, evidence, times, before), _code(form, name, evidence, before)
-    if named and coded and form in evidence.spelled and evidence.code >= evidence.small:
+    named, coded = _judge_capitals(form, evidence, times, stored), _judge_code(form, name, evidence, stored)
+    if named and coded and form in evidence.spellings and evidence.code >= evidence.lower:
         return _discovered(named.name, "name", evidence, form)  # Cargo is what `cargo` runs
     return named or coded
 
 
-def _capitalised(form: str, evidence: NameEvidence, times: float, before: int) -> DiscoveredName | None:
-    capitals = [spelling for spelling in evidence.spelled if spelling != spelling.lower()]
+def _judge_capitals(form: str, evidence: NameEvidence, times: float, stored: int) -> DiscoveredName | None:
+    capitals = [spelling for spelling in evidence.spellings if spelling != spelling.lower()]
     capital = evidence.found.get("capital", 0) + evidence.found.get("odd", 0)
     if not capitals or not capital or _is_plain(form):
         return None
-    name, place = _commonest(capitals, evidence.spelled), word_rank(form)
-    odd = min(evidence.found.get("odd", 0), evidence.passages) if name[0].islower() else 0  # macOS
-    small, code = max(0, evidence.small - odd), _code_uses(evidence)
-    own = (
+    name, place = _commonest(capitals, evidence.spellings), word_rank(form)
+    odd_uses = min(evidence.found.get("odd", 0), evidence.passages) if name[0].islower() else 0  # macOS
+    small, code = max(0, evidence.lower - odd_uses), _code_uses(evidence)
+    is_frequent = (
         place > RARE_RANK
         and times >= OWN_KEYNESS
         and small <= SMALL_PER_CAPITAL * capital
         and not name.isupper()
     )
-    own = own or (place >= UNKNOWN_RANK and code > 0 and small <= 2 * capital)
-    known = min(capital, evidence.passages) + code + (before if place > RARE_RANK else 0)
+    is_frequent = is_frequent or (place >= UNKNOWN_RANK and code > 0 and small <= 2 * capital)
+    known = min(capital, evidence.passages) + code + (stored if place > RARE_RANK else 0)
     share = 5 if place < EVERYDAY_RANK else 1
-    if known < MIN_PASSAGES or (small * share > capital and not own):
+    if known < MIN_PASSAGES or (small * share > capital and not is_frequent):
         return None
-    short = name.isupper() and len(name) <= _SHORT  # TS is TypeScript, ts is somebody's variable
-    loose = small and not short and (own or (2 * small <= capital and place > RARE_RANK))
+    short = name.isupper() and len(name) <= _SHORT_NAME  # TS is TypeScript, ts is somebody's variable
+    loose = small and not short and (is_frequent or (2 * small <= capital and place > RARE_RANK))
     return _discovered(name, "name", evidence, *((form,) if loose else ()))
 
 
-def _code(form: str, name: str, evidence: NameEvidence, before: int) -> DiscoveredName | None:
+def _judge_code(form: str, name: str, evidence: NameEvidence, before: int) -> DiscoveredName | None:
     uses = _code_uses(evidence)
     if not uses:
         return None
@@ -494,9 +496,9 @@ def _code(form: str, name: str, evidence: NameEvidence, before: int) -> Discover
             return None
         if is_everyday(form):
             enough = PLAIN_CODE_USES
-        elif word_rank(form) < UNKNOWN_RANK and evidence.small > 2 * evidence.code:
+        elif word_rank(form) < UNKNOWN_RANK and evidence.lower > 2 * evidence.code:
             return None
-        elif len(form) < _SHORT:
+        elif len(form) < _SHORT_NAME:
             enough = PLAIN_CODE_USES
         else:
             enough = MIN_PASSAGES if word_rank(form) > RARE_RANK else MIN_PASSAGES_WEAK
@@ -507,10 +509,10 @@ def _code(form: str, name: str, evidence: NameEvidence, before: int) -> Discover
     return _discovered(name, "code", evidence) if uses + stored >= enough else None
 
 
-def _phrase(form: str, name: str, evidence: NameEvidence, before: int) -> DiscoveredName | None:
+def _judge_words(form: str, name: str, evidence: NameEvidence, stored: int) -> DiscoveredName | None:
     words = form.split(" ")
     plain = [_is_plain(word) for word in words]
-    capitals = [spelling for spelling in evidence.spelled if spelling != spelling.lower()]
+    capitals = [spelling for spelling in evidence.spellings if spelling != spelling.lower()]
     within = evidence.found.get("capital", 0) + evidence.found.get("odd", 0)
     written = within + (0 if any(plain) else evidence.found.get("title", 0))
     enough = MIN_PASSAGES_WEAK if all(plain) else MIN_PASSAGES
@@ -520,16 +522,16 @@ def _phrase(form: str, name: str, evidence: NameEvidence, before: int) -> Discov
         capitals
         and not quoted
         and written
-        and written + _code_uses(evidence) + before >= enough
-        and evidence.small <= written
+        and written + _code_uses(evidence) + stored >= enough
+        and evidence.lower <= written
         and min(map(len, words)) > 1
     ):
-        loose = (form,) if evidence.small and within else ()
-        return _discovered(_commonest(capitals, evidence.spelled), "name", evidence, *loose)
+        loose = (form,) if evidence.lower and within else ()
+        return _discovered(_commonest(capitals, evidence.spellings), "name", evidence, *loose)
     if _code_uses(evidence) >= (MIN_PASSAGES_WEAK if " " in name else MIN_PASSAGES):
         return _discovered(name, "code", evidence)
     if (
-        len(words) > _LONGEST_TERM
+        len(words) > _MAX_TERM
         or all(plain)
         or evidence.passages < MIN_PASSAGES_WEAK
         or evidence.closing < CLOSING_SHARE
@@ -543,15 +545,15 @@ def _phrase(form: str, name: str, evidence: NameEvidence, before: int) -> Discov
 
 
 def _term_name(evidence: NameEvidence) -> str:
-    small = [spelling for spelling in evidence.spelled if spelling.islower()]
-    return _commonest(small or evidence.spelled, evidence.spelled)
+    small = [spelling for spelling in evidence.spellings if spelling.islower()]
+    return _commonest(small or evidence.spellings, evidence.spellings)
 
 
 def _commonest(spellings: Iterable[str], counts: Mapping[str, int]) -> str:
     return max(spellings, key=lambda spelling: (counts[spelling], spelling))
 
 
-def _uses(evidence: NameEvidence, *kinds: str) -> int:
+def _count_uses(evidence: NameEvidence, *kinds: str) -> int:
     return min(sum(evidence.found.get(kind, 0) for kind in kinds), evidence.passages)
 
 
@@ -564,7 +566,7 @@ def _is_plain(word: str) -> bool:
 
 
 def _is_term(form: str, evidence: NameEvidence, times: float) -> bool:
-    """Tell whether these texts define an ordinary-looking word."""
+    """Return whether these texts define an ordinary-looking word."""
     if (
         _is_plain(form)
         or word_rank(form) < EVERYDAY_RANK
@@ -617,7 +619,7 @@ def discover_names(
     texts = [one.text for one in passages]
     joined, gathered = gather_candidates(
         texts,
-        _capitals_count(passages),
+        _are_capitals_evidence(passages),
         headings.values(),
         [
             *((name, "page") for one in passages for name in one.links),
@@ -630,24 +632,24 @@ def discover_names(
     words = sum(sizes) // _LETTERS_A_WORD
     found = {form: judge_phrase(form, own, words) for form, own in evidence.items()}
     if stored_counts is not None:
-        unsure = [
+        doubtful = [
             form
             for form, one in found.items()
             if one is None and judge_phrase(form, evidence[form], words, ENOUGH_MEMORIES)
         ]
-        for form, before in zip(unsure, stored_counts(unsure) if unsure else (), strict=True):
+        for form, before in zip(doubtful, stored_counts(doubtful) if doubtful else (), strict=True):
             found[form] = judge_phrase(form, evidence[form], words, before)
     names = {form: one for form, one in found.items() if one is not None}
     for form in list(names):
         for part in _subphrases(form):
-            common = part in names and evidence[part].times > PART_RATIO * evidence[form].times
+            common = part in names and evidence[part].occurrences > PART_RATIO * evidence[form].occurrences
             if part in names and not common and names[part].kind == "name":
                 del names[part]
     return tuple(sorted(names.values(), key=lambda one: (-one.support, one.name)))
 
 
-def _capitals_count(passages: Sequence[DiscoveryPassage]) -> list[bool]:
-    """Tell for each passage whether capitals within a sentence are evidence; German capitalises all nouns."""
+def _are_capitals_evidence(passages: Sequence[DiscoveryPassage]) -> list[bool]:
+    """Return for each passage whether capitals within a sentence are evidence; German capitalises all nouns."""
     german: dict[str, bool] = {}
     for one in passages:
         if one.path not in german:

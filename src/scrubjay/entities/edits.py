@@ -59,21 +59,21 @@ EDIT_BATCH: Final = 1_000
 def parse_dictionary(data: bytes) -> tuple[list[EntityNames], LineErrors]:
     """Parse a CSV file of names with aliases; return the entities, and each invalid line with the reason."""
     found: list[EntityNames] = []
-    broken: LineErrors = []
+    errors: LineErrors = []
     for number, raw in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
             text = raw.decode("utf-8").strip()
             names = next(csv.reader([text], skipinitialspace=True, strict=True), [])
         except UnicodeDecodeError as error:
-            broken.append((f"line {number}", f"it is not UTF-8 at byte {error.start}"))
+            errors.append((f"line {number}", f"it is not UTF-8 at byte {error.start}"))
             continue
         except csv.Error as error:
-            broken.append((f"line {number}", f"it is not valid CSV: {error}"))
+            errors.append((f"line {number}", f"it is not valid CSV: {error}"))
             continue
         if names and not text.startswith("#"):
             name, *aliases = map(tidy_name, names)
             found.append(EntityNames(name, tuple(filter(None, aliases)), f"line {number}: "))
-    return found, broken
+    return found, errors
 
 
 def parse_names(rows: Iterable[object]) -> list[EntityNames]:
@@ -149,7 +149,7 @@ def link_earlier_mentions(store: Store, scope: Scope, rows: Sequence[Entity], ca
                 for edge in (dictionary.references(record, at, key) if dictionary else ())
                 if edge.dst in ids
             ]
-            missing, fresh = _missing(store, scope, edges)
+            missing, fresh = _missing_edges(store, scope, edges)
             linked += fresh
             for batch in in_batches(missing, WRITE_BATCH):
                 store.write(scope, [PutEdges(tuple(batch))])
@@ -199,7 +199,7 @@ def _edge_keys(key: str, entity_keys: Collection[str], scope: Scope) -> set[str]
     return {each for each in entity_keys if key in scope.seen_with(each).keys} or {scope.key()}
 
 
-def _missing(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge], int]:
+def _missing_edges(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge], int]:
     if not edges:
         return [], 0
     with store.reader(scope) as reader:
@@ -221,23 +221,23 @@ def teach_names(
     """
     secret = store.secret(scope)  # outside of a reader: a new store creates it now
     with store.reader(scope.seen_with(key)) as reader:
-        page = _DictionaryPage(cached_dictionary(reader, key, cache), key, secret)
+        draft = _DictionaryDraft(cached_dictionary(reader, key, cache), key, secret)
     refused: LineErrors = []
     for one in terms:
-        refused += page.add(one)
-    written = page.changed_rows()
-    hidden = _hidden(store, scope, page.rows, key)
+        refused += draft.add(one)
+    written = draft.changed_rows()
+    drops = _own_refusal_drops(store, scope, draft.rows, key)
     for batch in in_batches(written, WRITE_BATCH):
         store.write(scope, [PutConcept(row) for row in batch])
-    if hidden:
-        store.write(scope, hidden)
-    linked = link_earlier_mentions(store, scope, list(page.rows.values()), cache)
+    if drops:
+        store.write(scope, drops)
+    linked = link_earlier_mentions(store, scope, list(draft.rows.values()), cache)
     return DictionaryReport(
-        page.added, len(written) - page.added, linked, tuple(refused), tuple(page.clashes)
+        draft.added, len(written) - draft.added, linked, tuple(refused), tuple(draft.clashes)
     )
 
 
-class _DictionaryPage:
+class _DictionaryDraft:
     """Rows to write into the dictionary of one key.
 
     Attributes:
@@ -262,7 +262,9 @@ class _DictionaryPage:
         entity = self._id_of(names.name) or entity_id(self._secret, normal)
         row = self.rows.get(entity) or self._row(entity, names.name)
         aliases = [alias for alias in names.aliases if alias not in refused]
-        row = replace(row, aliases=tuple(sorted(_distinct(row.name, (*row.aliases, names.name, *aliases)))))
+        row = replace(
+            row, aliases=tuple(sorted(_distinct_aliases(row.name, (*row.aliases, names.name, *aliases))))
+        )
         self.rows[entity] = row
         self._ids[normal] = entity
         for alias in aliases:
@@ -289,9 +291,9 @@ class _DictionaryPage:
             return Entity(entity, self._key, name, (), "given", self._at)
         (one,) = known
         # A person's spelling replaces one that was found.
-        shown = name if one.kind != "given" and normal_form(one.name) == normal_form(name) else one.name
+        displayed = name if one.kind != "given" and normal_form(one.name) == normal_form(name) else one.name
         own = [each for row in rows if row.key == self._key for each in (row.name, *row.aliases)]
-        return Entity(entity, self._key, shown, tuple(own), "given", self._at)
+        return Entity(entity, self._key, displayed, tuple(own), "given", self._at)
 
     def changed_rows(self) -> list[Entity]:
         """Return the rows that differ from the stored ones."""
@@ -302,7 +304,7 @@ class _DictionaryPage:
         ]
 
 
-def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
+def _distinct_aliases(name: str, aliases: Iterable[str]) -> set[str]:
     by_form: dict[object, str] = {(normal_form(name), "any"): name, name: name}
     for alias in aliases:
         loose = required_case(alias) == "any"
@@ -310,7 +312,7 @@ def _distinct(name: str, aliases: Iterable[str]) -> set[str]:
     return set(by_form.values()) - {name}
 
 
-def _hidden(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
+def _own_refusal_drops(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
     """Return the changes that drop the writer's own refusals of entities that they now share with others."""
     own = scope.key()
     if own == key:
@@ -326,10 +328,10 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
     with store.reader(scope) as reader:
         rows = reader.concepts([one, into])
     rows_of_one = [row for row in rows if row.id == one and row.kind != "refused"]
-    store.write(scope, [PutConcept(_with_names_of(row, into, rows, scope, now)) for row in rows_of_one])
-    present = {(edge.src, edge.key): edge for edge in _edges(store, scope, into)}
+    store.write(scope, [PutConcept(_merged_row(row, into, rows, scope, now)) for row in rows_of_one])
+    present = {(edge.src, edge.key): edge for edge in _inward_references(store, scope, into)}
     memories: dict[str, list[Edge]] = {}
-    for edge in _edges(store, scope, one):
+    for edge in _inward_references(store, scope, one):
         old = present.get((edge.src, edge.key))
         # The mentions of both names together: 1/2 and 3/4 are one and two, three are 7/8.
         weight = edge.weight if old is None else 1 - (1 - edge.weight) * (1 - old.weight)
@@ -341,7 +343,7 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
     store.write(scope, [DropConcept(one, row.key) for row in rows_of_one])
 
 
-def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
+def _merged_row(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
     """Return the other entity's row of the same key, with the names of this one.
 
     Where the key has none, its name is what viewers of the key know: a merge does not reveal a name to others.
@@ -359,7 +361,7 @@ def _with_names_of(row: Entity, into: str, rows: Sequence[Entity], scope: Scope,
     return replace(base, aliases=tuple(sorted(names)), at=now)
 
 
-def _edges(store: Store, scope: Scope, concept: str) -> list[Edge]:
+def _inward_references(store: Store, scope: Scope, concept: str) -> list[Edge]:
     found: list[Edge] = []
     for key in scope.keys:
         with store.reader(scope.seen_with(key)) as reader:

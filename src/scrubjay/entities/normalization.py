@@ -1,8 +1,8 @@
 """Name normalization: the form under which two spellings are one name, and how it is searched in a text.
 
-Unlike tokens of the word index a name must stand whole: ``latest`` does not hold ``test``, nor ``README.md``
-``README``. Dashes and apostrophes are spaces, two spaces stand where markup or punctuation was, and addresses are
-blotted out. Every character keeps its place, so that an offset in the normalized text is one in the text.
+Unlike tokens of the word index a name must be whole: ``latest`` does not contain ``test``, nor ``README.md``
+``README``. Dashes and apostrophes become spaces, markup and punctuation two spaces, and addresses are blotted out.
+Every character keeps its place, so offsets in the normalized text are those of the text.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final, Literal
 
 from scrubjay.text.language import function_words
-from scrubjay.text.normalize import fold, has_unspaced, strip_accents
+from scrubjay.text.normalize import fold, has_unspaced, strip_accents, word_set
 from scrubjay.text.tokenizer import word_rank
 
 _ADDRESSES: Final = (
@@ -27,7 +27,7 @@ _ADDRESSES: Final = (
     ('="', re.compile(r"<\w{1,40}+\s[^<>=]{0,200}+=\"[^<>]{0,2000}+>")),
 )
 """Addresses, paths, link targets and HTML tags; each with a string that it contains."""
-_LONG: Final = 4_000
+_LONG_TEXT: Final = 4_000
 """Characters from which a text is translated by paragraphs: ASCII is ten times as fast."""
 _BLOT: Final = "\x03"
 WORDS_APART: Final = "\x1f"
@@ -35,7 +35,7 @@ WORDS_APART: Final = "\x1f"
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
 _HANGUL = "\u1100-\u11ff\u3130-\u318e\uac00-\ud7fb"
-_FREE = (
+_UNBOUND = (
     "\u0e01-\u0e4e\u0e81-\u0ece\u1000-\u103f\u1780-\u17d3"  # Thai, Lao, Burmese, Khmer
     "\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"  # hiragana, Han
 )
@@ -44,17 +44,17 @@ _FREE = (
 # Each takes 2 ms to compile, and a sync that finds nothing new has no use for them.
 @cache
 def _run_pattern() -> re.Pattern[str]:
-    return re.compile(f"[{_KATAKANA}]+|[{_HANGUL}]+|[{_FREE}]+|[^{_KATAKANA}{_HANGUL}{_FREE}]+")
+    return re.compile(f"[{_KATAKANA}]+|[{_HANGUL}]+|[{_UNBOUND}]+|[^{_KATAKANA}{_HANGUL}{_UNBOUND}]+")
 
 
 @cache
 def _open_ended_pattern() -> re.Pattern[str]:
-    return re.compile(f"[{_HANGUL}{_FREE}]")
+    return re.compile(f"[{_HANGUL}{_UNBOUND}]")
 
 
 @cache
 def _anywhere_pattern() -> re.Pattern[str]:
-    return re.compile(f"[{_FREE}]")
+    return re.compile(f"[{_UNBOUND}]")
 
 
 class _Table(dict[int, str]):
@@ -75,14 +75,14 @@ _ASCII: Final = {code: _TABLE[code] for code in range(128)}
 def level_text(text: str, *, blotted: bool = False) -> str:
     """Return a text of the same length in which words are folded and everything else is a space.
 
-    ``blotted`` tells that ``blot_addresses`` was applied already.
+    ``blotted``: ``blot_addresses`` was applied already.
 
     Example:
         >>> level_text("Docker's `vector-store`, in README.md.")
         'docker s  vector store   in readme.md '
     """
-    typed = text if text.isascii() else _typed(text)
-    return _level_unicode(typed if blotted else blot_addresses(typed, _BLOT))
+    typed = text if text.isascii() else _ascii_quotes(text)
+    return _level_words(typed if blotted else blot_addresses(typed, _BLOT))
 
 
 def blot_addresses(text: str, ink: str) -> str:
@@ -99,10 +99,10 @@ def spread_text(text: str) -> tuple[str, Sequence[int] | None]:
     Spaces separate scripts that have none: a name may stand anywhere within Han and Thai; a run of katakana is one
     word; a Hangul word must begin with the name, since particles follow it.
     """
-    typed = text if text.isascii() else _typed(text)
+    typed = text if text.isascii() else _ascii_quotes(text)
     if not typed.isascii() and (has_unspaced(typed) or not unicodedata.is_normalized("NFC", typed)):
         return _spread_runs(typed)
-    return f" {_level_unicode(blot_addresses(typed, _BLOT))} ", None
+    return f" {_level_words(blot_addresses(typed, _BLOT))} ", None
 
 
 def text_offset(at: int, origins: Sequence[int] | None) -> int:
@@ -116,7 +116,7 @@ def text_offset_after(last: int, origins: Sequence[int] | None) -> int:
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name holds only ASCII letters, digits and single spaces, as most do."""
+    """Return whether a name holds only ASCII letters, digits and single spaces, as most do."""
     return name.isascii() and name.replace(" ", "").isalnum() and "  " not in name
 
 
@@ -136,22 +136,22 @@ def bound_words(words: str) -> str:
     return f"{first}{words}{'' if _open_ended_pattern().match(words[-1]) else ' '}"
 
 
-def _typed(text: str) -> str:
+def _ascii_quotes(text: str) -> str:
     text = text.replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"').replace("\u201d", '"')
     return text.replace("\u2014", ";").replace("\u2013", ";").replace("\u2026", ";")
 
 
-def _level_unicode(text: str) -> str:
+def _level_words(text: str) -> str:
     text = text.replace("--", "__").replace("n't", "n_t").replace("C#", "C\x02").replace("F#", "F\x02")
-    level = _translated(text)
+    level = _translate(text)
     level = level.replace(". ", "  ").replace("..", "  ").replace(" _", "  ").replace("_ ", "  ")
     return level[:-1] + " " if level.endswith(".") else level
 
 
-def _translated(text: str) -> str:
+def _translate(text: str) -> str:
     if text.isascii():
         return text.translate(_ASCII)
-    if len(text) < _LONG:
+    if len(text) < _LONG_TEXT:
         return text.translate(_TABLE)
     parts = text.split("\n\n")
     return "  ".join([part.translate(_ASCII if part.isascii() else _TABLE) for part in parts])
@@ -181,27 +181,13 @@ MIN_WORD: Final = 3
 MIN_PLURAL: Final = 5
 """Letters of a plural: shorter words (AWS, news, bus) are too often singular."""
 
-_SINGULAR: Final = frozenset(
-    [
-        "alias",
-        "always",
-        "atlas",
-        "bias",
-        "canvas",
-        "pandas",
-        "perhaps",
-        "rails",
-        "series",
-        "species",
-        "windows",
-    ]
-)
+_SINGULAR_IN_S: Final = word_set("alias always atlas bias canvas pandas perhaps rails series species windows")
 """Singular words that end in s."""
 
 NUMBER_ENDS: Final = "seiy"
 """Every letter that ``number_ending`` removes or appends."""
-_HISSING: Final = ("ss", "x", "ch", "sh")
-_HISSING_PLURALS: Final = ("sses", "xes", "ches", "shes")
+_SIBILANTS: Final = ("ss", "x", "ch", "sh")
+_SIBILANT_PLURALS: Final = ("sses", "xes", "ches", "shes")
 
 
 def number_ending(word: str) -> tuple[int, str] | None:
@@ -217,12 +203,12 @@ def number_ending(word: str) -> tuple[int, str] | None:
     if len(word) < MIN_WORD or not (word.isascii() and word.isalpha()):
         return None
     if word[-1] == "s" and word[-2] != "s":
-        if len(word) < MIN_PLURAL or word in _SINGULAR or word[-2] in "ui":
+        if len(word) < MIN_PLURAL or word in _SINGULAR_IN_S or word[-2] in "ui":
             return None
-        return (3, "y") if word.endswith("ies") else (2 if word.endswith(_HISSING_PLURALS) else 1, "")
+        return (3, "y") if word.endswith("ies") else (2 if word.endswith(_SIBILANT_PLURALS) else 1, "")
     if word[-1] == "y" and word[-2] not in "aeiou":
         return 1, "ies"
-    return 0, "es" if word.endswith(_HISSING) else "s"
+    return 0, "es" if word.endswith(_SIBILANTS) else "s"
 
 
 def number_stem(form: str) -> str:
@@ -399,7 +385,7 @@ def name_objection(name: str, *, given: bool = False, folded: str | None = None)
         return "it is a date"
     if len(folded) == 1 and folded.isascii() and not (given and name.strip() == folded.upper()):
         return "it is one letter"
-    return _refused_words(name.strip(), folded, given)
+    return _common_word_objection(name.strip(), folded, given)
 
 
 def required_case(name: str, kind: str = "given") -> CaseRequirement:
@@ -425,17 +411,17 @@ def required_case(name: str, kind: str = "given") -> CaseRequirement:
 
 
 def is_common(word: str) -> bool:
-    """Tell whether a folded word is a function word of a known language or an ordinary English word."""
+    """Return whether a folded word is a function word of a known language or an ordinary English word."""
     return word in COMMON_WORDS or word in function_words()
 
 
 def is_generic(word: str) -> bool:
-    """Tell whether a folded word names nothing by itself: a common one, or a noun of computing and work."""
+    """Return whether a folded word names nothing by itself: a common one, or a noun of computing and work."""
     return to_singular(word) in _GENERIC_SINGULARS or is_common(word)
 
 
 def is_everyday(word: str) -> bool:
-    """Tell whether a folded word is generic or among the commonest of English."""
+    """Return whether a folded word is generic or among the commonest of English."""
     return is_generic(word) or word_rank(word) <= ORDINARY_RANK
 
 
@@ -444,7 +430,7 @@ def _is_date(name: str) -> bool:
     return found is not None and (not any(char.isalpha() for char in name) or _MONTH.search(name) is not None)
 
 
-def _refused_words(name: str, folded: str, given: bool) -> str | None:
+def _common_word_objection(name: str, folded: str, given: bool) -> str | None:
     words = folded.split(" ")
     if not all(word in function_words() or (not given and word in COMMON_WORDS) for word in words):
         return None
