@@ -157,14 +157,8 @@ _NUMBER_SYNONYMS: Final = {
     "it": {"dozzina": 12},
 }
 _ENGLISH_SYNONYMS: Final = {
-    "dozen": 12,
-    "couple": 2,
-    "twice": 2,
-    "thrice": 3,
-    "once": 1,
-    "half-dozen": 6,
-    "single": 1,
-}
+    "dozen": 12, "couple": 2, "twice": 2, "thrice": 3, "once": 1, "half-dozen": 6, "single": 1,
+}  # fmt: skip
 SCALES: Final = {
     "hundred": 100, "thousand": 1000, "million": 1_000_000, "billion": 1_000_000_000, "k": 1000, "mio": 1_000_000,
     "hundert": 100, "tausend": 1000, "millionen": 1_000_000, "mille": 1000, "mil": 1000, "mila": 1000, "cent": 100,
@@ -329,13 +323,8 @@ _CONTRACTIONS: Final = {
     "can't": "can", "won't": "will", "shan't": "shall", "ain't": "is",
 }  # fmt: skip
 _CONTRACTED_ENDINGS: Final = (
-    ("'s", "'s"),
-    ("'m", "am"),
-    ("'re", "are"),
-    ("'ve", "have"),
-    ("'ll", "will"),
-    ("'d", "would"),
-)
+    ("'s", "'s"), ("'m", "am"), ("'re", "are"), ("'ve", "have"), ("'ll", "will"), ("'d", "would"),
+)  # fmt: skip
 
 
 @lru_cache(TOKEN_CACHE)
@@ -563,14 +552,7 @@ def _key(amount: float) -> str:
     return format(amount, ".9g")
 
 
-_NOON: Final = {
-    "noon": HALF_DAY,
-    "midday": HALF_DAY,
-    "midnight": 0,
-    "mittags": HALF_DAY,
-    "midi": HALF_DAY,
-    "minuit": 0,
-}
+_NOON: Final = {**dict.fromkeys(("noon", "midday", "mittags", "midi"), HALF_DAY), "midnight": 0, "minuit": 0}
 _BEFORE: Final = load_words("quantities_before")
 _BETWEEN: Final = frozenset((",", "of", "the", "de", "."))
 _CLOCK_DIRECTIONS: Final = {"past": 1, "after": 1, "to": -1, "before": -1}

@@ -55,15 +55,8 @@ _LEADS: Final = (
     | word_set("near under behind via before after between due fällig set made kept held put run done")
 )
 _CONTRACTED: Final = {
-    "im": "in",
-    "ins": "in",
-    "am": "an",
-    "ans": "an",
-    "zum": "zu",
-    "zur": "zu",
-    "beim": "bei",
-    "vom": "von",
-}
+    "im": "in", "ins": "in", "am": "an", "ans": "an", "zum": "zu", "zur": "zu", "beim": "bei", "vom": "von",
+}  # fmt: skip
 _IN_NAMES: Final = word_set("& of and the van von de la und")
 _PARTICIPLE: Final = re.compile(r"\w{2,30}ed|ge\w{2,30}(?:t|en)", re.IGNORECASE)
 _AMOUNT: Final = re.compile(r"([$€£~]?)-?\d[\d.,]*([a-z%€$£]{0,3})", re.IGNORECASE)
