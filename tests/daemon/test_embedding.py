@@ -22,11 +22,11 @@ from scrubjay.config.settings import Settings
 from scrubjay.daemon import embedding
 from scrubjay.daemon.embedding import (
     EmbeddingJob,
+    pause_reason,
     processor_and_wall_seconds,
     run_embedding,
     start_embedding,
-    why_pause,
-    why_stop,
+    stop_reason,
 )
 from scrubjay.embeddings.base import EmbedderCatalog
 from scrubjay.embeddings.hash_embedder import HashEmbedder
@@ -106,10 +106,10 @@ def test_all_that_is_pending_is_embedded_newest_first_and_nothing_is_left_noted(
 def test_only_one_process_embeds_for_a_store(store: Store) -> None:
     with store.job.exclusive() as locked:
         assert locked
-        assert EmbeddingJob(str(store.data), f"sqlite:///{store.settings.store}").running()
+        assert EmbeddingJob(str(store.data), f"sqlite:///{store.settings.store}").is_running()
         assert not store.run()
     assert (store.second.heard, store.waiting) == ([], COUNT)
-    assert not store.job.running()
+    assert not store.job.is_running()
 
 
 def test_it_rests_between_two_batches_for_as_long_as_it_used_the_processor(store: Store) -> None:
@@ -136,7 +136,7 @@ def test_on_a_busy_machine_it_pauses_says_why_and_goes_on_later(store: Store) ->
 
     assert store.run(pause=pause)
     assert store.waiting == 0
-    assert embedding.LOOK_SECONDS in store.slept
+    assert embedding.PAUSE_CHECK_SECONDS in store.slept
     assert "on battery power" in seen
     assert len(store.second.heard) == COUNT  # what was done before the pause is not done again
 
@@ -157,7 +157,7 @@ def test_a_model_that_fails_is_told_and_not_tried_again_at_once(tmp_path: Path) 
     assert (state["running"], state["problem"]) == (False, "Its file is missing.")
     with store.open() as memory:
         assert not start_embedding(store.settings, store.env, memory)
-    assert not store.job.running()
+    assert not store.job.is_running()
 
 
 def test_a_model_that_would_send_texts_away_is_not_asked_unasked(store: Store) -> None:
@@ -219,7 +219,7 @@ BATTERY = {"type": "Battery", "status": "Discharging"}
 def test_a_machine_on_its_battery_is_recognised(
     tmp_path: Path, found: dict[str, dict[str, str]], on_battery: bool
 ) -> None:
-    why = why_pause(lambda: 0, supplies(tmp_path / "power", **found))
+    why = pause_reason(lambda: 0, supplies(tmp_path / "power", **found))
     assert (why == "on battery power") is on_battery
 
 
@@ -228,8 +228,8 @@ def test_a_busy_machine_computes_the_little_that_is_pending(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
-    assert not why_pause(lambda: embedding.FEW_PENDING, tmp_path)
-    assert "busy" in why_pause(lambda: embedding.FEW_PENDING + 1, tmp_path)
+    assert not pause_reason(lambda: embedding.FEW_PENDING, tmp_path)
+    assert "busy" in pause_reason(lambda: embedding.FEW_PENDING + 1, tmp_path)
 
 
 def test_a_paused_process_ends_when_another_one_has_done_the_work(store: Store) -> None:
@@ -240,7 +240,7 @@ def test_a_paused_process_ends_when_another_one_has_done_the_work(store: Store) 
 
     assert store.run(pause=pause)
     assert store.job.state() is None
-    assert embedding.LOOK_SECONDS not in store.slept
+    assert embedding.PAUSE_CHECK_SECONDS not in store.slept
 
 
 def test_a_process_ends_within_a_pause_once_its_store_is_gone(store: Store) -> None:
@@ -255,11 +255,11 @@ def test_a_process_ends_within_a_pause_once_its_store_is_gone(store: Store) -> N
         store.job,
         store.open,
         lambda: "on battery power",
-        lambda: why_stop(store.settings, store.env, fingerprint),
+        lambda: stop_reason(store.settings, store.env, fingerprint),
         sleep,
     )
     assert not file.exists()
-    assert not store.job.running()
+    assert not store.job.is_running()
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def pending(here: Machine) -> int:
 
 
 def running(here: Machine) -> bool:
-    return EmbeddingJob(str(here.data), here.env["SCRUBJAY_STORE"]).running()
+    return EmbeddingJob(str(here.data), here.env["SCRUBJAY_STORE"]).is_running()
 
 
 def test_a_sync_is_followed_by_a_process_that_embeds_and_ends(busy: Machine) -> None:
@@ -320,7 +320,7 @@ def test_status_and_doctor_say_what_waits_who_embeds_and_why_it_pauses(here: Mac
     assert b"1 pending; the next sync" in on.run("status").out
     job = EmbeddingJob(str(here.data), here.env["SCRUBJAY_STORE"])
     with job.exclusive():
-        job.note(paused="on battery power")
+        job.write_state(paused="on battery power")
         told = on.run("status").out.decode()
         assert f"1 pending; background process {os.getpid()} is paused since" in told
         assert ": on battery power" in told
@@ -331,11 +331,11 @@ def test_status_and_doctor_say_what_waits_who_embeds_and_why_it_pauses(here: Mac
         assert vectors["state"] == "ok"
         on.run("embed")
         assert b"paused" not in on.run("status").out
-    job.note(problem="Its file is missing.")
+    job.write_state(problem="Its file is missing.")
     assert b"the background process failed" in on.run("status").out
 
 
 def test_the_data_folder_is_made_for_this_account_alone(tmp_path: Path) -> None:
     data = tmp_path / "home" / "data"
-    EmbeddingJob(str(data), "sqlite:////srv/memory.db").look()
+    EmbeddingJob(str(data), "sqlite:////srv/memory.db").record_check()
     assert [folder.stat().st_mode & 0o777 for folder in (data, data / "embedding")] == [0o700, 0o700]

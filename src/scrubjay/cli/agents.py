@@ -448,14 +448,14 @@ def serve_daemon(call: Call, if_wanted: bool) -> None:
 
 
 def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
-    from scrubjay.daemon.embedding import keep_embedded, why_stop
+    from scrubjay.daemon.embedding import keep_embedded, stop_reason
     from scrubjay.daemon.server import prepare_daemon
     from scrubjay.memory import Memory
 
     os.chdir(os.sep)
     opened: list[Memory] = []
     prepared = prepare_daemon(settings, lambda: opened[0], env, "resident")
-    if prepared is None or not prepared[0].take():  # before loading: several may be started at once
+    if prepared is None or not prepared[0].lock():  # before loading: several may be started at once
         return
     daemon, answerer = prepared
     log = settings.log.open(data_folder(env))
@@ -463,13 +463,13 @@ def run_daemon(settings: Settings, env: Mapping[str, str]) -> None:
         opened.append(memory)
         answerer.warm()
         try:
-            with stop_on_signal(daemon.ended):  # whoever finds the socket may end the process at once
+            with stop_on_signal(daemon.stopped):  # whoever finds the socket may end the process at once
                 if not daemon.open():
                     return
                 fingerprint = settings_fingerprint(env)
                 with keep_embedded(settings, log, lambda: [(env, memory)]):
                     daemon.wait(
-                        settings.resident.idle_minutes * 60, lambda: why_stop(settings, env, fingerprint)
+                        settings.resident.idle_minutes * 60, lambda: stop_reason(settings, env, fingerprint)
                     )
         finally:
             daemon.close()

@@ -2,7 +2,7 @@
 
 The only module besides `paths` that reads the process environment. The setting ``limit`` of the section ``[recall]`` is
 ``SCRUBJAY_RECALL_LIMIT`` there; an empty variable counts as not set. An unknown name is an error wherever it is
-written, because a mistyped setting that is ignored would be found last.
+written, since an ignored typo is hard to find.
 """
 
 from __future__ import annotations
@@ -60,10 +60,10 @@ class GivenValue(NamedTuple):
 
 def known_settings() -> dict[str, SettingRule]:
     """Return the rule of every setting by its dotted name, without those of ``[models.NAME]``."""
-    found = setting_rules(Settings)
+    rules = setting_rules(Settings)
     for section, kind in SECTIONS.items():
-        found |= {f"{section}.{name}": rule for name, rule in setting_rules(kind).items()}
-    return found
+        rules |= {f"{section}.{name}": rule for name, rule in setting_rules(kind).items()}
+    return rules
 
 
 def variable_name(name: str) -> str:
@@ -86,19 +86,19 @@ def load_settings(
         path: The settings file; None takes what ``SCRUBJAY_CONFIG`` names, else the default place,
             where it may be missing.
         environ: The environment; None takes the process's.
-        overrides: Dotted name to value, as flags or a caller give them; None says nothing.
+        overrides: Dotted name to value, as flags or a caller give them; None sets nothing.
 
     Raises:
-        ConfigError: A name is no setting, a value is none that it can have, or the file cannot be read.
+        ConfigError: A name is not a setting, a value is invalid, or the file cannot be read.
     """
     environ = os.environ if environ is None else environ
     known = known_settings()
     file = config_path(environ) if path is None else Path(path).expanduser()
     required = path is not None or bool(environ.get(CONFIG_VARIABLE))
-    entries = {item.name: item for item in _from_file(file, known, required=required)}
+    entries = {item.name: item for item in _file_values(file, known, required=required)}
     values = {name: item.read(text=False) for name, item in entries.items()}
     tables = sorted({name.split(".")[1] for name in entries if name.count(".") == 2})
-    for item in (*_from_environment(environ, known, tables), *_from_overrides(overrides or {}, known)):
+    for item in (*_environment_values(environ, known, tables), *_override_values(overrides or {}, known)):
         entries[item.name] = item
         values[item.name] = item.read(text=True)
 
@@ -111,11 +111,11 @@ def load_settings(
     built["models"] = replace(built["models"], extra=extra)
     origins = dict.fromkeys(known, "default") | {name: item.origin for name, item in entries.items()}
     settings = Settings(**sections.get("", {}), **built, origins=origins)
-    _check(settings)
+    _check_settings(settings)
     return settings
 
 
-def _from_file(path: Path, known: Mapping[str, SettingRule], *, required: bool) -> Iterator[GivenValue]:
+def _file_values(path: Path, known: Mapping[str, SettingRule], *, required: bool) -> Iterator[GivenValue]:
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as error:
@@ -133,14 +133,14 @@ def _from_file(path: Path, known: Mapping[str, SettingRule], *, required: bool) 
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"Settings file {path} is not TOML: {error}.") from error
     path = path.absolute()
-    of_model = setting_rules(ExtraModelSettings)
+    model_rules = setting_rules(ExtraModelSettings)
     for name, value in _flatten(table, known, path, text):
-        above, _, setting = name.rpartition(".")
-        in_model = name.count(".") == 2
-        rule = of_model.get(setting) if in_model else known.get(name)
+        section, _, setting = name.rpartition(".")
+        is_model_setting = name.count(".") == 2
+        rule = model_rules.get(setting) if is_model_setting else known.get(name)
         if rule is None:
-            near = [f"{above}.{one}" for one in of_model] if in_model else [*known, *SECTIONS]
-            siblings = [one for one in near if one.rpartition(".")[0] == above]
+            near = [f"{section}.{one}" for one in model_rules] if is_model_setting else [*known, *SECTIONS]
+            siblings = [one for one in near if one.rpartition(".")[0] == section]
             raise _unknown_setting(name, siblings, _position(path, text, name))
         yield GivenValue(name, rule, value, _position(path, text, name), path.parent)
 
@@ -167,24 +167,23 @@ def _flatten(
 def _position(path: Path, text: str, name: str) -> str:
     """Return ``file:line`` of a setting or a section, found by its spelling, else the file alone."""
     section, _, setting = name.rpartition(".")
-    here = ""
+    current = ""
     for number, line in enumerate(text.splitlines(), 1):
         if header := re.match(r"\s*\[\s*([^\]#]+?)\s*\]", line):
-            here = re.sub(r"[\"']", "", header[1])
-            if here == name:
+            current = re.sub(r"[\"']", "", header[1])
+            if current == name:
                 return f"{path}:{number}"
-        elif here == section and re.match(rf"\s*[\"']?{re.escape(setting)}[\"']?\s*[=.]", line):
+        elif current == section and re.match(rf"\s*[\"']?{re.escape(setting)}[\"']?\s*[=.]", line):
             return f"{path}:{number}"
     return str(path)
 
 
-def _from_environment(
+def _environment_values(
     environ: Mapping[str, str], known: Mapping[str, SettingRule], tables: Iterable[str]
 ) -> Iterator[GivenValue]:
     names = sorted(name for name in environ if name.startswith(PREFIX))
     variables = {variable_name(name): (name, rule) for name, rule in known.items()}
-    # A variable can change a model that the file describes; it cannot describe one, for its name tells no
-    # dash from an underscore.
+    # A variable can change a model of the file but not describe one: its name cannot tell a dash from an underscore.
     variables |= {
         variable_name(f"models.{table}.{setting}"): (f"models.{table}.{setting}", rule)
         for table in tables
@@ -200,7 +199,7 @@ def _from_environment(
             yield GivenValue(name, rule, environ[variable], f"environment {variable}", Path.cwd())
 
 
-def _from_overrides(
+def _override_values(
     overrides: Mapping[str, object], known: Mapping[str, SettingRule]
 ) -> Iterator[GivenValue]:
     for name, value in overrides.items():
@@ -218,16 +217,16 @@ def _unknown_setting(name: str, known: list[str], where: str) -> ConfigError:
     return ConfigError(f"{where}: {name} is not a setting. Nothing was done.", hint=hint)
 
 
-def _check(settings: Settings) -> None:
-    """Refuse values that are legal one by one but not together, or whose text means nothing."""
+def _check_settings(settings: Settings) -> None:
+    """Refuse values that are legal one by one but not together, or whose text is meaningless."""
     chunk, origins = settings.chunk, settings.origins
     if not chunk.overlap < chunk.target <= chunk.most:
-        parts = (
+        sizes = (
             f"{name} {getattr(chunk, name)} ({origins['chunk.' + name]})"
             for name in ("target", "overlap", "most")
         )
         raise ConfigError(
-            f"[chunk] {', '.join(parts)} contradict one another: overlap < target <= most must hold. "
+            f"[chunk] {', '.join(sizes)} contradict one another: overlap < target <= most must hold. "
             "Nothing was done."
         )
     settings.retention.days_by_tier()

@@ -41,11 +41,11 @@ def environment(store: str | None = None, user: str | None = None) -> dict[str, 
     A process that is started with it, in any folder, has the same settings.
     """
     flags = {"SCRUBJAY_STORE": store, "SCRUBJAY_USER": user}
-    found = dict(os.environ) | {name: value for name, value in flags.items() if value}
-    for name, value in found.items():
+    env = dict(os.environ) | {name: value for name, value in flags.items() if value}
+    for name, value in env.items():
         if name.startswith(PREFIX) and name.endswith(PATH_SUFFIXES) and value and "://" not in value:
-            found[name] = os.path.abspath(os.path.expanduser(value))
-    return found
+            env[name] = os.path.abspath(os.path.expanduser(value))
+    return env
 
 
 def hooks_disabled(environ: Mapping[str, str]) -> bool:
@@ -92,36 +92,36 @@ def cache_folder(environ: Mapping[str, str] | None = None) -> str:
 
 def config_file(environ: Mapping[str, str] | None = None) -> str:
     """Return the settings file; it need not exist."""
-    named = (os.environ if environ is None else environ).get(CONFIG_VARIABLE, "")
-    return (
-        os.path.expanduser(named) if named else os.path.join(_user_folder("config", environ), "config.toml")
-    )
+    path = (os.environ if environ is None else environ).get(CONFIG_VARIABLE, "")
+    return os.path.expanduser(path) if path else os.path.join(_user_folder("config", environ), "config.toml")
 
 
 def runtime_folder(environ: Mapping[str, str]) -> str:
     """Return the folder for sockets: that of this login, else a private one among the temporary files."""
     uid = os.getuid() if sys.platform != "win32" else 0
-    usual = os.path.join(os.sep, "run", "user", str(uid))
+    login_folder = os.path.join(os.sep, "run", "user", str(uid))
     # Agents start servers with few variables: the folder must be the same without this one.
-    named = environ.get("XDG_RUNTIME_DIR", "").strip() or (usual if os.path.isdir(usual) else "")
+    folder = environ.get("XDG_RUNTIME_DIR", "").strip() or (
+        login_folder if os.path.isdir(login_folder) else ""
+    )
     # A socket's path has room for about 100 bytes.
-    if named and len(os.fsencode(named)) < 50:
-        return os.path.join(named, "scrubjay")
+    if folder and len(os.fsencode(folder)) < 50:
+        return os.path.join(folder, "scrubjay")
     return os.path.join(os.sep, "tmp", f"scrubjay-{uid}")
 
 
-def hook_budget_ms(environ: Mapping[str, str], usual: int, setting: str = "budget_ms") -> int:
-    """Return a budget of hooks as far as a quick look at the settings tells; the settings decide later."""
-    found = environ.get(f"{PREFIX}HOOKS_{setting.upper()}", "")
-    if not found:
+def hook_budget_ms(environ: Mapping[str, str], default: int, setting: str = "budget_ms") -> int:
+    """Return a budget of hooks by a quick look at the settings file; the loaded settings decide later."""
+    text = environ.get(f"{PREFIX}HOOKS_{setting.upper()}", "")
+    if not text:
         try:
             with open(config_file(environ), encoding="utf-8") as file:
                 lines = [line.partition("=") for line in file if setting in line]
         except (OSError, ValueError):
-            return usual
-        found = next((value for name, _, value in lines if name.strip() in (setting, f"hooks.{setting}")), "")
-    digits = found.partition("#")[0].strip().replace("_", "")
-    return min(max(int(digits), 20), 60_000) if digits.isdecimal() else usual
+            return default
+        text = next((value for name, _, value in lines if name.strip() in (setting, f"hooks.{setting}")), "")
+    digits = text.partition("#")[0].strip().replace("_", "")
+    return min(max(int(digits), 20), 60_000) if digits.isdecimal() else default
 
 
 BUDGET_MS = 300
@@ -134,11 +134,11 @@ LONGER_BUDGETS = {"session-start": ("start_ms", START_MS), "first": ("first_ms",
 
 def event_budget_ms(environ: Mapping[str, str], event: str) -> int:
     """Return the budget of an event, or of ``first``, a session's first prompt, as `hook_budget_ms`."""
-    least = hook_budget_ms(environ, BUDGET_MS)
+    default_ms = hook_budget_ms(environ, BUDGET_MS)
     if event not in LONGER_BUDGETS:
-        return least
-    setting, usual = LONGER_BUDGETS[event]
-    return max(least, hook_budget_ms(environ, usual, setting))
+        return default_ms
+    setting, default = LONGER_BUDGETS[event]
+    return max(default_ms, hook_budget_ms(environ, default, setting))
 
 
 def settings_fingerprint(environ: Mapping[str, str]) -> str:
@@ -154,13 +154,13 @@ def settings_fingerprint(environ: Mapping[str, str]) -> str:
             content = opened.read()
     except OSError:
         content = b""
-    own = sorted(
+    variables = sorted(
         (name, value) for name, value in environ.items() if name.startswith(PREFIX) and name != OFF_VARIABLE
     )
     uid = os.getuid() if sys.platform != "win32" else 0
     version = sys.modules["scrubjay"].__version__  # imported as every module of it is
     folders = (home_folder(environ), data_folder(environ), cache_folder(environ))
-    parts = (version, str(uid), *folders, file, repr(own))
+    parts = (version, str(uid), *folders, file, repr(variables))
     data = "\0".join(parts).encode("utf-8", "surrogateescape") + b"\0" + content
     return hashlib.sha256(data).hexdigest()
 
@@ -171,7 +171,7 @@ ALL_AGENTS = ""
 
 
 class Pauses:
-    """The pauses of one data folder, read when this is made; damaged lines are skipped.
+    """The pauses of one data folder, read once on creation; damaged lines are skipped.
 
     During a pause hooks do nothing, and a later sync skips the turns of that time, which transcripts contain, so each
     pause is recorded. The file is append-only, one JSON object a line.
@@ -194,11 +194,11 @@ class Pauses:
 
         for line in lines:
             try:
-                self._take(json.loads(line))
+                self._apply(json.loads(line))
             except (ValueError, KeyError, TypeError):
                 continue
 
-    def _take(self, change: dict[str, Any]) -> None:
+    def _apply(self, change: dict[str, Any]) -> None:
         at, kind = float(change["at"]), change["do"]
         if kind == "pause":
             until = float("inf") if change["until"] is None else float(change["until"])
@@ -222,11 +222,11 @@ class Pauses:
     def running(self) -> dict[str, float]:
         """Return the agents (or ``ALL_AGENTS``) paused now, and until when."""
         at = time.time()
-        found: dict[str, float] = {}
+        ends: dict[str, float] = {}
         for who, start, until in self.spans:
             if start <= at < until:
-                found[who] = max(until, found.get(who, until))
-        return found
+                ends[who] = max(until, ends.get(who, until))
+        return ends
 
     def silent(self, agent: str, session: str, at: int | None) -> bool:
         """Return whether a turn belongs to a pause or an excluded session.
@@ -261,11 +261,11 @@ class Pauses:
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:
             end = os.fstat(descriptor).st_size
-            torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n" if hasattr(os, "pread") else False
-            os.write(descriptor, ("\n" * torn + json.dumps(change) + "\n").encode("ascii"))
+            is_torn = end > 0 and os.pread(descriptor, 1, end - 1) != b"\n" if hasattr(os, "pread") else False
+            os.write(descriptor, ("\n" * is_torn + json.dumps(change) + "\n").encode("ascii"))
         finally:
             os.close(descriptor)
-        self._take(change)
+        self._apply(change)
 
 
 def pause_end(until: float | None) -> str:

@@ -32,7 +32,7 @@ KINDS: Final = {
 
 
 class SettingRule(NamedTuple):
-    """What a setting takes.
+    """The values that a setting allows.
 
     Attributes:
         doc: One sentence for the reference.
@@ -52,7 +52,7 @@ class SettingRule(NamedTuple):
 
     @property
     def takes(self) -> str:
-        """What a value must be, in words.
+        """Describe the allowed values in words.
 
         >>> SettingRule("", "whole", low=1, high=1000).takes
         'a whole number from 1 to 1,000'
@@ -73,11 +73,11 @@ class SettingRule(NamedTuple):
         Raises:
             ValueError: It cannot be a value of this setting; the message is `takes`.
         """
-        found = self._converted(value, base)
-        words = found if isinstance(found, tuple) else (found,)
-        if found is None or (self.choices and not set(words) <= set(self.choices)):
+        converted = self._convert(value, base)
+        words = converted if isinstance(converted, tuple) else (converted,)
+        if converted is None or (self.choices and not set(words) <= set(self.choices)):
             raise ValueError(self.takes)
-        return found
+        return converted
 
     def parse(self, text: str, base: Path) -> object:
         """Return the value of a setting written as text, as in the environment.
@@ -106,8 +106,8 @@ class SettingRule(NamedTuple):
             value = {name.strip(): _parse_number(weight.strip()) for name, _, weight in pairs}
         return self.read(value, base)
 
-    def _converted(self, value: object, base: Path) -> object:
-        """Return a value of this rule's kind, None if it is none."""
+    def _convert(self, value: object, base: Path) -> object:
+        """Return a value converted to this rule's kind, None if that is impossible."""
         if self.kind == "switch":
             return value if isinstance(value, bool) else None
         if self.kind in ("text", "path", "store"):
@@ -119,8 +119,10 @@ class SettingRule(NamedTuple):
             path = base / Path(text).expanduser()
             return path if self.kind == "path" else str(path)
         if self.kind == "list":
-            texts = isinstance(value, list) and all(isinstance(one, str) and one.strip() for one in value)
-            return tuple(value) if texts else None  # type: ignore[arg-type]
+            is_text_list = isinstance(value, list) and all(
+                isinstance(one, str) and one.strip() for one in value
+            )
+            return tuple(value) if is_text_list else None  # type: ignore[arg-type]
         if self.kind in ("weights", "tier weights"):
             if not isinstance(value, Mapping) or not all(_in_range(one, 0, None) for one in value.values()):
                 return None
@@ -626,7 +628,7 @@ class RetentionSettings:
         Raises:
             ConfigError: An item is no tier with a number of days.
         """
-        found = {}
+        days_of = {}
         for item in self.days:
             tier, _, days = (part.strip() for part in item.partition("="))
             if tier not in TIERS or not days.isdecimal() or not 0 < int(days) <= MAX_DAYS:
@@ -635,8 +637,8 @@ class RetentionSettings:
                     f"from 1 to {MAX_DAYS:,}. Nothing was done.",
                     hint='days = ["observation=365"]',
                 )
-            found[tier] = int(days)
-        return found
+            days_of[tier] = int(days)
+        return days_of
 
 
 @frozen
@@ -683,7 +685,7 @@ def data_dir() -> Path:
 
 
 def _login_name() -> str:
-    # Not what ``USER`` says: under cron or sudo one must not become somebody else.
+    # Not from ``USER``, which under cron or sudo may name somebody else.
     try:
         import pwd
 

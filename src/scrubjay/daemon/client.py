@@ -3,7 +3,7 @@
 The socket has mode 0600, in the user's folder of mode 0700, and is named by the settings' fingerprint; its owner holds
 a lock beside it, so that a dead owner's socket is recognised. Windows has no such sockets in Python, and no daemon.
 
-Little of the standard library alone is imported: a warm hook consists of this module.
+It imports only a little of the standard library, since a warm hook runs nothing else.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ MAX_ANSWER_BYTES = 16_000_000
 def ask_daemon(
     path: str | None, fingerprint: str, verb: str, arguments: Mapping[str, Any], seconds: float
 ) -> dict[str, Any] | None:
-    """Return the daemon's answer; None if there is none in time, it refuses, or the verb failed.
+    """Return the daemon's answer; None if it does not answer in time, refuses, or fails.
 
-    A daemon with settings of another ``fingerprint`` refuses; ``seconds`` is the longest wait.
+    A daemon whose settings have another ``fingerprint`` refuses; ``seconds`` is the longest wait.
     """
     if path is None or not is_private_folder(path):
         return None
@@ -78,34 +78,34 @@ def ask_daemon(
     return answer if isinstance(answer, dict) else None
 
 
-def _exchange(path: str, request: bytes, end: float) -> bytes:
+def _exchange(path: str, request: bytes, deadline: float) -> bytes:
     import socket
 
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-        line.settimeout(_seconds_left(end))
-        line.connect(path)
-        line.sendall(request)
-        return receive_line(line, MAX_ANSWER_BYTES, end)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_seconds_left(deadline))
+        connection.connect(path)
+        connection.sendall(request)
+        return receive_line(connection, MAX_ANSWER_BYTES, deadline)
 
 
-def receive_line(connection: socket.socket, most: int, end: float) -> bytes:
-    """Return a line of at most ``most`` bytes; raises OSError if it is not whole at ``end``, by `time.monotonic`."""
+def receive_line(connection: socket.socket, max_bytes: int, deadline: float) -> bytes:
+    """Return a line of at most ``max_bytes``; raises OSError if it is incomplete at ``deadline`` (`time.monotonic`)."""
     parts: list[bytes] = []
     size = 0
     while not parts or not parts[-1].endswith(b"\n"):
-        connection.settimeout(_seconds_left(end))
+        connection.settimeout(_seconds_left(deadline))
         part = connection.recv(262_144)
         size += len(part)
-        if not part or size > most:
+        if not part or size > max_bytes:
             raise ConnectionError(f"no whole line, {size} bytes")
         parts.append(part)
     return b"".join(parts)
 
 
-def _seconds_left(end: float) -> float:
-    left = end - time.monotonic()
+def _seconds_left(deadline: float) -> float:
+    left = deadline - time.monotonic()
     if left <= 0:
-        raise TimeoutError("the time is up")
+        raise TimeoutError("the deadline has passed")
     return left
 
 
@@ -122,18 +122,18 @@ def stop_daemon(path: str | None, fingerprint: str) -> dict[str, Any] | None:
     return ask_daemon(path, fingerprint, "stop", {}, STATE_TIMEOUT)
 
 
-def spawn_detached(arguments: Sequence[str], around: Mapping[str, str]) -> None:
+def spawn_detached(arguments: Sequence[str], env: Mapping[str, str]) -> None:
     """Start scrubjay with these arguments in a session of its own, without this process's streams and folder."""
     # -P: a file in the current folder must not shadow a module.
     command = [sys.executable, "-P", "-m", "scrubjay", *arguments]
     if hasattr(os, "posix_spawn") and sys.platform == "linux":  # a tenth of the time that subprocess takes
-        nowhere = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
-        os.posix_spawn(command[0], command, dict(around), file_actions=nowhere, setsid=True)
+        to_devnull = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)]
+        os.posix_spawn(command[0], command, dict(env), file_actions=to_devnull, setsid=True)
         return
     import subprocess
 
     flags = 0x00000208 if sys.platform == "win32" else 0  # DETACHED_PROCESS, CREATE_NEW_PROCESS_GROUP
     subprocess.Popen(
-        command, env=dict(around), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        command, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL, start_new_session=True, cwd=os.path.abspath(os.sep), creationflags=flags,
     )  # fmt: skip

@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 MAX_LOAD: Final = 0.7
 """Load average per processor above which a machine is busy; the job itself adds at most half a processor."""
 FEW_PENDING: Final = 400
-"""Pending embeddings that are computed on a busy machine, too: 200 passages of two models, some seconds of half a
-processor that nothing else wants."""
+"""Pending embeddings that are computed even on a busy machine: 200 passages of two models, some seconds of half a
+processor."""
 POWER_SUPPLIES: Final = Path("/sys/class/power_supply")
 
 
-def why_pause(pending: Callable[[], int], supplies: Path = POWER_SUPPLIES) -> str:
+def pause_reason(pending: Callable[[], int], supplies: Path = POWER_SUPPLIES) -> str:
     """Return why embedding must wait on this machine, or an empty string; unknown power or load is no reason.
 
     ``pending`` returns how much there is to do, and is called on a busy machine only.
@@ -58,17 +58,17 @@ def why_pause(pending: Callable[[], int], supplies: Path = POWER_SUPPLIES) -> st
 def _on_battery(supplies: Path) -> bool:
     if sys.platform == "darwin":
         with suppress(OSError, subprocess.SubprocessError):
-            told = subprocess.run(["pmset", "-g", "batt"], capture_output=True, timeout=5, check=False)
-            return b"'Battery Power'" in told.stdout
+            report = subprocess.run(["pmset", "-g", "batt"], capture_output=True, timeout=5, check=False)
+            return b"'Battery Power'" in report.stdout
         return False
-    found = [
+    readings = [
         {name: _read_word(folder / name) for name in ("type", "online", "status", "scope")}
         for folder in (supplies.iterdir() if supplies.is_dir() else ())
     ]
-    if any(each["type"] != "Battery" and each["online"] == "1" for each in found):
+    if any(each["type"] != "Battery" and each["online"] == "1" for each in readings):
         return False
     # A mouse has a battery, too, of the scope Device.
-    return any(each["status"] == "Discharging" and each["scope"] != "Device" for each in found)
+    return any(each["status"] == "Discharging" and each["scope"] != "Device" for each in readings)
 
 
 def _read_word(path: Path) -> str:
@@ -116,10 +116,10 @@ def processor_and_wall_seconds() -> tuple[float, float]:
     return time.process_time(), time.monotonic()
 
 
-LOOK_SECONDS: Final = 30.0
-"""Seconds between two looks of a paused job at the machine."""
+PAUSE_CHECK_SECONDS: Final = 30.0
+"""Seconds after which a paused job checks the machine again."""
 START_SECONDS: Final = 0.2
-"""Seconds that a new job waits for its lock, which whoever asks for the state holds for a moment."""
+"""Seconds that a new job waits for its lock, which a process that reads the state holds for a moment."""
 RETRY_SECONDS: Final = 3_600.0
 """Seconds after which a job that failed is started again: a model whose file is missing fails each time."""
 
@@ -131,62 +131,62 @@ class EmbeddingJob:
         file = store_file(store)
         name = hashlib.sha256(os.fsencode(store if file is None else os.path.realpath(file))).hexdigest()[:24]
         self._folder = Path(data) / "embedding"
-        self._lock = self._folder / f"{name}.lock"
-        self._state = self._folder / f"{name}.json"
-        self._look = self._folder / f"{name}.look"
+        self._lock_file = self._folder / f"{name}.lock"
+        self._state_file = self._folder / f"{name}.json"
+        self._check_file = self._folder / f"{name}.look"
 
     def state(self) -> dict[str, Any] | None:
         """Return the last written state, and whether a process is ``running``; None if none runs and none failed.
 
         ``pid``, ``since`` (seconds since 1970), ``paused`` (why, or empty), and ``problem`` of one that failed.
         """
-        running = self.running()
+        running = self.is_running()
         try:
-            noted = json.loads(self._state.read_bytes())
+            stored = json.loads(self._state_file.read_bytes())
         except (OSError, ValueError):
-            noted = {}
-        if not running and not noted.get("problem"):
+            stored = {}
+        if not running and not stored.get("problem"):
             return None
-        return {"pid": 0, "since": time.time(), "paused": "", "problem": "", **noted, "running": running}
+        return {"pid": 0, "since": time.time(), "paused": "", "problem": "", **stored, "running": running}
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Return whether a process embeds for this store, or is paused."""
-        if not self._lock.exists():
+        if not self._lock_file.exists():
             return False
         with self.exclusive() as locked:
             return not locked
 
     def exclusive(self, seconds: float = 0.0) -> AbstractContextManager[bool]:
-        """Hold the lock, after waiting for it for at most so long; the value says whether it is held."""
+        """Hold the lock, after waiting at most ``seconds`` for it; yields whether it is held."""
         make_private(str(self._folder))
-        return hold_lock(self._lock, seconds)
+        return hold_lock(self._lock_file, seconds)
 
-    def note(self, *, paused: str = "", problem: str = "") -> None:
+    def write_state(self, *, paused: str = "", problem: str = "") -> None:
         """Write the state file of the process that holds the lock."""
-        noted = {"pid": os.getpid(), "since": round(time.time()), "paused": paused, "problem": problem}
-        beside = self._state.with_suffix(".part")
-        beside.write_text(json.dumps(noted), "utf-8")
-        beside.replace(self._state)
+        state = {"pid": os.getpid(), "since": round(time.time()), "paused": paused, "problem": problem}
+        temporary = self._state_file.with_suffix(".part")
+        temporary.write_text(json.dumps(state), "utf-8")
+        temporary.replace(self._state_file)
 
-    def look(self) -> None:
-        """Record that a worker looks for pending work now."""
+    def record_check(self) -> None:
+        """Record that a worker checks for pending work now."""
         make_private(str(self._folder))
-        self._look.touch(0o600)
+        self._check_file.touch(0o600)
 
-    def looked(self) -> float | None:
-        """Return when a worker last looked for pending work (seconds since 1970), None if none ever did."""
+    def last_check(self) -> float | None:
+        """Return when a worker last checked for pending work (seconds since 1970), None if none ever did."""
         try:
-            return self._look.stat().st_mtime
+            return self._check_file.stat().st_mtime
         except OSError:
             return None
 
-    def failed_lately(self) -> bool:
+    def has_failed_lately(self) -> bool:
         state = self.state()
         return state is not None and bool(state["problem"]) and time.time() - state["since"] < RETRY_SECONDS
 
-    def end(self) -> None:
+    def clear_state(self) -> None:
         """Remove the state file: nothing is pending any more."""
-        self._state.unlink(missing_ok=True)
+        self._state_file.unlink(missing_ok=True)
 
 
 def embedding_summary(state: Mapping[str, Any] | None, settings: Settings) -> str:
@@ -225,16 +225,16 @@ def run_embedding(
     """
     from scrubjay.services.sync import enrich_and_embed
 
-    rested = clock()
-    broken_off = True
+    batch_start = clock()
+    interrupted = True
 
     def proceed() -> bool:
-        nonlocal rested, broken_off
-        used, took = (now - before for now, before in zip(clock(), rested, strict=True))
+        nonlocal batch_start, interrupted
+        used, took = (now - before for now, before in zip(clock(), batch_start, strict=True))
         sleep(rest_seconds(used, took))
-        rested = clock()
-        broken_off = bool(stop() or pause())
-        return not broken_off
+        batch_start = clock()
+        interrupted = bool(stop() or pause())
+        return not interrupted
 
     def embed() -> None:
         with open_memory() as memory:
@@ -244,38 +244,38 @@ def run_embedding(
         if not locked:
             return False
         try:
-            while broken_off and not stop():
-                if why := pause():
-                    if not _count_pending(open_memory):  # others have done it
+            while interrupted and not stop():
+                if reason := pause():
+                    if not _count_pending(open_memory):  # another process embedded it
                         break
-                    job.note(paused=why)
-                    sleep(LOOK_SECONDS)
+                    job.write_state(paused=reason)
+                    sleep(PAUSE_CHECK_SECONDS)
                     continue
-                job.note()
+                job.write_state()
                 embed()
-            job.end()
+            job.clear_state()
         except Exception as error:
-            job.note(problem=str(error) or type(error).__name__)
+            job.write_state(problem=str(error) or type(error).__name__)
             raise
     return True
 
 
 def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) -> None:
-    """Be the process that `start_embedding` starts: embed at the lowest priority with one thread."""
+    """Run the process that `start_embedding` starts: embed at the lowest priority with one thread."""
     from scrubjay.memory import Memory
 
     if settings.models.background == "never":
         return
     fingerprint = settings_fingerprint(env)
-    alone = replace(settings, models=replace(settings.models, threads=1))
-    open_memory = partial(Memory.open, settings=alone, log=log)
+    single_threaded = replace(settings, models=replace(settings.models, threads=1))
+    open_memory = partial(Memory.open, settings=single_threaded, log=log)
     idle = settings.models.background == "idle"
     lower_priority()
     run_embedding(
         EmbeddingJob(data_folder(env), settings.store),
         open_memory,
-        lambda: why_pause(partial(_count_pending, open_memory)) if idle else "",
-        lambda: why_stop(settings, env, fingerprint),
+        lambda: pause_reason(partial(_count_pending, open_memory)) if idle else "",
+        lambda: stop_reason(settings, env, fingerprint),
     )
 
 
@@ -286,7 +286,7 @@ def _count_pending(open_memory: Callable[[], Memory]) -> int:
         return background_pending(memory.workspace)
 
 
-def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
+def stop_reason(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
     """Return why a background process must end: its store is gone, or its settings changed."""
     file = store_file(settings.store)
     if file is not None and not file.exists():
@@ -297,7 +297,7 @@ def why_stop(settings: Settings, env: Mapping[str, str], fingerprint: str) -> st
 def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) -> bool:
     """Start the store's process if something is pending and the settings allow it; return whether one runs.
 
-    ``env`` is the environment of the process, ``memory`` that of the principal who is embedded for.
+    ``env`` is the environment of the process, ``memory`` belongs to the principal whose memories are embedded.
 
     Raises:
         ScrubjayError: The store cannot be read.
@@ -306,53 +306,53 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
     from scrubjay.services.sync import background_pending
 
     file = store_file(settings.store)
-    elsewhere = settings.store.startswith("memory:") or (file is not None and not file.is_absolute())
-    if settings.models.background == "never" or elsewhere:  # another process would not find the store
+    unreachable = settings.store.startswith("memory:") or (file is not None and not file.is_absolute())
+    if settings.models.background == "never" or unreachable:  # another process would not find the store
         return False
     job = EmbeddingJob(data_folder(env), settings.store)
-    if job.running():
+    if job.is_running():
         return True
-    if job.failed_lately() or not background_pending(memory.workspace):
+    if job.has_failed_lately() or not background_pending(memory.workspace):
         return False
-    # What computes topics at the end uses as many threads as there are processors otherwise.
+    # Otherwise the computation of topics at the end uses as many threads as there are processors.
     spawn_detached(["hook", "--embed"], {**env, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})
     return True
 
 
 CHECK_SECONDS: Final = 60.0
-"""Seconds between two looks of a process that serves a store for something pending."""
+"""Seconds between two checks for pending work by a process that serves a store."""
 
 
 @contextmanager
 def keep_embedded(
     settings: Settings, log: Log, memories: Callable[[], Iterable[tuple[Mapping[str, str], Memory]]]
 ) -> Iterator[None]:
-    """Until the block ends, look now and every minute whether a process must be started.
+    """Until the block ends, check now and every minute whether a process must be started.
 
-    ``memories`` returns the open ones, each with the environment of its principal; failures in a row are logged once.
+    ``memories`` returns the open ones, each with its principal's environment; consecutive failures are logged once.
     """
     stop = threading.Event()
 
-    def look() -> None:
-        failed = ""
+    def check_until_stopped() -> None:
+        last_error = ""
         while not stop.is_set():
             try:
                 for env, memory in memories():
                     start_embedding(settings, env, memory)
-                failed = ""
+                last_error = ""
             except (ScrubjayError, OSError) as error:
-                if type(error).__name__ != failed:
-                    failed = type(error).__name__
-                    log.write("warning", "embedding not started", error=failed)
+                if type(error).__name__ != last_error:
+                    last_error = type(error).__name__
+                    log.write("warning", "embedding not started", error=last_error)
             stop.wait(CHECK_SECONDS)
 
     if settings.models.background == "never":
         yield
         return
-    looking = threading.Thread(target=look, name="keep-embedded", daemon=True)
-    looking.start()
+    checker = threading.Thread(target=check_until_stopped, name="keep-embedded", daemon=True)
+    checker.start()
     try:
         yield
     finally:
         stop.set()
-        looking.join()
+        checker.join()

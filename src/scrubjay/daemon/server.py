@@ -54,41 +54,41 @@ class DaemonServer:
     """The socket of one process, and the threads that answer on it.
 
     Attributes:
-        ended: Ends `wait` when it is set.
+        stopped: Ends `wait` when it is set.
     """
 
-    def __init__(self, path: str, fingerprint: str, answer: RequestHandler, log: Log, *, host: str) -> None:
+    def __init__(self, path: str, fingerprint: str, handle: RequestHandler, log: Log, *, host: str) -> None:
         self._path = path
         self._fingerprint = fingerprint
-        self._answer = answer
+        self._handle = handle
         self._log = log
         self._host = host
         self._started = time.time()
-        self._asked = time.monotonic()
-        self._count = 0
+        self._last_request = time.monotonic()
+        self._request_count = 0
         self._slots = threading.BoundedSemaphore(MAX_CONCURRENT)
-        self.ended = threading.Event()
+        self.stopped = threading.Event()
         self._socket: socket.socket | None = None
-        self._lock = -1
+        self._lock_descriptor = -1
 
-    def take(self) -> bool:
+    def lock(self) -> bool:
         """Lock the path without answering yet; False if another process has it, or it cannot be locked."""
-        if self._lock >= 0:
+        if self._lock_descriptor >= 0:
             return True
         try:
             if not make_private_folder(self._path):
                 return False
-            self._lock = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+            self._lock_descriptor = os.open(f"{self._path}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:
             return False
-        if not try_lock(self._lock):
+        if not try_lock(self._lock_descriptor):
             self._release()
             return False
         return True
 
     def open(self) -> bool:
-        """Lock the path and answer from now on; False as `take`."""
-        if not self.take():
+        """Lock the path and answer from now on; False as `lock`."""
+        if not self.lock():
             return False
         try:
             with contextlib.suppress(FileNotFoundError):
@@ -101,20 +101,20 @@ class DaemonServer:
         return True
 
     def _listen(self) -> socket.socket:
-        listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             # Between bind and chmod the private folder protects it.
-            listening.bind(self._path)
+            listener.bind(self._path)
             os.chmod(self._path, 0o600)
-            listening.listen(64)
+            listener.listen(64)
         except OSError:
-            listening.close()
+            listener.close()
             raise
-        return listening
+        return listener
 
     def close(self) -> None:
         """Stop listening, and wait for running requests."""
-        self.ended.set()
+        self.stopped.set()
         if self._socket is None:
             self._release()
             return
@@ -129,25 +129,25 @@ class DaemonServer:
         self._release()
 
     def _release(self) -> None:
-        if self._lock >= 0:
-            os.close(self._lock)
-            self._lock = -1
+        if self._lock_descriptor >= 0:
+            os.close(self._lock_descriptor)
+            self._lock_descriptor = -1
 
-    def wait(self, idle: float, over: Callable[[], str]) -> str:
-        """Wait until it is stopped, idle for ``idle`` seconds, or ``over`` returns a reason; return why."""
-        while not self.ended.wait(min(POLL_SECONDS, idle)):
-            if time.monotonic() - self._asked > idle:
+    def wait(self, idle: float, stop_reason: Callable[[], str]) -> str:
+        """Wait until it is stopped, idle for ``idle`` seconds, or ``stop_reason`` returns a reason; return why."""
+        while not self.stopped.wait(min(POLL_SECONDS, idle)):
+            if time.monotonic() - self._last_request > idle:
                 return "idle"
             if not os.path.exists(self._path):
                 return "its socket is gone"
-            if why := over():
-                return why
+            if reason := stop_reason():
+                return reason
         return "stopped"
 
-    def _accept(self, listening: socket.socket) -> None:
-        while not self.ended.is_set():
+    def _accept(self, listener: socket.socket) -> None:
+        while not self.stopped.is_set():
             try:
-                connection, _ = listening.accept()
+                connection, _ = listener.accept()
             except OSError:
                 return
             if not self._slots.acquire(blocking=False):
@@ -176,40 +176,39 @@ class DaemonServer:
         verb, arguments = request.get("verb"), request.get("arguments")
         if not isinstance(verb, str) or not isinstance(arguments, dict):
             return {"refused": "no request"}
-        if verb == "state":
+        if verb in ("state", "stop"):
+            if verb == "stop":
+                self.stopped.set()
             return {"answer": self.state()}
-        if verb == "stop":
-            self.ended.set()
-            return {"answer": self.state()}
-        self._asked = time.monotonic()
-        self._count += 1
+        self._last_request = time.monotonic()
+        self._request_count += 1
         try:
-            return {"answer": self._answer(verb, arguments)}
+            return {"answer": self._handle(verb, arguments)}
         except (ScrubjayError, TypeError, ValueError, KeyError) as error:
             self._log.write("warning", "resident request failed", error=type(error).__name__)
             return {"failed": type(error).__name__}
         finally:
-            self._asked = time.monotonic()
+            self._last_request = time.monotonic()
 
     def state(self) -> dict[str, Any]:
-        idle = time.monotonic() - self._asked
+        idle = time.monotonic() - self._last_request
         return {
             "pid": os.getpid(),
             "host": self._host,
             "started": self._started,
-            "requests": self._count,
+            "requests": self._request_count,
             "idle_seconds": round(idle, 1),
         }
 
 
 def _read_request(connection: socket.socket) -> dict[str, Any] | None:
     try:
-        found = json.loads(receive_line(connection, MAX_REQUEST_BYTES, time.monotonic() + PEER_TIMEOUT))
+        request = json.loads(receive_line(connection, MAX_REQUEST_BYTES, time.monotonic() + PEER_TIMEOUT))
     except (ConnectionError, ValueError, RecursionError):
         return None
     finally:
         connection.settimeout(PEER_TIMEOUT)
-    return found if isinstance(found, dict) else None
+    return request if isinstance(request, dict) else None
 
 
 def is_same_user(connection: socket.socket) -> bool:
@@ -226,20 +225,22 @@ def is_same_user(connection: socket.socket) -> bool:
 
 
 SHUTDOWN_TIMEOUT: Final = 30.0
-"""Seconds that a process waits at its end for a job; the next process runs it again otherwise."""
+"""Seconds that an ending process waits for a job; otherwise the next process runs it again."""
 
 
 class DaemonHandler:
     """Answers requests with a memory; safe to call from several threads."""
 
-    def __init__(self, memory: Callable[[], Memory], settings: Settings, jobs: JobQueue, log: Log) -> None:
-        self._memory = memory
+    def __init__(
+        self, open_memory: Callable[[], Memory], settings: Settings, jobs: JobQueue, log: Log
+    ) -> None:
+        self._open_memory = open_memory
         self._settings = settings
         self._jobs = jobs
         self._log = log
-        self._writing = threading.Lock()
-        self._warming = threading.Lock()
-        self._warm = False
+        self._write_lock = threading.Lock()
+        self._warm_lock = threading.Lock()
+        self._is_warm = False
         self._tools = frozenset(tool.name for tool in TOOLS)
 
     def __call__(self, verb: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -251,90 +252,90 @@ class DaemonHandler:
         if verb == "errands":
             threading.Thread(target=self._run_jobs, name="errands").start()
             return {"begun": True}
-        if not self._warm:
-            # The caller is faster alone than a process that opens its store for the first time.
+        if not self._is_warm:
+            # The caller is faster without a process that opens its store for the first time.
             threading.Thread(target=self.warm, name="warm", daemon=True).start()
             raise StoreBusyError("The store is being opened. Nothing was asked of it.")
         if verb in self._tools:
             return self._tool(verb, arguments)
         if verb == "remind":
-            return event_context(self._memory(), self._settings.hooks, arguments)
+            return event_context(self._open_memory(), self._settings.hooks, arguments)
         if verb == "search":
             return self._search(arguments)
         raise InputError(f"There is no verb {verb!r}.")
 
     def warm(self) -> None:
         """Open the memory and load the models, once; a failure is logged."""
-        if self._warm or not self._warming.acquire(blocking=False):
+        if self._is_warm or not self._warm_lock.acquire(blocking=False):
             return
         from scrubjay.redaction.redactor import redact_text
 
         try:
-            memory = self._memory()
+            memory = self._open_memory()
             if not self._settings.models.extra:  # those may be remote: do not send a made-up query
                 unchecked = type(memory)(replace(memory.workspace, checks_files=False))
                 unchecked.search("which memories are there")
-            self._warm = True
+            self._is_warm = True
             # A hook has no time to load these when it reads an edited file again.
             importlib.import_module("scrubjay.services.sync")
             redact_text("password")
         except ScrubjayError as error:
             self._log.write("warning", "resident not warm", error=type(error).__name__)
         finally:
-            self._warming.release()
+            self._warm_lock.release()
 
     def close(self) -> None:
         """Wait for a running write; the memory is closed by its opener."""
-        if self._writing.acquire(timeout=SHUTDOWN_TIMEOUT):
-            self._writing.release()
+        if self._write_lock.acquire(timeout=SHUTDOWN_TIMEOUT):
+            self._write_lock.release()
 
     def _tool(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         tool = find_tool(name)
         if not tool.writes:
-            return call_tool(self._memory(), tool, arguments)
-        with self._writing:
-            return call_tool(self._memory(), tool, arguments)
+            return call_tool(self._open_memory(), tool, arguments)
+        with self._write_lock:
+            return call_tool(self._open_memory(), tool, arguments)
 
     def _search(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        memory = self._memory()
+        memory = self._open_memory()
         if unknown := sorted(set(arguments) - set(inspect.signature(memory.search).parameters)):
             raise InputError(f"A search takes no {unknown[0]}.")
-        found: dict[str, Any] = serializers.to_plain(memory.search(**arguments))
-        return found
+        answer: dict[str, Any] = serializers.to_plain(memory.search(**arguments))
+        return answer
 
     def _run_jobs(self) -> None:
-        with self._writing:
-            self._jobs.run(self._memory(), self._settings.hooks, self._log)
+        with self._write_lock:
+            self._jobs.run(self._open_memory(), self._settings.hooks, self._log)
 
 
 def prepare_daemon(
-    settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
+    settings: Settings, open_memory: Callable[[], Memory], env: Mapping[str, str], host: str
 ) -> tuple[DaemonServer, DaemonHandler] | None:
     """Return a server that is not open yet and its handler; None on Windows and for a store in memory.
 
-    ``memory`` opens the memory on the first request; ``host`` is the command that the daemon lives in.
+    ``open_memory`` opens the memory on the first request; ``host`` is the command that the daemon lives in.
     """
-    fingerprint = settings_fingerprint(around)
-    path = socket_path(runtime_folder(around), fingerprint)
+    fingerprint = settings_fingerprint(env)
+    path = socket_path(runtime_folder(env), fingerprint)
     if path is None or settings.store.startswith("memory:"):
         return None
 
-    data = data_folder(around)
+    data = data_folder(env)
     log = settings.log.open(data)
-    handler = DaemonHandler(memory, settings, JobQueue(data, fingerprint), log)
+    handler = DaemonHandler(open_memory, settings, JobQueue(data, fingerprint), log)
     return DaemonServer(path, fingerprint, handler, log, host=host), handler
 
 
 @contextmanager
 def host_daemon(
-    settings: Settings, memory: Callable[[], Memory], around: Mapping[str, str], host: str
+    settings: Settings, open_memory: Callable[[], Memory], env: Mapping[str, str], host: str
 ) -> Iterator[None]:
     """Act as the daemon for these settings until the block ends, unless another process does."""
-    found = prepare_daemon(settings, memory, around, host)
-    if found is None:
+    daemon = prepare_daemon(settings, open_memory, env, host)
+    if daemon is None:
         yield
         return
-    server, handler = found
+    server, handler = daemon
     try:
         server.open()
         yield

@@ -128,7 +128,7 @@ async def metrics(access: ReadAccess) -> Response:
     if operator:
         queue = ProxyQueueCollector(state.proxy.drops.turns, await state.proxy.queue_size())
         parts = [state.registry, queue, gauges]
-        add_worker_gauge(gauges, session.job.looked())
+        add_worker_gauge(gauges, session.job.last_check())
     tenants = {session.owner.tenant, *(token.tenant for token in state.tokens.all())}
 
     def read(memory: Memory) -> tuple[StoreStatus, StoreTotals | None, bool]:
