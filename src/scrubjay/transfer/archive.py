@@ -1,10 +1,10 @@
 """The export format: writes and reads one value a line.
 
 Defaults are omitted. Settings, vectors, categories and readings are not exported: they are stored elsewhere or derived
-again; neither are the hashes of forgotten texts, which are useless without the tenant's key. The header names what was
-forgotten: a memory is named by its store and its id there, which is a keyed hash, so that the names tell nothing of a
-text, not even to somebody who guesses it. ``@`` and the ``updated_at`` of the memory follow, unless another text may
-have been meant. An import records under which name it found each memory (an event ``imported``).
+again; neither are the hashes of forgotten texts, which are useless without the tenant's key. The header names
+forgotten memories by their store and their id there, which is a keyed hash, so that names reveal nothing of a text, not
+even to somebody who guesses it. ``@`` and the ``updated_at`` of the memory follow, unless another text may have been
+meant. An import records under which name it found each memory (an event ``imported``).
 
 An export may have been written by anybody, so every field is checked and errors name it. The file is read through once
 before anything is imported: its footer holds the number and hash of the lines above.
@@ -71,8 +71,8 @@ EXPORTED_EVENTS: Final = tuple(op for op in lifecycle.EVENT_OPS if op != "import
 """Exported events; those ``imported`` say how memories are named in other stores."""
 
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_USUAL: Final = {field.name: field.default for field in fields(Record)}
-_OWN: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event", "content_hash")
+_DEFAULTS: Final = {field.name: field.default for field in fields(Record)}
+_SEPARATE_FIELDS: Final = ("id", "tier", "content", "title", "owner", "key", "place", "event", "content_hash")
 
 
 class LineWriter:
@@ -102,9 +102,9 @@ class LineWriter:
         }
         if record.owner != self._scope.user:
             row["owner"] = record.owner
-        for name, usual in _USUAL.items():
+        for name, default in _DEFAULTS.items():
             value = getattr(record, name)
-            if name not in _OWN and value != usual:
+            if name not in _SEPARATE_FIELDS and value != default:
                 row[name] = value
         if record.event is not None:
             row["event"] = asdict(record.event)
@@ -135,8 +135,8 @@ def line_text(line: Mapping[str, Any]) -> bytes:
     return _ENCODER.encode(line).encode() + b"\n"
 
 
-def _line(what: str, /, **values: Any) -> dict[str, Any]:
-    return {"line": what, **{n: v for n, v in values.items() if v is not None and v not in ("", [], ())}}
+def _line(kind: str, /, **values: Any) -> dict[str, Any]:
+    return {"line": kind, **{n: v for n, v in values.items() if v is not None and v not in ("", [], ())}}
 
 
 EXPORT_PAGE: Final = 500
@@ -152,7 +152,7 @@ def export_lines(
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of an export, except the footer; ``mark`` identifies the principal's store.
 
-    ``forgotten`` are the names of what was forgotten.
+    ``forgotten`` are the names of forgotten memories.
 
     Raises:
         StoreDamagedError: A text does not match its hash, or memories are missing.
@@ -182,11 +182,11 @@ def export_lines(
             passages = reader.passages(source.id, path)
             read += len(passages)
             yield lines.document(document, len(passages))
-            yield from (lines.memory(_verified(record), placed=True) for record in passages)
+            yield from (lines.memory(_verify_text(record), placed=True) for record in passages)
     for page in _pages(reader):
-        apart = [r for r in page if r.place is None or r.place.source not in exported]
-        read += len(apart)
-        yield from (lines.memory(_verified(record), placed=False) for record in apart)
+        outside = [r for r in page if r.place is None or r.place.source not in exported]
+        read += len(outside)
+        yield from (lines.memory(_verify_text(record), placed=False) for record in outside)
     if read != counts.memories:
         raise StoreDamagedError(f"There are {counts.memories:,} memories, and {read:,} of them can be read.")
     for page in _pages(reader):
@@ -196,7 +196,7 @@ def export_lines(
         yield from (lines.event(event) for event in reversed(events) if event.op in EXPORTED_EVENTS)
 
 
-def _verified(record: Record) -> Record:
+def _verify_text(record: Record) -> Record:
     if text_hash(record.content) != record.content_hash:
         place = f" ({record.place.path})" if record.place is not None else ""
         raise StoreDamagedError(f"The text of {record.id}{place} is not the one that was written.")
@@ -227,58 +227,58 @@ class LineFields:
         return None if self._fields.get(name) is None else self.text(name)
 
     def texts(self, name: str) -> tuple[str, ...]:
-        found = self._get(name, list, "a list of texts", [])
-        if not all(isinstance(one, str) for one in found):
+        values = self._get(name, list, "a list of texts", [])
+        if not all(isinstance(one, str) for one in values):
             raise InputError(f"{name} holds something that is not text")
-        return tuple(map(_storable, found))
+        return tuple(map(_storable, values))
 
     def number(self, name: str, default: int | None = None, least: int = -MAX_INTEGER) -> int:
-        found: int = self._get(name, int, "a whole number", default)
-        if isinstance(found, bool) or not least <= found <= MAX_INTEGER:
-            raise InputError(f"{name} is {found!r}, not a whole number of 64 bits from {least}")
-        return found
+        value: int = self._get(name, int, "a whole number", default)
+        if isinstance(value, bool) or not least <= value <= MAX_INTEGER:
+            raise InputError(f"{name} is {value!r}, not a whole number of 64 bits from {least}")
+        return value
 
     def optional_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
         return None if self._fields.get(name) is None else self.number(name, least=least)
 
     def fraction(self, name: str) -> float:
-        found = self._fields.get(name, 1.0)
-        if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found <= 1:
-            raise InputError(f"{name} is {_shown(found)}, not a number from 0 to 1")
-        return float(found) if math.isfinite(found) else 0.0
+        value = self._fields.get(name, 1.0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise InputError(f"{name} is {_shorten(value)}, not a number from 0 to 1")
+        return float(value) if math.isfinite(value) else 0.0
 
     def flag(self, name: str) -> bool:
         return bool(self._get(name, bool, "true or false", False))
 
     def one_of(self, name: str, known: Sequence[str], default: str | None = None) -> str:
-        found = self.text(name, default)
-        if found not in known:
-            raise InputError(f"{name} is {_shown(found)}; known are {', '.join(known)}")
-        return found
+        value = self.text(name, default)
+        if value not in known:
+            raise InputError(f"{name} is {_shorten(value)}; known are {', '.join(known)}")
+        return value
 
-    def inner(self, name: str) -> LineFields | None:
-        found = self._fields.get(name)
-        if found is None:
+    def nested(self, name: str) -> LineFields | None:
+        value = self._fields.get(name)
+        if value is None:
             return None
-        if not isinstance(found, dict):
-            raise InputError(f"{name} is {_shown(found)}, not an object")
-        return LineFields(found)
+        if not isinstance(value, dict):
+            raise InputError(f"{name} is {_shorten(value)}, not an object")
+        return LineFields(value)
 
     def counts(self, name: str) -> dict[str, int]:
-        found = self.inner(name)
-        return {} if found is None else {key: found.number(key) for key in found._fields}
+        fields = self.nested(name)
+        return {} if fields is None else {key: fields.number(key) for key in fields._fields}
 
-    def names(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
-        found = self.inner(name)
-        return None if found is None else {key: found.one_of(key, known) for key in found._fields}
+    def choices(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
+        fields = self.nested(name)
+        return None if fields is None else {key: fields.one_of(key, known) for key in fields._fields}
 
     def _get(self, name: str, kind: type, expected: str, default: Any) -> Any:
-        found = self._fields.get(name, default)
-        if found is None:
+        value = self._fields.get(name, default)
+        if value is None:
             raise InputError(f"{name} is missing")
-        if not isinstance(found, kind):
-            raise InputError(f"{name} is {_shown(found)}, not {expected}")
-        return _storable(found) if isinstance(found, str) else found
+        if not isinstance(value, kind):
+            raise InputError(f"{name} is {_shorten(value)}, not {expected}")
+        return _storable(value) if isinstance(value, str) else value
 
 
 def _storable(text: str) -> str:
@@ -287,7 +287,7 @@ def _storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd")
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
 
@@ -326,9 +326,9 @@ class ValueReader:
         return key if key in self._scope.keys else self._scope.key()
 
     def _clean(self, text: str) -> str:
-        found = redact_text(text, self._allow)
-        self._scrubbed.update(found.counts)
-        return found.text
+        clean = redact_text(text, self._allow)
+        self._scrubbed.update(clean.counts)
+        return clean.text
 
     def _rule(self, rule: str) -> str:
         if rule not in self._rules:
@@ -350,7 +350,7 @@ class ValueReader:
             updated_at=line.number("updated_at"),
             heading_path=tuple(map(self._clean, line.texts("heading_path"))),
             tags=tuple(sorted({self._clean(tag).strip().lower() for tag in line.texts("tags")} - {""})),
-            place=_place(line.inner("place")),
+            place=_source_place(line.nested("place")),
             project=line.optional_text("project"),
             agent=line.optional_text("agent"),
             session=line.optional_text("session"),
@@ -361,7 +361,7 @@ class ValueReader:
             pinned=line.flag("pinned"),
             confidence=line.fraction("confidence"),
             strength=line.fraction("strength"),
-            event=_event_time(line.inner("event")),
+            event=_event_time(line.nested("event")),
             valid_from=line.optional_number("valid_from"),
             valid_until=line.optional_number("valid_until"),
             last_used=line.optional_number("last_used"),
@@ -377,7 +377,7 @@ class ValueReader:
         root = line.text("root")
         if not root.startswith("/"):
             raise InputError(f"root is {root!r}, not an absolute path")
-        found = line.names("repositories", (OWN, JOINT, FOREIGN))
+        repositories = line.choices("repositories", (OWN, JOINT, FOREIGN))
         return Source(
             id=line.text("id"),
             root=root,
@@ -390,17 +390,17 @@ class ValueReader:
             trust="untrusted" if self._untrusted else line.one_of("trust", TRUST_LEVELS, ""),
             # Without their heads: the next sync looks at the commits that are here.
             repositories=None
-            if found is None
-            else tuple((folder, work, "") for folder, work in found.items()),
+            if repositories is None
+            else tuple((folder, work, "") for folder, work in repositories.items()),
         )
 
     def document(self, line: LineFields) -> Document:
-        versions = _versions(line.inner("versions"))
+        versions = _versions(line.nested("versions"))
         if versions is None:
             raise InputError("versions is missing")
         return Document(
             source=line.text("source"),
-            path=_relative(line.text("path")),
+            path=_relative_path(line.text("path")),
             content_hash=line.text("content_hash", ""),
             mtime_ns=line.number("mtime_ns"),
             size=line.number("size", least=0),
@@ -440,17 +440,8 @@ class ValueReader:
             raise InputError(f"before is {before[:40]!r}, which no event has")
         count = line.number("count", 0, least=0)
         other, run = line.optional_text("other"), line.optional_text("run")
-        return Event(
-            line.text("memory"),
-            op,
-            line.number("at"),
-            "",
-            run,
-            other,
-            count,
-            before,
-            self._clean(line.text("actor", "")),
-        )
+        memory, at, actor = line.text("memory"), line.number("at"), self._clean(line.text("actor", ""))
+        return Event(memory, op, at, "", run, other, count, before, actor)
 
     def run(self, line: LineFields) -> ConsolidationRun:
         return ConsolidationRun(
@@ -471,11 +462,11 @@ def _memory_id(identity: str, tier: str) -> str:
     return identity
 
 
-def _place(line: LineFields | None) -> SourcePlace | None:
+def _source_place(line: LineFields | None) -> SourcePlace | None:
     if line is None:
         return None
     numbers = (line.number(name, least=0) for name in ("ordinal", "start", "end", "line_start", "line_end"))
-    return SourcePlace(line.text("source"), _relative(line.text("path")), *numbers)
+    return SourcePlace(line.text("source"), _relative_path(line.text("path")), *numbers)
 
 
 def _versions(line: LineFields | None) -> StageVersions | None:
@@ -485,7 +476,7 @@ def _versions(line: LineFields | None) -> StageVersions | None:
     return StageVersions(*(line.text(name) for name in names))
 
 
-def _relative(path: str) -> str:
+def _relative_path(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/"):
         raise InputError(f"path is {path!r}, which leads out of its source")
     return path
@@ -504,7 +495,7 @@ NOTHING_IMPORTED: Final = "Nothing was imported."
 
 
 @contextmanager
-def readable(file: Path) -> Iterator[None]:
+def reraise_read_errors(file: Path) -> Iterator[None]:
     """Translate errors of reading a file."""
     try:
         yield
@@ -515,7 +506,7 @@ def readable(file: Path) -> Iterator[None]:
 def raw_lines(file: Path) -> Iterator[tuple[int, bytes | None]]:
     """Yield number and bytes of each line, None for one of more than `MAX_LINE` bytes."""
     number = 0
-    with readable(file), file.open("rb") as stream:
+    with reraise_read_errors(file), file.open("rb") as stream:
         while line := stream.readline(MAX_LINE + 1):
             number += 1
             long = len(line) > MAX_LINE
@@ -544,7 +535,7 @@ def check_export(file: Path) -> ExportHeader:
         InputError: It is not an export, is truncated, was changed, has too long a line, or is of a later version.
     """
     digest, number, last, header = hashlib.sha256(), 0, b"", None
-    for number, line in _lines(file):
+    for number, line in _numbered_lines(file):
         if number == 1:
             header = _header(file, line)
         else:
@@ -553,11 +544,11 @@ def check_export(file: Path) -> ExportHeader:
     if header is None:
         raise InputError(f"{file} is empty. {NOTHING_IMPORTED}", hint=REEXPORT_HINT)
     footer = LineFields(_footer(file, number, last))
-    lines, found = footer.number("lines", least=2), digest.hexdigest()
-    if lines != number or footer.text("sha256") != found:
+    lines, actual = footer.number("lines", least=2), digest.hexdigest()
+    if lines != number or footer.text("sha256") != actual:
         raise InputError(
             f"{file} is not as it was written: its last line tells of {lines:,} lines with the hash "
-            f"{footer.text('sha256')[:12]}…; there are {number:,} with {found[:12]}…. {NOTHING_IMPORTED}",
+            f"{footer.text('sha256')[:12]}…; there are {number:,} with {actual[:12]}…. {NOTHING_IMPORTED}",
             hint=REEXPORT_HINT,
         )
     return replace(header, lines=lines, memories=footer.counts("counts").get("memory", 0))
@@ -569,7 +560,7 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
     Raises:
         InputError: A line is not one of an export.
     """
-    for number, raw in _lines(file):
+    for number, raw in _numbered_lines(file):
         values = _object(file, number, raw)
         kind = values.get("line")
         if kind not in LINE_KINDS:
@@ -580,18 +571,18 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
 
 def exported_documents(file: Path) -> dict[str, dict[str, str]]:
     """Return path and content hash of each document of each source of an export."""
-    found: dict[str, dict[str, str]] = {}
-    for number, raw in _lines(file):
+    documents: dict[str, dict[str, str]] = {}
+    for number, raw in _numbered_lines(file):
         if b'"document"' in raw[:200]:
             values = _object(file, number, raw)
             if values.get("line") == "document":
                 line = LineFields(values)
-                of_source = found.setdefault(line.text("source"), {})
-                of_source[line.text("path")] = line.text("content_hash", "")
-    return found
+                hashes = documents.setdefault(line.text("source"), {})
+                hashes[line.text("path")] = line.text("content_hash", "")
+    return documents
 
 
-def _lines(file: Path) -> Iterator[tuple[int, bytes]]:
+def _numbered_lines(file: Path) -> Iterator[tuple[int, bytes]]:
     for number, line in raw_lines(file):
         if line is None:
             raise InputError(
@@ -622,7 +613,7 @@ def _header(file: Path, raw: bytes) -> ExportHeader:
             f"reads {EXPORT_VERSION}. {NOTHING_IMPORTED}",
             hint="upgrade scrubjay, or export it again with this version",
         )
-    store, versions = fields.text("store"), _versions(fields.inner("versions"))
+    store, versions = fields.text("store"), _versions(fields.nested("versions"))
     return ExportHeader(store, versions, 0, 0, fields.texts("forgotten"))
 
 
@@ -642,50 +633,50 @@ def export_name(store: str, memory: str) -> str:
 
 def exported_names(reader: Reader, secret: bytes, scope: Scope, store: str) -> list[str]:
     """Return the names of the memories that were forgotten in a store and not stored again."""
-    found = forgotten_here(reader, secret, scope)
-    names = {one if "/" in one else export_name(store, one) for one in found}
-    return sorted(names - find_held(reader, names, store).keys())
+    forgotten = local_forgotten_names(reader, secret, scope)
+    names = {one if "/" in one else export_name(store, one) for one in forgotten}
+    return sorted(names - find_named(reader, names, store).keys())
 
 
-def forgotten_here(reader: Reader, secret: bytes, scope: Scope) -> set[str]:
-    """Return the names of the memories that were forgotten here, those of this store without it."""
+def local_forgotten_names(reader: Reader, secret: bytes, scope: Scope) -> set[str]:
+    """Return the names of the memories that were forgotten here; those of this store lack its prefix."""
     return reader.forgotten_names([forgotten_prefix(secret, key) for key in scope.keys])
 
 
-def added_again(events: Iterable[Event]) -> dict[str, int]:
+def last_additions(events: Iterable[Event]) -> dict[str, int]:
     """Return when the text of each memory was last added again."""
-    found: dict[str, int] = {}
+    last: dict[str, int] = {}
     for event in events:
         if event.op == "added":
-            found[event.memory] = max(event.at, found.get(event.memory, 0))
-    return found
+            last[event.memory] = max(event.at, last.get(event.memory, 0))
+    return last
 
 
-def find_held(reader: Reader, names: Collection[str], store: str) -> dict[str, Mapping[str, bool]]:
+def find_named(reader: Reader, names: Collection[str], store: str) -> dict[str, Mapping[str, bool]]:
     """Return, by name, the ids of the memories that have it, each with whether its text is certainly the one meant.
 
-    It is not where somebody added it again since the stores were last merged. ``store`` is the reader's own.
+    It is uncertain if somebody added it again since the stores were last merged. ``store`` is the reader's own.
     """
     found: dict[str, dict[str, bool]] = defaultdict(dict)
-    own = {
+    own_names = {
         name: name.partition("@")[0].removeprefix(f"{store}/")
         for name in names
         if name.startswith(f"{store}/")
     }
-    here = reader.get(list(set(own.values())))
-    again = added_again(reader.events(list(here), limit=ALL_EVENTS)) if here else {}
-    for name, memory in own.items():
+    here = reader.get(list(set(own_names.values())))
+    last_added = last_additions(reader.events(list(here), limit=ALL_EVENTS)) if here else {}
+    for name, memory in own_names.items():
         if memory in here:
             since = here[memory].updated_at
-            same = name == versioned_name(export_name(store, memory), since)
-            found[name][memory] = same and again.get(memory, 0) <= since
-    for name in set(names) - own.keys():
+            is_same = name == versioned_name(export_name(store, memory), since)
+            found[name][memory] = is_same and last_added.get(memory, 0) <= since
+    for name in set(names) - own_names.keys():
         events = [event for event in reader.events(run=name.partition("@")[0]) if event.op == "imported"]
         records = reader.get(list({event.memory for event in events})) if events else {}
-        again = added_again(reader.events(list(records), limit=ALL_EVENTS)) if records else {}
+        last_added = last_additions(reader.events(list(records), limit=ALL_EVENTS)) if records else {}
         for event in events:
             if event.memory in records:
-                same = "@" in name and name == name_imported(event, records[event.memory].updated_at)
-                certain = same and again.get(event.memory, 0) <= event.at
-                found[name][event.memory] = certain or found[name].get(event.memory, False)
+                is_same = "@" in name and name == name_imported(event, records[event.memory].updated_at)
+                is_certain = is_same and last_added.get(event.memory, 0) <= event.at
+                found[name][event.memory] = is_certain or found[name].get(event.memory, False)
     return dict(found)

@@ -131,21 +131,21 @@ def copy_rows(here: TenantReader, target: Store, on_count: CountCallback) -> Non
     documents = {
         (source.id, path): one for source in sources for path, one in here.documents(source.id).items()
     }
-    nobody = _copy_scope(tenant, ())
+    no_keys = _copy_scope(tenant, ())
     for models in in_batches(here.models(), BATCH_ROWS):
-        target.write(nobody, [PutModel(one.model, one.state) for one in models])
+        target.write(no_keys, [PutModel(one.model, one.state) for one in models])
     _copy_each(tenant, sources, target, PutSource)
     _copy_each(tenant, documents.values(), target, PutDocument, lambda one: keys[one.source])
     _copy_memories(here, target, documents, keys, on_count)
     _copy_graph(here, target)
     _copy_history(here, target)
     for fingerprint, texts in here.all_cached_texts():
-        target.write(nobody, [PutVectors(fingerprint, {}, texts)])
+        target.write(no_keys, [PutVectors(fingerprint, {}, texts)])
     for tombstones in here.tombstones():
-        target.write(nobody, [PutTombstones(tuple(tombstones))])
+        target.write(no_keys, [PutTombstones(tuple(tombstones))])
     versions = here.versions()
     if versions is not None:
-        target.write(nobody, [PutVersions(versions)])
+        target.write(no_keys, [PutVersions(versions)])
 
 
 def _copy_scope(tenant: str, keys: Iterable[str]) -> UnrestrictedScope:
@@ -174,17 +174,17 @@ def _copy_memories(
     with target.tenant_reader(tenant) as there:
         resumed = there.counts().memories > 0
     done = 0
-    # What an interrupted copy left; without any, no view is held open, since the log would grow with every write.
-    with target.tenant_reader(tenant) if resumed else nullcontext() as left:
+    # The view of an interrupted copy; without one, none is held open, since the log would grow with every write.
+    with target.tenant_reader(tenant) if resumed else nullcontext() as earlier:
         for batch in in_batches(chain.from_iterable(here.memories()), BATCH_ROWS):
             ids = [one.record.id for one in batch]
             batch_keys = {one.record.key for one in batch}
             batch_keys |= {keys[one.record.place.source] for one in batch if one.record.place is not None}
-            before = {} if left is None else left.keys_of(ids)
+            before = {} if earlier is None else earlier.keys_of(ids)
             scope = _copy_scope(tenant, batch_keys.union(before.values()))
             changes = _missing_memories(batch, documents, target, scope if before else None)
-            if read := here.extractions(ids):
-                changes.append(PutExtractions(tuple(read.values())))
+            if readings := here.extractions(ids):
+                changes.append(PutExtractions(tuple(readings.values())))
             if changes:
                 target.write(scope, changes)
             done += len(batch)
@@ -203,12 +203,12 @@ def _missing_memories(
             stored = there.get([one.record.id for one in batch])
     changes: list[Change] = []
     by_document: dict[tuple[str, str], list[PreparedMemory]] = {}
-    late: dict[str, dict[str, tuple[str, object]]] = {}
+    new_vectors: dict[str, dict[str, tuple[str, object]]] = {}
     for one in batch:
         record = one.record
         if stored.get(record.id) == record:  # its vectors may have come since
             for fingerprint, codes in one.vectors.items():
-                late.setdefault(fingerprint, {})[record.id] = (record.content_hash, codes)
+                new_vectors.setdefault(fingerprint, {})[record.id] = (record.content_hash, codes)
         elif record.place is None:
             changes.append(PutMemory(one))
         else:
@@ -216,7 +216,7 @@ def _missing_memories(
     changes += [
         PutDocument(documents[where], tuple(fresh), grows=True) for where, fresh in by_document.items()
     ]
-    return changes + [PutVectors(fingerprint, vectors) for fingerprint, vectors in late.items()]  # type: ignore[arg-type]
+    return changes + [PutVectors(fingerprint, vectors) for fingerprint, vectors in new_vectors.items()]  # type: ignore[arg-type]
 
 
 def _copy_graph(here: TenantReader, target: Store) -> None:
@@ -242,9 +242,9 @@ def _copy_history(here: TenantReader, target: Store) -> None:
     tenant = here.scope.tenant
     runs = (run for run in here.runs(NO_LIMIT) if run.key != COPY_RUN_PREFIX)
     _copy_each(tenant, runs, target, PutRun)
-    with target.tenant_reader(tenant) as left:  # what an interrupted copy wrote
-        there = [event for batch in left.all_events() for event in batch]
-    for events in in_batches(_missing_events(here, there), BATCH_ROWS):
+    with target.tenant_reader(tenant) as target_reader:  # what an interrupted copy wrote
+        copied = [event for batch in target_reader.all_events() for event in batch]
+    for events in in_batches(_missing_events(here, copied), BATCH_ROWS):
         memory_keys = here.keys_of(
             one for event in events for one in (event.memory, event.other) if one is not None
         )
@@ -252,17 +252,17 @@ def _copy_history(here: TenantReader, target: Store) -> None:
         target.write(_copy_scope(tenant, keys), [PutEvents(tuple(events), imported=True)])
 
 
-def _missing_events(here: TenantReader, there: Sequence[Event]) -> Iterator[Event]:
-    """Raises `StoreError` where the target's history is not how this one begins."""
+def _missing_events(here: TenantReader, copied: Sequence[Event]) -> Iterator[Event]:
+    """Yield the events that were not copied yet; raises `StoreError` if the copied ones are not the first of these."""
     place = 0
-    for piece in here.all_events():
-        for event in piece:
-            if place >= len(there):
+    for batch in here.all_events():
+        for event in batch:
+            if place >= len(copied):
                 yield event
-            elif there[place] != event:
+            elif copied[place] != event:
                 raise StoreError(
-                    f"The history that the copy begins with is not that of the store: {there[place].op} of "
-                    f"{there[place].memory} there, {event.op} of {event.memory} here. Memories were removed since it "
+                    f"The history that the copy begins with is not that of the store: {copied[place].op} of "
+                    f"{copied[place].memory} there, {event.op} of {event.memory} here. Memories were removed since it "
                     "began, or another program wrote to it.",
                     hint="copy into an empty store",
                 )
@@ -287,8 +287,8 @@ def compare_searches(here: TenantReader, there: TenantReader) -> str | None:
             _sample_searches(there, here, record, models),
             strict=True,
         )
-        for (query, mine), (_, target_answer) in pairs:
-            if mine != target_answer:
+        for (query, source_answer), (_, target_answer) in pairs:
+            if source_answer != target_answer:
                 return query
     return None
 
@@ -426,14 +426,13 @@ def _target_state(here: TenantReader, target: Store, on_count: CountCallback) ->
             return "new"
         if there.secret != here.secret:
             raise InputError(
-                f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} "
-                f"memories and another "
-                "secret. Nothing was written.",
+                f"{target.url} already has another tenant {tenant}, with {there.counts().memories:,} memories and "
+                "another secret. Nothing was written.",
                 hint=EMPTY_STORE_HINT,
             )
         if _copy_state(there) == "running":
             return "running"
-        if not _first_difference(digest_tenant(here), digest_tenant(there, on_count)):
+        if not _differing_parts(digest_tenant(here), digest_tenant(there, on_count)):
             return "done"
     raise InputError(
         f"{target.url} already holds tenant {tenant} with different contents. Nothing was written.",
@@ -442,13 +441,13 @@ def _target_state(here: TenantReader, target: Store, on_count: CountCallback) ->
 
 
 def _verify(here: TenantReader, target: Store, on_count: CountCallback) -> TenantDigest:
-    mine = digest_tenant(here)
+    source_digest = digest_tenant(here)
     with target.tenant_reader(here.scope.tenant) as there:
         target_digest = digest_tenant(there, on_count)
-        other = _first_difference(mine, target_digest)
-        if other:
+        parts = _differing_parts(source_digest, target_digest)
+        if parts:
             counts = ", ".join(
-                f"{mine.counts[part]:,} and {target_digest.counts[part]:,} {part}" for part in other
+                f"{source_digest.counts[part]:,} and {target_digest.counts[part]:,} {part}" for part in parts
             )
             raise StoreError(
                 f"The store and its copy do not hold the same: {counts}. Another program wrote to {target.url}, or the "
@@ -461,8 +460,8 @@ def _verify(here: TenantReader, target: Store, on_count: CountCallback) -> Tenan
                 f"The store and its copy hold the same rows but answer differently for {query}.",
                 hint="run `scrubjay rebuild` on the store that was copied, then copy into an empty one",
             )
-    return mine
+    return source_digest
 
 
-def _first_difference(mine: TenantDigest, target: TenantDigest) -> list[str]:
-    return [part for part in mine.digests if mine.digests[part] != target.digests[part]]
+def _differing_parts(source: TenantDigest, target: TenantDigest) -> list[str]:
+    return [part for part in source.digests if source.digests[part] != target.digests[part]]

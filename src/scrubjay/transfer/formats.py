@@ -1,4 +1,4 @@
-"""Import formats of other tools, and how they are told apart.
+"""Import formats of other tools, and their detection.
 
 Folders of OpenClaw (2026.9.6, "Memory overview") and Claude Code (2.1, "Manage Claude's memory") are still written by
 their tools, so they become synced sources instead of being copied.
@@ -33,7 +33,7 @@ from scrubjay.ingest.transcripts.base import (
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.reports import RejectedItem
-from scrubjay.transfer.archive import MAX_LINE, NOTHING_IMPORTED, raw_lines, readable
+from scrubjay.transfer.archive import MAX_LINE, NOTHING_IMPORTED, raw_lines, reraise_read_errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ImportedMemory:
 
     Attributes:
         new: The memory, without a visibility: imports are private to the importer.
-        where: Where it stands, for errors: ``line 7``.
+        where: Its position, for errors: ``line 7``.
         about: Names of entities that it refers to.
         name: What other items call it.
         superseded: Whether it was superseded in the other tool.
@@ -115,7 +115,7 @@ def read_json(file: Path) -> Any:
         SourceError: The file cannot be read.
         InputError: It is too large, or not JSON.
     """
-    with readable(file):
+    with reraise_read_errors(file):
         size = file.stat().st_size
         data = b"" if size > MAX_FILE else file.read_bytes()
     if size > MAX_FILE:
@@ -139,8 +139,8 @@ def read_json(file: Path) -> Any:
 
 def iso_date(value: object) -> str | None:
     """Return ISO text of ISO text or a number since 1970; None where it is not a time."""
-    found = as_micros(value)
-    return None if found is None else to_datetime(found).isoformat()
+    at = as_micros(value)
+    return None if at is None else to_datetime(at).isoformat()
 
 
 def as_texts(value: object) -> list[str]:
@@ -149,8 +149,8 @@ def as_texts(value: object) -> list[str]:
     >>> as_texts(["a", 7, " "]), as_texts("a"), as_texts(None)
     (['a'], ['a'], [])
     """
-    found = [value] if isinstance(value, str) else map(as_string, as_array(value))
-    return [one for one in found if one.strip()]
+    texts = [value] if isinstance(value, str) else map(as_string, as_array(value))
+    return [one for one in texts if one.strip()]
 
 
 def spoken_name(name: str) -> str:
@@ -205,8 +205,8 @@ def read_agentmemory(file: Path) -> Iterator[ImportedItem]:
         for entry in rows:
             yield from _agentmemory_relations(entry)
     for section in UNREAD_SECTIONS:
-        if found := export.get(section):
-            yield RejectedItem(section, f"{len(found):,} entries of an unsupported kind were left out")
+        if unread := export.get(section):
+            yield RejectedItem(section, f"{len(unread):,} entries of an unsupported kind were left out")
 
 
 def _agentmemory_item(
@@ -290,9 +290,9 @@ BASIC_MEMORY_TIERS: Final = {
     "step": "procedural",
 }
 """Category of an observation to its tier; all others are facts."""
-_ITEM = re.compile(r"\s*[-*+]\s+(.*\S)\s*\Z")
+_LIST_ITEM = re.compile(r"\s*[-*+]\s+(.*\S)\s*\Z")
 _OBSERVATION = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
-_TIME = re.compile(r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s+-\s+[\d:.,]+)?")
+_TIMESTAMP = re.compile(r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s+-\s+[\d:.,]+)?")
 _RELATION = re.compile(r"(?:\"([^\"]+)\"|'([^']+)'|([^\s\[\]]+))\s*\[\[([^\[\]]+)\]\]\s*(\([^()]*\))?")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _TAG = re.compile(r"(?:^|\s)#([^\s#]+)")
@@ -325,10 +325,10 @@ def read_basic_memory(path: Path) -> Iterator[ImportedItem]:
         if not text and file.stat().st_size:
             yield RejectedItem(name, f"it has more than {MAX_NOTE:,} bytes")
             continue
-        yield from _note(name, file.stem, text.replace("\r\n", "\n"))
+        yield from _note_items(name, file.stem, text.replace("\r\n", "\n"))
 
 
-def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
+def _note_items(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     raw, end = split_front_matter(text)
     entry, problem = parse_front_matter(raw)
     if problem:
@@ -340,30 +340,30 @@ def _note(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     date = as_string(entry.get("created")) or as_string(entry.get("date")) or None
     note = _Note(path, title, tuple(tag for tag in tags if tag), date)
     yield ImportedName(title, (), path)
-    lines, found = _split_note(note, text[end:], text.count("\n", 0, end) + 1)
+    lines, items = _split_note(note, text[end:], text.count("\n", 0, end) + 1)
     prose = "\n".join(lines).strip()
     if any(line.strip() and not line.lstrip().startswith("#") for line in lines):
         new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)
         yield ImportedMemory(new, path, (title,), title)
-    yield from found
+    yield from items
 
 
 def _split_note(note: _Note, body: str, first: int) -> tuple[list[str], list[ImportedItem]]:
     lines: list[str] = []
-    found: list[ImportedItem] = []
+    items: list[ImportedItem] = []
     fenced = False
     for number, line in enumerate(body.split("\n"), first):
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
-        item = None if fenced else _ITEM.match(line)
+        item = None if fenced else _LIST_ITEM.match(line)
         parsed = _list_item(note, item[1], f"{note.path} line {number:,}") if item else []
         if parsed:
-            found += parsed
+            items += parsed
             continue
         lines.append(line)
         if not fenced:
-            found += _links(note, line)
-    return lines, found
+            items += _links(note, line)
+    return lines, items
 
 
 def _links(note: _Note, text: str) -> list[ImportedItem]:
@@ -379,8 +379,8 @@ def _list_item(note: _Note, text: str, where: str) -> list[ImportedItem]:
         return [ImportedRelation(note.title, relation[4].strip(), "links", kind)]
     match = _OBSERVATION.fullmatch(text)
     category = match[1].strip() if match else ""
-    mark = category in ("x", "X") or (len(category) == 1 and not category.isalnum())
-    if not match or not category or mark or _TIME.fullmatch(category):
+    is_checkbox = category in ("x", "X") or (len(category) == 1 and not category.isalnum())
+    if not match or not category or is_checkbox or _TIMESTAMP.fullmatch(category):
         return []
     content = match[2].strip()
     tags = (*note.tags, category, *_TAG.findall(content))
@@ -389,27 +389,27 @@ def _list_item(note: _Note, text: str, where: str) -> list[ImportedItem]:
     return [ImportedMemory(new, where, (note.title,), note.title), *_links(note, content)]
 
 
-FIELDS: Final = (
+MEMORY_FIELDS: Final = (
     "tier", "title", "tags", "date", "session", "role", "turn", "project", "agent", "confidence", "valid_from",
     "valid_until", "origin", "pinned",
 )  # fmt: skip
 """Fields of a line that are fields of a memory."""
-OTHERS: Final = frozenset({"content", "text", "concepts", "name", "links", "id", "metadata"})
-KINDS: Final[dict[str, type | tuple[type, ...]]] = {
+OTHER_FIELDS: Final = frozenset({"content", "text", "concepts", "name", "links", "id", "metadata"})
+FIELD_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
     "tags": list,
     "pinned": bool,
     "turn": int,
     "confidence": (int, float),
 }
-"""What a field must be, where that is no text."""
+"""Types of the fields that are not texts."""
 
 
 def read_jsonl(file: Path) -> Iterator[ImportedItem]:
-    for found in json_lines(file):
-        if isinstance(found, RejectedItem):
-            yield found
+    for record in json_lines(file):
+        if isinstance(record, RejectedItem):
+            yield record
         else:
-            yield from _line_item(*found)
+            yield from _line_item(*record)
 
 
 def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
@@ -419,21 +419,21 @@ def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
         return
     about = tuple(as_texts(entry.get("concepts")))
     name = as_string(entry.get("name"))
-    fields = {field: entry[field] for field in FIELDS if entry.get(field) is not None}
+    fields = {field: entry[field] for field in MEMORY_FIELDS if entry.get(field) is not None}
     yield from (ImportedName(one, (), where) for one in about)
     yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **fields), where, about, name)
     yield from (ImportedRelation(name, other) for other in as_texts(entry.get("links")) if name)
 
 
 def _line_problem(entry: dict[str, Any]) -> str:
-    unknown = sorted(entry.keys() - OTHERS - set(FIELDS))
-    if unknown:
-        return f"it has a field {unknown[0]!r}; known are {', '.join(sorted((*FIELDS, *OTHERS)))}"
+    known = sorted((*MEMORY_FIELDS, *OTHER_FIELDS))
+    if unknown := sorted(entry.keys() - set(known)):
+        return f"it has a field {unknown[0]!r}; known are {', '.join(known)}"
     if not isinstance(entry.get("content") or entry.get("text"), str):
         return "it has no text under `content`"
-    for field in FIELDS:
+    for field in MEMORY_FIELDS:
         value = entry.get(field)
-        kind = KINDS.get(field, str)
+        kind = FIELD_TYPES.get(field, str)
         if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
             return f"{field} is {str(value)[:40]!r}, which is not what {field} can be"
     if not all(isinstance(tag, str) for tag in entry.get("tags") or ()):
@@ -443,20 +443,22 @@ def _line_problem(entry: dict[str, Any]) -> str:
 
 def read_mcp_memory(file: Path) -> Iterator[ImportedItem]:
     """Read a graph: observations become facts that begin with their entity's name."""
-    for found in _records(file):
-        if isinstance(found, RejectedItem):
-            yield found
-        elif found[1].get("type") == "entity":
-            yield from _entity(*found)
-        elif found[1].get("type") == "relation":
-            yield _graph_relation(*found)
+    for record in _graph_records(file):
+        if isinstance(record, RejectedItem):
+            yield record
+        elif record[1].get("type") == "entity":
+            yield from _entity_items(*record)
+        elif record[1].get("type") == "relation":
+            yield _graph_relation(*record)
         else:
-            yield RejectedItem(found[0], f"its type is {found[1].get('type')!r}, neither entity nor relation")
+            yield RejectedItem(
+                record[0], f"its type is {record[1].get('type')!r}, neither entity nor relation"
+            )
 
 
-def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
-    found = json_lines(file)
-    first = next(found, None)
+def _graph_records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
+    records = json_lines(file)
+    first = next(records, None)
     if first is None:
         return
     if isinstance(first, RejectedItem):  # the first of several lines of one graph, or a broken line
@@ -468,7 +470,7 @@ def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
         graph = first[1]
     if "entities" not in graph:
         yield first
-        yield from found
+        yield from records
         return
     for name, kind in (("entities", "entity"), ("relations", "relation")):
         for place, value in enumerate(as_array(graph.get(name)), 1):
@@ -479,7 +481,7 @@ def _records(file: Path) -> Iterator[tuple[str, dict[str, Any]] | RejectedItem]:
                 yield RejectedItem(where, "it is not a JSON object")
 
 
-def _entity(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
+def _entity_items(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
     name = as_string(entry.get("name")).strip()
     if not name or not isinstance(entry.get("observations"), list):
         yield RejectedItem(where, "it is an entity without a name, or without a list of observations")
@@ -510,10 +512,10 @@ def read_mem0(file: Path) -> Iterator[ImportedItem]:
     """
     value = read_json(file)
     row = as_object(value)
-    found = value if isinstance(value, list) else row.get("results", row.get("memories"))
-    if not isinstance(found, list):
+    memories = value if isinstance(value, list) else row.get("results", row.get("memories"))
+    if not isinstance(memories, list):
         raise InputError(f"{file} holds no array of memories, alone or as `results`. {NOTHING_IMPORTED}")
-    for place, entry in enumerate(found, 1):
+    for place, entry in enumerate(memories, 1):
         yield _mem0_memory(f"memory {place:,}", as_object(entry))
     for place, entry in enumerate(as_array(row.get("relations")), 1):
         yield from _mem0_relation(f"relation {place:,}", as_object(entry))
@@ -524,11 +526,8 @@ def _mem0_memory(where: str, entry: dict[str, Any]) -> ImportedItem:
     if not text.strip():
         return RejectedItem(where, "it has no text under `memory`")
     metadata = as_object(entry.get("metadata"))
-    tags = [
-        *as_texts(entry.get("categories")),
-        *as_texts(metadata.get("category")),
-        *as_texts(metadata.get("tags")),
-    ]
+    tags = as_texts(entry.get("categories")) + as_texts(metadata.get("category"))
+    tags += as_texts(metadata.get("tags"))
     if user := as_string(entry.get("user_id")).strip():
         tags.append(f"user:{user}")
     new = NewMemory(
@@ -552,11 +551,8 @@ def _mem0_relation(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
         return
     names = (spoken_name(src), spoken_name(dst))
     yield from (ImportedName(name, (), where) for name in names)
-    yield ImportedMemory(
-        NewMemory(relation_sentence(src, verb, dst), "semantic", names[0], origin="agent"),
-        where,
-        names,
-    )
+    new = NewMemory(relation_sentence(src, verb, dst), "semantic", names[0], origin="agent")
+    yield ImportedMemory(new, where, names)
 
 
 OPENCLAW_FILES: Final = ("/MEMORY.md", "/memory.md", "/USER.md", "/DREAMS.md", "/memory/**/*.md")
@@ -568,9 +564,9 @@ def openclaw_folder(path: Path) -> SyncedFolder | None:
     """Return what to sync of an OpenClaw workspace, or of its parent folder."""
     if path.is_file():
         return SyncedFolder(path, (), "OpenClaw's memory") if path.name == "MEMORY.md" else None
-    if not _any(path, ("MEMORY.md", "memory.md", "memory/*.md")):
+    if not _has_any(path, ("MEMORY.md", "memory.md", "memory/*.md")):
         path = path / "workspace"
-    if not _any(path, ("MEMORY.md", "memory.md", "memory/*.md")):
+    if not _has_any(path, ("MEMORY.md", "memory.md", "memory/*.md")):
         return None
     return SyncedFolder(path, OPENCLAW_FILES, "OpenClaw's memory")
 
@@ -580,16 +576,16 @@ def claude_code_folder(path: Path) -> SyncedFolder | None:
     text = "Claude Code's memory"
     if path.is_file():
         return SyncedFolder(path, (), text) if path.name in ("CLAUDE.md", "CLAUDE.local.md") else None
-    if path.name == "memory" and path.parent.parent.name == "projects" and _any(path, ("*.md",)):
+    if path.name == "memory" and path.parent.parent.name == "projects" and _has_any(path, ("*.md",)):
         return SyncedFolder(path, (), text)
-    if _any(path, ("projects/*/memory/*.md",)):
+    if _has_any(path, ("projects/*/memory/*.md",)):
         return SyncedFolder(path, CLAUDE_HOME, text)
-    if _any(path, ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md")):
+    if _has_any(path, ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/*.md")):
         return SyncedFolder(path, CLAUDE_HOME if path.name == ".claude" else CLAUDE_PROJECT, text)
     return None
 
 
-def _any(folder: Path, patterns: tuple[str, ...]) -> bool:
+def _has_any(folder: Path, patterns: tuple[str, ...]) -> bool:
     return folder.is_dir() and any(next(folder.glob(pattern), None) is not None for pattern in patterns)
 
 
@@ -599,7 +595,7 @@ IMPORT_FORMATS: Final = (
 )  # fmt: skip
 FOLDER_FORMATS: Final = {"openclaw": openclaw_folder, "claude-code": claude_code_folder}
 _PERMALINK = re.compile(r"\A\ufeff?---\s*\n(?:.*\n)*?permalink:", re.MULTILINE)
-_LOOKED_FOR: Final = (
+_KNOWN_FORMATS: Final = (
     "an export of scrubjay, of agentmemory (version, sessions, observations) or of mem0 (results with memory), "
     "a graph of the MCP memory server (entities, relations), lines with content, notes of Basic Memory "
     "(permalink), CLAUDE.md or projects/*/memory of Claude Code, MEMORY.md or memory/ of OpenClaw"
@@ -613,14 +609,14 @@ def detect_format(path: Path) -> str:
         SourceError: It cannot be read.
         InputError: Its format is unknown.
     """
-    with readable(path):
-        found = _folder(path) if path.is_dir() else _file(path)
-    if found is None:
+    with reraise_read_errors(path):
+        name = _folder_format(path) if path.is_dir() else _file_format(path)
+    if name is None:
         raise InputError(
-            f"{path} has an unknown format. Looked for: {_LOOKED_FOR}. Nothing was imported.",
+            f"{path} has an unknown format. Looked for: {_KNOWN_FORMATS}. Nothing was imported.",
             hint="name it with --format; `scrubjay sync` ingests plain notes and conversations",
         )
-    return found
+    return name
 
 
 def synced_folder(path: Path, format: str) -> SyncedFolder:
@@ -629,13 +625,13 @@ def synced_folder(path: Path, format: str) -> SyncedFolder:
     Raises:
         InputError: The tool keeps nothing there.
     """
-    found = FOLDER_FORMATS[format](path)
-    if found is None:
+    folder = FOLDER_FORMATS[format](path)
+    if folder is None:
         raise InputError(
             f"{path} holds no memory of {format}. Nothing was imported.",
             hint="docs/conversations.md lists what it looks for",
         )
-    return found
+    return folder
 
 
 def format_reader(format: str) -> FormatReader:
@@ -648,17 +644,17 @@ def format_reader(format: str) -> FormatReader:
     }[format]
 
 
-def _folder(path: Path) -> str | None:
+def _folder_format(path: Path) -> str | None:
     if claude_code_folder(path) is not None:
         return "claude-code"
     notes = islice((file for file in path.rglob("*.md") if file.is_file()), MAX_NOTES)
-    if any(_PERMALINK.match(_head(file).decode("utf-8", "replace")) for file in notes):
+    if any(_PERMALINK.match(_read_head(file).decode("utf-8", "replace")) for file in notes):
         return "basic-memory"
     return "openclaw" if openclaw_folder(path) is not None else None
 
 
-def _file(path: Path) -> str | None:
-    head = _head(path).removeprefix(BYTE_ORDER_MARK).lstrip()
+def _file_format(path: Path) -> str | None:
+    head = _read_head(path).removeprefix(BYTE_ORDER_MARK).lstrip()
     if path.suffix.lower() in (".md", ".markdown"):
         if claude_code_folder(path) is not None:
             return "claude-code"
@@ -667,13 +663,13 @@ def _file(path: Path) -> str | None:
         return "openclaw" if openclaw_folder(path) is not None else None
     for line in head.split(b"\n"):
         value = _first_object(line)
-        found = _record(value) if value is not None else None
-        if found is not None:
-            return found
-    return _record(dict.fromkeys(re.findall(r'"(\w+)"\s*:', head.decode("utf-8", "replace"))))
+        name = _record_format(value) if value is not None else None
+        if name is not None:
+            return name
+    return _record_format(dict.fromkeys(re.findall(r'"(\w+)"\s*:', head.decode("utf-8", "replace"))))
 
 
-def _record(value: dict[str, Any]) -> str | None:
+def _record_format(value: dict[str, Any]) -> str | None:
     if value.get("format") == "scrubjay-export":
         return "scrubjay"
     if value.get("type") in ("entity", "relation") or "entityType" in value:
@@ -683,10 +679,7 @@ def _record(value: dict[str, Any]) -> str | None:
     if {"version", "exportedAt"} <= value.keys():
         return "agentmemory"
     results = value.get("results")
-    if "memory" in value or (
-        isinstance(results, list)
-        and (not results or (isinstance(results[0], dict) and "memory" in results[0]))
-    ):
+    if "memory" in value or results == [] or any("memory" in as_object(one) for one in as_array(results)[:1]):
         return "mem0"
     return "jsonl" if isinstance(value.get("content", value.get("text")), str) else None
 
@@ -701,6 +694,6 @@ def _first_object(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _head(path: Path) -> bytes:
+def _read_head(path: Path) -> bytes:
     with path.open("rb") as stream:
         return stream.read(HEAD_BYTES)

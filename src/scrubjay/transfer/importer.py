@@ -1,4 +1,4 @@
-"""Importer: write what an export holds and this store does not, batch by batch.
+"""Importer: write the memories of an export that this store lacks, batch by batch.
 
 Existing memories win and forgotten ones do not return. Each batch is one transaction that looks up what exists, so an
 interrupted import resumes when run again, and a second run adds nothing.
@@ -46,11 +46,11 @@ from scrubjay.transfer.archive import (
     ExportHeader,
     LineFields,
     ValueReader,
-    added_again,
     export_name,
     exported_documents,
-    find_held,
-    forgotten_here,
+    find_named,
+    last_additions,
+    local_forgotten_names,
     principal_mark,
     read_export_lines,
 )
@@ -72,18 +72,18 @@ class IdMap:
         self._listed = False
 
     def put(self, old: str, new: str | None, *, same: bool = True) -> None:
-        """Record an id; ``same`` is whether the memory here says the same, so that no other one is it."""
+        """Record an id; ``same`` is whether the memory here has the same text, so that no other one can be it."""
         self._db.execute("INSERT OR REPLACE INTO name VALUES (?, ?, ?)", (old, new, same))
 
     def get(self, old: Iterable[str | None]) -> dict[str | None, str]:
-        found: dict[str | None, str] = {}
+        ids: dict[str | None, str] = {}
         for one in {each for each in old if each is not None}:
             row = self._db.execute("SELECT new FROM name WHERE old = ?", (one,)).fetchone()
             if row is not None and row[0] is not None:
-                found[one] = row[0]
-        return found
+                ids[one] = row[0]
+        return ids
 
-    def taken(self, new: str, by: str) -> bool:
+    def is_taken(self, new: str, by: str) -> bool:
         rows = self._db.execute("SELECT 1 FROM name WHERE new = ? AND old <> ? AND same", (new, by))
         return rows.fetchone() is not None
 
@@ -103,13 +103,13 @@ class IdMap:
 
 
 def _text_digest(record: Record) -> str:
-    """Return what two stores agree on of a memory: ids, owners and times of writing differ."""
+    """Return a hash of what two stores agree on in a memory: ids, owners and times of writing differ."""
     at = "" if record.event is None else str(record.event.start)
     turn = "" if record.turn is None else str(record.turn)
     # Two conversations may teach one fact; two that say the same words are two memories.
     session = "" if record.origin == "derived" and not turn else record.session or ""
-    said = (record.key, record.tier, record.project or "", at, session, turn)
-    return text_hash("\x1f".join((*said, normalize_content(record.content))))
+    parts = (record.key, record.tier, record.project or "", at, session, turn)
+    return text_hash("\x1f".join((*parts, normalize_content(record.content))))
 
 
 MAX_SAMPLES: Final = 5
@@ -130,7 +130,7 @@ class ImportContext:
     """One import in progress.
 
     Attributes:
-        store_of: Identifies the store that it came from.
+        origin_store: Identifies the store that it came from.
         own: Whether that is this principal's own store, so that ids are the same.
         untrusted: Whether nobody vouches for any of it.
         include_forgotten: Whether memories that were forgotten here are imported, too.
@@ -148,7 +148,7 @@ class ImportContext:
     scope: Scope
     base: Embedder
     overlap: int
-    store_of: str
+    origin_store: str
     own: bool
     dry: bool
     secret: bytes
@@ -172,7 +172,7 @@ class ImportContext:
         if changes and not self.dry:
             self.store.write(self.scope, changes, durable=True)
 
-    def added(self, record: Record) -> None:
+    def count_added(self, record: Record) -> None:
         self.counts["added"] += 1
         self.keys[record.key] += 1
         if len(self.samples) < MAX_SAMPLES:
@@ -181,13 +181,9 @@ class ImportContext:
 
 def sample_memory(record: Record) -> ImportSample:
     text = " ".join(record.content[: 4 * SAMPLE_CHARACTERS].split())
+    shown = text if len(text) <= SAMPLE_CHARACTERS else f"{text[: SAMPLE_CHARACTERS - 1]}…"
     date = "" if record.event is None else format_event(record.event, record.recorded_at)
-    return ImportSample(
-        record.tier,
-        record.title,
-        text if len(text) <= SAMPLE_CHARACTERS else f"{text[: SAMPLE_CHARACTERS - 1]}…",
-        date,
-    )
+    return ImportSample(record.tier, record.title, shown, date)
 
 
 MEMORY_BATCH: Final = 500
@@ -288,22 +284,24 @@ class MemoryImporter:
         with self._into.store.reader(self._into.scope) as reader:
             existing = _ExistingRows(self._into, reader, records)
             fresh = [
-                [one for record, _ in part.records if (one := existing.new(record, part.opened))]
+                [one for record, _ in part.records if (one := existing.import_record(record, part.opened))]
                 for part in parts
             ]
             matches = existing.match_events()
-        prepared = iter(self._embedded(fresh))
+        prepared = iter(self._embed(fresh))
         changes: list[Change] = []
         for part, new_records in zip(parts, fresh, strict=True):
             memories = tuple(next(prepared) for _ in new_records)
             if part.opened is None:
                 changes += [PutMemory(memory) for memory in memories]
             else:
-                changes += self._put(part.opened, memories, last=part.last)
+                changes += self._document_changes(part.opened, memories, last=part.last)
         self._into.write(changes + matches)
 
-    def _put(self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool) -> list[Change]:
-        """Until its last passage is written a document has no content hash, so a sync reads its file again."""
+    def _document_changes(
+        self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool
+    ) -> list[Change]:
+        """Until its last passage a document is written without content hash, so that a sync reads its file again."""
         document = opened.document
         if opened.stored is not None or not (
             fresh or (opened.started and last) or (last and not opened.incomplete)
@@ -316,7 +314,7 @@ class MemoryImporter:
         grows, opened.started = opened.started, True
         return [PutDocument(document, fresh, grows=grows)]
 
-    def _embedded(self, fresh: Sequence[Sequence[Record]]) -> list[PreparedMemory]:
+    def _embed(self, fresh: Sequence[Sequence[Record]]) -> list[PreparedMemory]:
         prepared = [prepare_memory(record) for records in fresh for record in records]
         if self._into.dry:
             return prepared
@@ -340,22 +338,24 @@ class _ExistingRows:
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""
         into = self._into
-        found = [record.id] if keep and into.own else []
-        if not found and record.place is None and record.origin != "derived":
-            found.append(memory_id(record.tier, addition_key(into.secret, record)))
-        return [*found, memory_id(record.tier, memory_key(into.secret, ("import", into.store_of, record.id)))]
+        ids = [record.id] if keep and into.own else []
+        if not ids and record.place is None and record.origin != "derived":
+            ids.append(memory_id(record.tier, addition_key(into.secret, record)))
+        new_key = memory_key(into.secret, ("import", into.origin_store, record.id))
+        return [*ids, memory_id(record.tier, new_key)]
 
-    def new(self, record: Record, opened: _OpenDocument | None) -> Record | None:
+    def import_record(self, record: Record, opened: _OpenDocument | None) -> Record | None:
         """Return a memory under its id here, None where it is not to be written; record its id and count it."""
         into = self._into
         here = self._same_id.get(record.id)
         if here is None or not (into.own or here.content_hash == record.content_hash):
             # Of two memories with one text, only the first gets the id of an addition.
             candidates = self._candidates[record.id]
-            new_id = next((one for one in candidates if not into.names.taken(one, record.id)), candidates[-1])
+            free = (one for one in candidates if not into.names.is_taken(one, record.id))
+            new_id = next(free, candidates[-1])
             here = self._here.get(new_id)
             if record.place is None and (here is None or not has_same_text(here, record)):
-                here = self._same_text(record) or (here if record.status != "superseded" else None)
+                here = self._find_same_text(record) or (here if record.status != "superseded" else None)
                 if here is None and new_id in self._here:
                     new_id = candidates[-1]
                     here = self._here.get(new_id)
@@ -387,7 +387,7 @@ class _ExistingRows:
             return None
         into.names.put(record.id, new_id)
         self.matched[record.id] = imported = replace(record, id=new_id)
-        into.added(imported)
+        into.count_added(imported)
         return imported
 
     def match_events(self) -> list[Change]:
@@ -397,13 +397,13 @@ class _ExistingRows:
         ids = [one.id for one in self.matched.values()]
         stored: dict[tuple[str, str | None, int], int] = {}
         known = self._reader.events(ids, limit=ALL_ROWS)
-        again = added_again(known)
+        again = last_additions(known)
         for event in known:
             stored.setdefault((event.memory, event.run, event.count), event.at)  # the newest comes first
         now = now_micros()
         events = []
         for old, one in self.matched.items():
-            name, there = export_name(self._into.store_of, old), self._exported[old]
+            name, there = export_name(self._into.origin_store, old), self._exported[old]
             version = there.updated_at if has_same_text(one, there) else 0
             at = stored.get((one.id, name, version))
             changed = max(one.updated_at, again.get(one.id, 0))
@@ -411,10 +411,10 @@ class _ExistingRows:
                 events.append(Event(one.id, "imported", now, one.key, name, count=version))
         return [PutEvents(tuple(events))] if events else []
 
-    def _same_text(self, record: Record) -> Record | None:
+    def _find_same_text(self, record: Record) -> Record | None:
         names = self._into.names
-        found = [one for one in names.find_text(self._reader, record) if not names.taken(one, record.id)]
-        return self._reader.get(found[:1]).get(found[0]) if found else None
+        ids = [one for one in names.find_text(self._reader, record) if not names.is_taken(one, record.id)]
+        return self._reader.get(ids[:1]).get(ids[0]) if ids else None
 
 
 ROW_BATCH: Final = 2_000
@@ -442,20 +442,20 @@ def import_lines(
     try:
         for number, kind, line in read_export_lines(file):
             at = number
-            importer.take(kind, line)
+            importer.import_line(kind, line)
             done += kind == "memory"
             if progress is not None and kind == "memory" and done % 100 == 0:
                 progress(Progress("import", done, header.memories, time.monotonic() - started))
         importer.finish()
         mark = principal_mark(into.secret, into.scope)
         with into.store.reader(into.scope) as reader:
-            held = find_held(reader, header.forgotten, mark).values()
-            here = forgotten_here(reader, into.secret, into.scope) if held else ()
-        again = {name.partition("@")[0] for name in here}
-        for memory, same in sorted(pair for found in held for pair in found.items()):
-            if not into.names.taken(memory, ""):  # else a memory of the same text was stored there since
+            named = find_named(reader, header.forgotten, mark).values()
+            forgotten = local_forgotten_names(reader, into.secret, into.scope) if named else ()
+        forgotten_ids = {name.partition("@")[0] for name in forgotten}
+        for memory, same in sorted(pair for found in named for pair in found.items()):
+            if not into.names.is_taken(memory, ""):  # else a memory of the same text was stored there since
                 # Of several names, one that is certain comes last.
-                into.forgotten_there[memory] = same and memory not in again
+                into.forgotten_there[memory] = same and memory not in forgotten_ids
     except InputError as error:
         state = "Nothing was imported." if into.dry else "The lines above it are imported."
         message = f"Line {at:,} of {file} cannot be imported: {str(error).rstrip('.')}. {state}"
@@ -484,7 +484,7 @@ class _LineImporter:
         self._entities: list[PutConcept] = []
         self._edges: list[Edge] = []
         self._events: list[Event] = []
-        self._before = ""
+        self._last_kind = ""
         with into.store.reader(into.scope) as reader:
             self._known_sources = reader.sources()
             entities = reader.concepts()
@@ -498,16 +498,16 @@ class _LineImporter:
             self._by_name.setdefault((row.key, name), row.id)
             self._by_name.setdefault(("", name), row.id)
 
-    def take(self, kind: str, line: LineFields) -> None:
-        if kind != self._before:
+    def import_line(self, kind: str, line: LineFields) -> None:
+        if kind != self._last_kind:
             self._end_section(kind)
         match kind:
             case "source":
-                self._source(self._values.source(line))
+                self._import_source(self._values.source(line))
             case "concept":
-                self._entity(self._values.concept(line))
+                self._import_entity(self._values.concept(line))
             case "run":
-                self._run(self._values.run(line))
+                self._import_run(self._values.run(line))
             case "document":
                 document = self._values.document(line)
                 source = self._sources.get(document.source)
@@ -532,15 +532,15 @@ class _LineImporter:
                 self._events.append(event)
 
     def _end_section(self, kind: str) -> None:
-        """Write what the lines that follow may refer to."""
-        if self._before in ("document", "memory") and kind not in ("document", "memory"):
+        """Write everything that the following lines may refer to."""
+        if self._last_kind in ("document", "memory") and kind not in ("document", "memory"):
             self._memories.require_complete()
             self._memories.flush()
-        elif self._before == "concept":
+        elif self._last_kind == "concept":
             self._flush_entities()
-        elif self._before == "edge":
+        elif self._last_kind == "edge":
             self._flush_edges()
-        self._before = kind
+        self._last_kind = kind
 
     def finish(self) -> None:
         self._end_section("")
@@ -550,7 +550,7 @@ class _LineImporter:
         self._merge_statuses()
 
     def _merge_statuses(self) -> None:
-        """Of a memory that both stores hold, the status that was set later holds."""
+        """Set the status of a memory that both stores have to the one that was set later."""
         lives = {}
         for old, one in self._into.states.items():
             set_at = self._set_at.get(old, 0)
@@ -560,7 +560,7 @@ class _LineImporter:
         if lives:
             self._into.write([PutLifecycle(lives)])
 
-    def _source(self, source: Source) -> None:
+    def _import_source(self, source: Source) -> None:
         into = self._into
         if not into.own and source.trust == "trusted":
             source = replace(source, trust="")  # chosen by another user
@@ -569,12 +569,12 @@ class _LineImporter:
         known_ids = {one.id for one in self._known_sources}
         if here is None and into.own:
             here = next((one for one in self._known_sources if one.id == source.id), None)
-        if here is None and not into.own and (here := self._mirror(source)) is not None:
+        if here is None and not into.own and (here := self._find_mirror(source)) is not None:
             into.mirrored.add(here.id)
         if here is None:
             id_here = source.id if into.own else source_id(into.secret, source_location(source), source.key)
             if id_here in known_ids:  # a source of that root was moved since
-                id_here = f"src_{memory_key(into.secret, ('import', into.store_of, source.id)):016x}"
+                id_here = f"src_{memory_key(into.secret, ('import', into.origin_store, source.id)):016x}"
             here = replace(source, id=id_here, synced_at=None)  # it was synced on another machine
             if here.id not in known_ids:
                 self._known_sources.append(here)
@@ -582,12 +582,12 @@ class _LineImporter:
                 into.write([PutSource(here)])
         self._sources[source.id] = here
 
-    def _mirror(self, source: Source) -> Source | None:
+    def _find_mirror(self, source: Source) -> Source | None:
         """Return the source here that holds the same notes at another path: half of all paths, most of them equal."""
         if self._exported is None:
             self._exported = exported_documents(self._file)
         there = self._exported.get(source.id, {})
-        found: list[tuple[int, Source]] = []
+        mirrors: list[tuple[int, Source]] = []
         with self._into.store.reader(self._into.scope) as reader:
             for one in self._known_sources:
                 if one.key != source.key or is_single_file(one) or one.id in self._into.mirrored:
@@ -596,16 +596,16 @@ class _LineImporter:
                 both = here.keys() & there.keys()
                 equal = sum(here[path] == there[path] for path in both)
                 if both and 2 * len(both) >= max(len(here), len(there)) and 2 * equal >= len(both):
-                    found.append((equal, one))
-        return max(found, key=lambda pair: (pair[0], pair[1].id))[1] if found else None
+                    mirrors.append((equal, one))
+        return max(mirrors, key=lambda pair: (pair[0], pair[1].id))[1] if mirrors else None
 
-    def _run(self, run: ConsolidationRun) -> None:
+    def _import_run(self, run: ConsolidationRun) -> None:
         if (run.id, run.key) not in self._runs:
             self._runs.add((run.id, run.key))
             self._into.counts["runs"] += 1
             self._into.write([PutRun(run)])
 
-    def _entity(self, entity: Entity) -> None:
+    def _import_entity(self, entity: Entity) -> None:
         into = self._into
         here = into.names.get([entity.id]).get(entity.id) or self._entity_id(entity)
         into.names.put(entity.id, here)
@@ -622,7 +622,7 @@ class _LineImporter:
         into, name = self._into, normal_form(entity.name)
         if into.own or name in self._names.get(entity.id, ()):
             return entity.id
-        own = f"{ENTITY_PREFIX}{memory_key(into.secret, ('import', into.store_of, entity.id)):0{ID_DIGITS}x}"
+        own = f"{ENTITY_PREFIX}{memory_key(into.secret, ('import', into.origin_store, entity.id)):0{ID_DIGITS}x}"
         if own in self._names:
             return own
         usual = entity_id(into.secret, name)
@@ -632,7 +632,7 @@ class _LineImporter:
             known = self._by_name.get((entity.key, name)) or self._by_name.get(("", name)) or ""
             if not known and usual not in self._names:
                 known = usual
-        return known if known and not into.names.taken(known, entity.id) else own
+        return known if known and not into.names.is_taken(known, entity.id) else own
 
     def _flush_entities(self) -> None:
         entities, self._entities = self._entities, []
@@ -675,7 +675,7 @@ class _LineImporter:
             stored = Counter(replace(event, key="") for event in reader.events(ids, limit=ALL_ROWS))
         fresh = [
             replace(event, key=keys.get(event.memory, ""))
-            for event in _missing(events, stored)
+            for event in _missing_events(events, stored)
             if event.memory in keys or into.dry
         ]
         into.counts["events"] += len(fresh)
@@ -683,16 +683,16 @@ class _LineImporter:
             into.write([PutEvents(tuple(fresh))])
 
 
-def _missing(events: Sequence[Event], stored: Counter[Event]) -> Iterator[Event]:
+def _missing_events(events: Sequence[Event], stored: Counter[Event]) -> Iterator[Event]:
     """Yield the events that are not stored; one whose other memory is gone in either store is the same event."""
-    unequal = []
+    unmatched = []
     for event in events:
         if stored[event] > 0:
             stored[event] -= 1
         else:
-            unequal.append(event)
+            unmatched.append(event)
     left = Counter(replace(event, other=None) for event in stored.elements())
-    for event in unequal:
+    for event in unmatched:
         bare = replace(event, other=None)
         if left[bare] > 0 and (event.other is None or stored[bare] > 0):
             left[bare] -= 1

@@ -29,7 +29,7 @@ FIELDS: Final = (
 )  # fmt: skip
 """The front matter of a memory, in its order; a person's other fields follow it."""
 _NOT_IN_NAME: Final = re.compile(r"[^\w .,'()+&=-]+")
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
+_BARE_WORD: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 _CONFLICT: Final = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
 _FIELD: Final = re.compile(r"([^\s:#-][^:]*):(?:\s|$)")
 
@@ -125,12 +125,12 @@ def write_note(
         "store": store,
         "checksum": _checksum(record.tags, shown),
     }
-    lines = [f"{name}: {_yaml(fields[name])}" for name in FIELDS if fields[name]]
+    lines = [f"{name}: {_yaml_value(fields[name])}" for name in FIELDS if fields[name]]
     return "\n".join(("---", *lines, *extra.splitlines(), "---", "", shown, ""))
 
 
-def _yaml(value: object) -> str:
-    if isinstance(value, str) and _PLAIN.fullmatch(value):
+def _yaml_value(value: object) -> str:
+    if isinstance(value, str) and _BARE_WORD.fullmatch(value):
         return value
     return json.dumps(value, ensure_ascii=False)
 
@@ -141,47 +141,47 @@ def read_note(text: str) -> MemoryNote | str:
     if _CONFLICT.search(flat):
         return "It holds a conflict that a merge left."
     raw, end = split_front_matter(flat)
-    fields, problem = _parse_own(raw) or parse_front_matter(raw)
+    fields, problem = _parse_written(raw) or parse_front_matter(raw)
     if problem:
         return problem
-    kind, origin, status = (_word(fields, name) for name in ("kind", "origin", "status"))
+    kind, origin, status = (_text_field(fields, name) for name in ("kind", "origin", "status"))
     kind = kind or "observation"  # a person need not name it
     if kind not in TIERS:
         return f"Its kind is {kind[:40]!r}, not one of {', '.join(TIERS)}."
     body = plain_text(flat[end:])
     if not body:
         return "It has no text."
-    found = fields.get("tags")
+    listed = fields.get("tags")
     tags = (
-        [one for one in found if isinstance(one, str)]
-        if isinstance(found, list)
-        else _word(fields, "tags").split()
+        [one for one in listed if isinstance(one, str)]
+        if isinstance(listed, list)
+        else _text_field(fields, "tags").split()
     )
     tags = sorted({tag.strip().lstrip("#").lower() for tag in tags} - {""})
     return MemoryNote(
-        id=_word(fields, "id"),
+        id=_text_field(fields, "id"),
         kind=kind,
         text=body,
         tags=tuple(tags),
-        project=_word(fields, "project") or None,
-        date=_word(fields, "date") or None,
+        project=_text_field(fields, "project") or None,
+        date=_text_field(fields, "date") or None,
         origin=origin if origin in ORIGINS else "owner",
-        visibility=_word(fields, "visibility") or "user",
+        visibility=_text_field(fields, "visibility") or "user",
         status=status if status in STATUSES else "active",
-        store=_word(fields, "store"),
-        unedited=_word(fields, "checksum") == _checksum(tags, body),
-        extra=_extra(raw),
+        store=_text_field(fields, "store"),
+        unedited=_text_field(fields, "checksum") == _checksum(tags, body),
+        extra=_extra_lines(raw),
     )
 
 
-def _parse_own(raw: str) -> tuple[Mapping[str, object], str] | None:
+def _parse_written(raw: str) -> tuple[Mapping[str, object], str] | None:
     """Return the fields of front matter as `write_note` writes it, in a tenth of YAML's time; else None."""
     fields: dict[str, object] = {}
     for line in raw.splitlines():
         name, mark, value = line.partition(": ")
         if not mark or name not in FIELDS:
             return None
-        if _PLAIN.fullmatch(value):
+        if _BARE_WORD.fullmatch(value):
             fields[name] = value
         elif value[:1] in ('"', "["):
             try:
@@ -193,19 +193,19 @@ def _parse_own(raw: str) -> tuple[Mapping[str, object], str] | None:
     return fields, ""
 
 
-def _word(fields: Mapping[str, object], name: str) -> str:
+def _text_field(fields: Mapping[str, object], name: str) -> str:
     value = fields.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
-def _extra(raw: str) -> str:
+def _extra_lines(raw: str) -> str:
     """Return the lines of fields that are not a memory's."""
-    kept: list[str] = []
-    own = False
+    extra: list[str] = []
+    is_own = False
     for line in raw.splitlines():
         name = _FIELD.match(line)
         if name is not None:
-            own = name[1].strip().lower() in FIELDS
-        if not own:
-            kept.append(line)
-    return "\n".join(kept)
+            is_own = name[1].strip().lower() in FIELDS
+        if not is_own:
+            extra.append(line)
+    return "\n".join(extra)
