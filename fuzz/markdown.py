@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from fuzz.bound import bound
 from fuzz.switches import switches
 from scrubjay.errors import SourceError
-from scrubjay.ingest.chunker import SYLLABLES, ChunkSettings, chunk_text
+from scrubjay.ingest.chunker import MIN_WORD_PART, ChunkSettings, chunk_text
 from scrubjay.ingest.files import FileText, decode_text
 from scrubjay.ingest.reader import draft_document, redact_documents
 from scrubjay.redaction.redactor import redact_text
@@ -67,7 +67,7 @@ def _cut(text: str, name: str, settings: ChunkSettings) -> None:
         longest = max(
             map(estimate_tokens, re.findall(r"\S*\s*", own))
         )  # with what is too short to be cut off from it
-        assert estimate_tokens(own) <= settings.most or longest + 2 * SYLLABLES >= estimate_tokens(own), (
+        assert estimate_tokens(own) <= settings.most or longest + 2 * MIN_WORD_PART >= estimate_tokens(own), (
             "a passage is too long"
         )
         assert passage.line_start == line, "a passage names a wrong line"

@@ -34,7 +34,7 @@ def target(*, timed: bool) -> Iterator[Callable[[bytes], None]]:
                 recognise_format("/logs/session.jsonl", data)
                 steps = _steps(data, form, root, 0)
                 for step in steps:
-                    for one in step.found:
+                    for one in step.items:
                         if isinstance(one, Turn):
                             _sound(one)
                 if form.lines and steps:

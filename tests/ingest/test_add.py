@@ -255,10 +255,10 @@ def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) ->
     drawn = validate_memory(
         NewMemory(text), memory.workspace.scope, memory.workspace.store.secret(memory.workspace.scope)
     )
-    assert drawn.exact != drawn.record.id
-    kept = prepare_memory(replace(drawn.record, id=drawn.exact))
+    assert drawn.legacy_id != drawn.record.id
+    kept = prepare_memory(replace(drawn.record, id=drawn.legacy_id))
     memory.workspace.store.write(memory.workspace.scope, [PutMemory(kept)])
-    assert memory.add(text).id == drawn.exact
+    assert memory.add(text).id == drawn.legacy_id
     assert memory.status().memories == 1
 
 

@@ -252,7 +252,7 @@ PIECES += ("  - item\n", "===\n", "\ufeff", "- a\n", "\tcode\n", "| a |\n|---|\n
 @given(st.booleans(), st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_the_blocks_that_are_known_already_say_the_same(front_matter: bool, body: str):
     text = "---\ntitle: q\n---\n" * front_matter + body
-    assert extract_metadata(text, path="a.md", found=parse_blocks(text)) == extract_metadata(
+    assert extract_metadata(text, path="a.md", blocks=parse_blocks(text)) == extract_metadata(
         text, path="a.md"
     )
 
@@ -260,7 +260,7 @@ def test_the_blocks_that_are_known_already_say_the_same(front_matter: bool, body
 def test_of_a_long_text_only_the_head_is_read_even_when_its_blocks_are_known():
     text = "---\npin: yes\n---\n" + "word\n" * (METADATA_HEAD // 5) + "\n#late\n"
     assert (
-        extract_metadata(text, path="a.md", found=parse_blocks(text))
+        extract_metadata(text, path="a.md", blocks=parse_blocks(text))
         == extract_metadata(text, path="a.md")
         == DocumentMetadata(pinned=True)
     )

@@ -63,7 +63,11 @@ def test_two_clones_and_their_folders_below_are_one_project(tmp_path: Path, stor
     two = repository(tmp_path / "two", "https://github.com/ann/notes")
     (two / "src" / "deep").mkdir(parents=True)
     projects = fresh(store)
-    assert projects.of(str(one)) == projects.of(str(two / "src" / "deep")) == "github.com/ann/notes"
+    assert (
+        projects.of_directory(str(one))
+        == projects.of_directory(str(two / "src" / "deep"))
+        == "github.com/ann/notes"
+    )
 
 
 def test_a_linked_worktree_belongs_to_its_main_repository(tmp_path: Path, store: ReferenceStore) -> None:
@@ -75,8 +79,8 @@ def test_a_linked_worktree_belongs_to_its_main_repository(tmp_path: Path, store:
     side.mkdir()
     (side / ".git").write_text(f"gitdir: {linked}\n")
     projects = fresh(store)
-    assert projects.of(str(side)) == projects.of(str(main))
-    assert (projects.of(str(main)) or "").startswith("main-")
+    assert projects.of_directory(str(side)) == projects.of_directory(str(main))
+    assert (projects.of_directory(str(main)) or "").startswith("main-")
 
 
 def test_a_submodule_is_a_project_of_its_own(tmp_path: Path, store: ReferenceStore) -> None:
@@ -86,53 +90,53 @@ def test_a_submodule_is_a_project_of_its_own(tmp_path: Path, store: ReferenceSto
     (module / "config").write_text('[remote "origin"]\n\turl = https://h.org/ann/lib\n')
     (main / "lib").mkdir()
     (main / "lib" / ".git").write_text("gitdir: ../.git/modules/lib\n")
-    assert fresh(store).of(str(main / "lib")) == "h.org/ann/lib"
+    assert fresh(store).of_directory(str(main / "lib")) == "h.org/ann/lib"
 
 
 def test_a_worktree_that_was_removed_is_still_its_repository_when_it_lay_inside(
     tmp_path: Path, store: ReferenceStore
 ) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/main.git")
-    assert fresh(store).of(str(main / ".agents" / "worktrees" / "gone")) == "h.org/ann/main"
+    assert fresh(store).of_directory(str(main / ".agents" / "worktrees" / "gone")) == "h.org/ann/main"
 
 
 def test_a_renamed_repository_keeps_its_name(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "before")
-    name = fresh(store).of(str(main))
+    name = fresh(store).of_directory(str(main))
     main.rename(tmp_path / "after")
-    assert fresh(store).of(str(tmp_path / "after")) == name
+    assert fresh(store).of_directory(str(tmp_path / "after")) == name
 
 
 def test_a_remote_that_is_added_later_joins_the_name_that_was_there(
     tmp_path: Path, store: ReferenceStore
 ) -> None:
     main = repository(tmp_path / "main")
-    name = fresh(store).of(str(main))
+    name = fresh(store).of_directory(str(main))
     (main / ".git" / "config").write_text('[remote "origin"]\n\turl = git@h.org:ann/main.git\n')
-    assert fresh(store).of(str(main)) == name
+    assert fresh(store).of_directory(str(main)) == name
     clone = repository(tmp_path / "clone", "git@h.org:ann/main.git")
-    assert fresh(store).of(str(clone)) == name
+    assert fresh(store).of_directory(str(clone)) == name
 
 
 def test_a_remote_that_moved_is_the_same_project_in_every_clone(
     tmp_path: Path, store: ReferenceStore
 ) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/old.git")
-    assert fresh(store).of(str(main)) == "h.org/ann/old"
+    assert fresh(store).of_directory(str(main)) == "h.org/ann/old"
     (main / ".git" / "config").write_text('[remote "origin"]\n\turl = git@h.org:team/new.git\n')
-    assert fresh(store).of(str(main)) == "h.org/ann/old"
-    assert fresh(store).of(str(repository(tmp_path / "clone", "git@h.org:team/new.git"))) == "h.org/ann/old"
+    assert fresh(store).of_directory(str(main)) == "h.org/ann/old"
+    assert fresh(store).of_directory(str(repository(tmp_path / "clone", "git@h.org:team/new.git"))) == "h.org/ann/old"
 
 
 def test_another_repository_at_the_same_path_is_another_project(
     tmp_path: Path, store: ReferenceStore
 ) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/one.git")
-    assert fresh(store).of(str(main)) == "h.org/ann/one"
+    assert fresh(store).of_directory(str(main)) == "h.org/ann/one"
     shutil.rmtree(main)
     repository(main, "git@h.org:ann/two.git")
     os.utime(main / ".git" / "description", ns=(time.time_ns() + 1, time.time_ns() + 1))
-    assert fresh(store).of(str(main)) == "h.org/ann/two"
+    assert fresh(store).of_directory(str(main)) == "h.org/ann/two"
 
 
 def test_clones_of_a_repository_on_this_disk_are_one_project(tmp_path: Path, store: ReferenceStore) -> None:
@@ -140,7 +144,7 @@ def test_clones_of_a_repository_on_this_disk_are_one_project(tmp_path: Path, sto
     bare.mkdir()
     one, two = (repository(tmp_path / name, str(bare)) for name in ("one", "two"))
     projects = fresh(store)
-    assert projects.of(str(one)) == projects.of(str(two))
+    assert projects.of_directory(str(one)) == projects.of_directory(str(two))
 
 
 def test_a_renamed_plain_folder_is_known_by_its_files(tmp_path: Path, store: ReferenceStore) -> None:
@@ -148,11 +152,11 @@ def test_a_renamed_plain_folder_is_known_by_its_files(tmp_path: Path, store: Ref
     folder.mkdir()
     for name in ("a.md", "b.md", "c.md"):
         (folder / name).touch()
-    name = fresh(store).of(str(folder))
+    name = fresh(store).of_directory(str(folder))
     assert str(name).startswith("notes-")
     (folder / "c.md").unlink()
     folder.rename(tmp_path / "Papers")
-    assert fresh(store).of(str(tmp_path / "Papers")) == name
+    assert fresh(store).of_directory(str(tmp_path / "Papers")) == name
 
 
 def test_two_plain_folders_of_one_name_are_two_projects(tmp_path: Path, store: ReferenceStore) -> None:
@@ -160,13 +164,17 @@ def test_two_plain_folders_of_one_name_are_two_projects(tmp_path: Path, store: R
         (tmp_path / parent / "notes").mkdir(parents=True)
         (tmp_path / parent / "notes" / "same.md").touch()
     projects = fresh(store)
-    assert projects.of(str(tmp_path / "a" / "notes")) != projects.of(str(tmp_path / "b" / "notes"))
+    assert projects.of_directory(str(tmp_path / "a" / "notes")) != projects.of_directory(
+        str(tmp_path / "b" / "notes")
+    )
 
 
 def test_a_folder_inside_a_known_plain_project_is_part_of_it(tmp_path: Path, store: ReferenceStore) -> None:
     (tmp_path / "vault" / "daily").mkdir(parents=True)
     projects = fresh(store)
-    assert projects.of(str(tmp_path / "vault")) == projects.of(str(tmp_path / "vault" / "daily"))
+    assert projects.of_directory(str(tmp_path / "vault")) == projects.of_directory(
+        str(tmp_path / "vault" / "daily")
+    )
 
 
 def test_a_link_to_a_folder_is_that_folder(tmp_path: Path, store: ReferenceStore) -> None:
@@ -175,7 +183,7 @@ def test_a_link_to_a_folder_is_that_folder(tmp_path: Path, store: ReferenceStore
     (tmp_path / "Real" / "a.md").touch()
     (tmp_path / "real-link").symlink_to(tmp_path / "Real")
     projects = fresh(store)
-    assert projects.of(str(tmp_path / "Real")) == projects.of(str(tmp_path / "real-link"))
+    assert projects.of_directory(str(tmp_path / "Real")) == projects.of_directory(str(tmp_path / "real-link"))
 
 
 @pytest.mark.parametrize("remote", ["", "git@github.com:Ann/Garden.git"])
@@ -188,10 +196,10 @@ def test_a_path_in_another_case_that_leads_there_is_the_same_project(
     (tmp_path / "garden").symlink_to(real)
     (real / "beds").symlink_to(real / "Beds")
     projects = fresh(store)
-    name = projects.of(str(real))
+    name = projects.of_directory(str(real))
     ways = (tmp_path / "garden", tmp_path / "garden" / "beds", tmp_path / "garden" / "gone", real / "beds")
-    assert {projects.of(str(way)) for way in ways} == {name}
-    assert {fresh(store).of(str(way)) for way in ways} == {name}
+    assert {projects.of_directory(str(way)) for way in ways} == {name}
+    assert {fresh(store).of_directory(str(way)) for way in ways} == {name}
     assert projects.names() == [name]
 
 
@@ -202,17 +210,17 @@ def test_home_and_the_root_of_the_disk_are_no_project_even_under_git(
     repository(tmp_path, "git@h.org:ann/dotfiles.git")
     (tmp_path / "work").mkdir()
     projects = fresh(store)
-    assert projects.of(str(tmp_path)) is None
-    assert projects.of("/") is None
-    assert (projects.of(str(tmp_path / "work")) or "").startswith("work-")
+    assert projects.of_directory(str(tmp_path)) is None
+    assert projects.of_directory("/") is None
+    assert (projects.of_directory(str(tmp_path / "work")) or "").startswith("work-")
 
 
 def test_a_log_of_another_machine_is_placed_by_its_remote_else_by_its_folder(store: ReferenceStore) -> None:
     projects = fresh(store)
-    assert projects.of("/nowhere/on/this/disk", "git@h.org:ann/x.git") == "h.org/ann/x"
-    assert projects.of("", "git@h.org:ann/y.git") == "h.org/ann/y"
-    assert projects.of("") is None
-    assert (projects.of("/nowhere/else") or "").startswith("else-")
+    assert projects.of_directory("/nowhere/on/this/disk", "git@h.org:ann/x.git") == "h.org/ann/x"
+    assert projects.of_directory("", "git@h.org:ann/y.git") == "h.org/ann/y"
+    assert projects.of_directory("") is None
+    assert (projects.of_directory("/nowhere/else") or "").startswith("else-")
 
 
 def test_a_broken_git_file_leaves_a_plain_folder(tmp_path: Path, store: ReferenceStore) -> None:
@@ -233,33 +241,33 @@ def test_a_person_may_name_a_project_by_path_name_or_the_end_of_one(
     plain = tmp_path / "vault"
     plain.mkdir()
     projects = fresh(store)
-    name = projects.of(str(plain))
-    projects.of(str(main))
+    name = projects.of_directory(str(plain))
+    projects.of_directory(str(main))
     monkeypatch.chdir(main)
-    assert [projects.named(text) for text in (".", "h.org/ann/notes", "Notes", "ann/notes", str(main))] == [
+    assert [projects.resolve(text) for text in (".", "h.org/ann/notes", "Notes", "ann/notes", str(main))] == [
         "h.org/ann/notes"
     ] * 5
-    assert projects.named("vault") == name
-    assert projects.named("unknown") == "unknown"
+    assert projects.resolve("vault") == name
+    assert projects.resolve("unknown") == "unknown"
 
 
 def test_what_one_person_calls_a_place_is_not_seen_by_another(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "main", "git@h.org:ann/secret-plan.git")
-    fresh(store).of(str(main))
+    fresh(store).of_directory(str(main))
     assert fresh(store, Scope("t", "bob")).names() == []
 
 
 def test_who_only_asks_writes_nothing(tmp_path: Path, store: ReferenceStore) -> None:
     main = repository(tmp_path / "main")
-    asked = ProjectResolver(store, ANN, learn=False).of(str(main))
+    asked = ProjectResolver(store, ANN, learn=False).of_directory(str(main))
     assert fresh(store).names() == []
-    assert fresh(store).of(str(main)) == asked
+    assert fresh(store).of_directory(str(main)) == asked
 
 
 def test_a_directory_longer_or_deeper_than_any_is_no_project(store: ReferenceStore) -> None:
     projects = fresh(store)
     for directory in ("/a" * 20_000, "/a" * 65, "/" + "a" * 5_000, "/../a" * 1_000):
-        assert projects.of(directory) is None
-    assert projects.of("/a" * 20_000, "https://git.example/ann/jay.git") == "git.example/ann/jay"
+        assert projects.of_directory(directory) is None
+    assert projects.of_directory("/a" * 20_000, "https://git.example/ann/jay.git") == "git.example/ann/jay"
     assert projects.names() == []
-    assert (projects.of("/a" * 64) or "").startswith("a-")
+    assert (projects.of_directory("/a" * 64) or "").startswith("a-")

@@ -33,7 +33,7 @@ def project_of(memory: Memory, question: str) -> str | None:
 def as_an_earlier_version_left_it(file: Path, root: Path) -> str:
     """Give what a folder holds the project that every synced folder once was, and forget that it was looked at."""
     store = open_store(str(file))
-    name = ProjectResolver(store, Scope("default", "ann"), learn=False).of(str(root))
+    name = ProjectResolver(store, Scope("default", "ann"), learn=False).of_directory(str(root))
     assert name is not None
     store.close()
     with sqlite3.connect(file) as db:

@@ -189,7 +189,7 @@ def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
     embedders, partial = lineup.rankers()
     assert [e.model.name for e in embedders] == ["hash", "second"]
     assert partial == ("third was not asked: Model file big.onnx is not there.",)
-    assert [e.model.name for e in lineup.backfilled()] == ["second"]
+    assert [e.model.name for e in lineup.backfilled_models()] == ["second"]
     with pytest.raises(ProviderError):
         lineup.add("big")
 
@@ -199,7 +199,7 @@ def test_models_in_use_are_backfilled_before_those_being_added(opened: Callable[
     ModelRegistry(store, SCOPE, caller_catalog([BASE, THIRD]), cold=False).writer()
     lineup = ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False)
     lineup.add("second")
-    assert [e.model.name for e in lineup.backfilled()] == ["third", "second"]
+    assert [e.model.name for e in lineup.backfilled_models()] == ["third", "second"]
 
 
 def test_no_model_is_opened_to_write_to_a_store_that_has_its_models() -> None:

@@ -72,11 +72,11 @@ and let whoever has the store and its key rule out no more than 255 of 256 guess
 
 @dataclass(frozen=True, slots=True)
 class ValidatedMemory:
-    """A new memory with its id, not yet tokenized and embedded; ``exact`` is the id that earlier versions gave it."""
+    """A new memory with its id, not yet tokenized and embedded; ``legacy_id`` is its id in earlier versions."""
 
     record: Record
     scrubbed: Mapping[str, int]
-    exact: str
+    legacy_id: str
 
 
 def validate_memory(
@@ -90,7 +90,7 @@ def validate_memory(
 
     The id is a keyed hash of visibility key, tier, session, turn, event and normalized text, so adding the same again
     finds the same memory, while two turns that both say "yes" stay two, and so do texts that differ in a secret only.
-    ``redacted`` is its redacted text where the caller knows it (`redact_new_turns`).
+    ``redacted`` is its redacted text if the caller has it (`redact_new_turns`).
 
     Raises:
         InputError: A field has an invalid value.
@@ -98,9 +98,9 @@ def validate_memory(
     scrubbed: Counter[str] = Counter()
 
     def clean(value: object, field: str) -> str:
-        one = redact_text(checked_text(value, field), allow)
-        scrubbed.update(one.counts)
-        return one.text
+        clean_value = redact_text(checked_text(value, field), allow)
+        scrubbed.update(clean_value.counts)
+        return clean_value.text
 
     text = stated_text(new)
     redacted = redacted or redact_text(text, allow)
@@ -133,10 +133,10 @@ def validate_memory(
                 | {*private_tags(new.content, new.role)}
             )
         ),
-        project=_checked_name(new.project, "project"),
-        agent=_checked_name(new.agent, "agent"),
-        session=_checked_name(new.session, "session"),
-        role=_checked_role(new.role),
+        project=_optional_text(new.project, "project"),
+        agent=_optional_text(new.agent, "agent"),
+        session=_optional_text(new.session, "session"),
+        role=_normalize_role(new.role),
         turn=None if new.turn is None else int(new.turn),
         origin=new.origin,
         pinned=bool(new.pinned),
@@ -152,9 +152,9 @@ def validate_memory(
     check = ""
     if redacted.counts:
         check = f"{memory_key(secret, ('redacted', normalize_content(text))) & REDACTION_CHECK_MASK}"
-    exact = memory_id(new.tier, _addition_hash(secret, record, record.content_hash))
+    legacy_id = memory_id(new.tier, _addition_hash(secret, record, record.content_hash))
     record = replace(record, id=memory_id(new.tier, addition_key(secret, record, check)))
-    return ValidatedMemory(record, dict(scrubbed), exact)
+    return ValidatedMemory(record, dict(scrubbed), legacy_id)
 
 
 def addition_key(secret: bytes, record: Record, check: str = "") -> int:
@@ -177,9 +177,9 @@ def _check_fields(new: NewMemory) -> None:
         raise InputError(f"Tier {new.tier!r} is not one of {', '.join(TIERS)}. Nothing was written.")
     if new.origin not in ORIGINS:
         raise InputError(f"Origin {new.origin!r} is not one of {', '.join(ORIGINS)}. Nothing was written.")
-    if not _number(new.confidence) or not 0.0 <= new.confidence <= 1.0:
+    if not _is_number(new.confidence) or not 0.0 <= new.confidence <= 1.0:
         raise InputError(f"Confidence {new.confidence!r} is not between 0 and 1. Nothing was written.")
-    if new.turn is not None and not (_number(new.turn) and 0 <= new.turn < 2**63 and new.turn % 1 == 0):
+    if new.turn is not None and not (_is_number(new.turn) and 0 <= new.turn < 2**63 and new.turn % 1 == 0):
         raise InputError(f"Turn {new.turn!r} is not a whole number from 0. Nothing was written.")
     if isinstance(new.tags, str):
         raise InputError(f"Tags are {new.tags!r}, one text; give a list of them. Nothing was written.")
@@ -190,17 +190,17 @@ def _check_fields(new: NewMemory) -> None:
         )
 
 
-def _number(value: object) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _checked_name(value: object, field: str) -> str | None:
+def _optional_text(value: object, field: str) -> str | None:
     return None if value is None else checked_text(value, field)
 
 
-def _checked_role(value: object) -> str | None:
-    """Return a role; those with a meaning are stored in lower case, any other is a speaker's name."""
-    role = _checked_name(value, "role")
+def _normalize_role(value: object) -> str | None:
+    """Return a role: a generic one in lower case, any other, which is a speaker's name, as it is."""
+    role = _optional_text(value, "role")
     return role if role is None or role.strip().casefold() not in GENERIC_ROLES else role.strip().casefold()
 
 
@@ -224,18 +224,18 @@ def add_memories(
     """
     secret = store.secret(scope)
     memories = list(memories)
-    redacted, called = redact_new_turns(store, scope, memories, allow)
+    redacted, secret_ids = redact_new_turns(store, scope, memories, allow)
     validated = [
         None if is_only_injected(new) else validate_memory(new, scope, secret, allow, clean)
         for new, clean in zip(memories, redacted, strict=True)
     ]
-    if called:
-        redact_stored_turns(store, scope, base, called)
+    if secret_ids:
+        redact_stored_turns(store, scope, base, secret_ids)
     return put_memories(store, scope, base, validated, edge_builder, fact_stage, record_repeats=True)
 
 
 def private_tags(text: str, role: str | None) -> tuple[str, ...]:
-    """Return the tag `NEVER_INJECT` for a turn of a person who asks not to remember it: no hook injects it."""
+    """Return the tag `NEVER_INJECT` for a person's turn that asks not to be remembered, so no hook injects it."""
     from scrubjay.text.dialogue import asks_not_to_remember
 
     return (NEVER_INJECT,) if role in PERSON_ROLES and asks_not_to_remember(text) else ()
@@ -253,7 +253,7 @@ def put_memories(
 ) -> list[AddReport]:
     """Store validated memories, each once; None stands for one that is skipped.
 
-    With ``record_repeats`` the history of a memory that is there already says that it was added again.
+    With ``record_repeats`` the history of an existing memory records that it was added again.
     """
     secret = store.secret(scope)
     with store.reader(scope) as reader:
@@ -265,25 +265,23 @@ def put_memories(
             fresh[item.record.id] = prepare_memory(item.record)
             new_places.add(place)
     if record_repeats:
-        again = {one.record.id for one in items if one.record.turn is None} & present.keys()
-        _record_repeats(store, scope, [present[memory] for memory in sorted(again)])
+        repeated_ids = {one.record.id for one in items if one.record.turn is None} & present.keys()
+        _record_repeats(store, scope, [present[memory] for memory in sorted(repeated_ids)])
     prepared = list(fresh.values())
     if len(prepared) > ADD_BATCH:
         check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))
     facts = FactBatch()
     for batch in in_batches(prepared, ADD_BATCH):
-        done = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
-        edges = _write_connected(store, scope, edge_builder, done)
-        facts.outcomes |= done.outcomes
-        facts.stated |= done.stated
+        batch_facts = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
+        edges = _write_with_edges(store, scope, edge_builder, batch_facts)
+        facts.outcomes |= batch_facts.outcomes
+        facts.stated |= batch_facts.stated
         for edge in edges:
             if edge.kind == "similar":
                 facts.similar.setdefault(edge.src, []).append(edge.dst)
-    reports = iter(
-        [
-            _report(item, place in new_places, facts, present.get(item.record.id, item.record).status)
-            for place, item in enumerate(items)
-        ]
+    reports = (
+        _add_report(item, place in new_places, facts, present.get(item.record.id, item.record).status)
+        for place, item in enumerate(items)
     )
     return [
         AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(reports)
@@ -291,14 +289,18 @@ def put_memories(
     ]
 
 
-def _write_connected(
-    store: Store, scope: Scope, edge_builder: EdgeBuilder, facts: FactBatch, done: Sequence[Change] = ()
+def _write_with_edges(
+    store: Store,
+    scope: Scope,
+    edge_builder: EdgeBuilder,
+    facts: FactBatch,
+    more: Sequence[Change] = (),
 ) -> list[Edge]:
-    """Write the memories of a batch with their edges, and return these; ``done`` goes into the same transaction."""
+    """Write a batch with its edges, and return these; ``more`` are other changes of the same transaction."""
     edge_builder.add_entities([one.record for one in facts.fresh])
     before, after = edge_builder.changes(facts.fresh, ())
     puts = map(PutMemory, facts.fresh)
-    store.write(scope, [*before, *puts, *after, *facts.after, *done], durable=True)
+    store.write(scope, [*before, *puts, *after, *facts.after, *more], durable=True)
     return [edge for change in after if isinstance(change, PutEdges) for edge in change.edges]
 
 
@@ -324,12 +326,12 @@ def _with_existing_ids(
     """Return the memories with their ids, and the stored ones of those that exist.
 
     A memory whose text was amended keeps its id. Its first text, added again, is that memory if it is a turn of a
-    conversation, which is merely read once more, and else a new one. Two roles never share a memory.
+    conversation, which is only read once more, else a new one. Two roles never share a memory.
     """
-    exact = reader.get([one.exact for one in validated if one.exact != one.record.id])
+    legacy = reader.get([one.legacy_id for one in validated if one.legacy_id != one.record.id])
     items = [
-        replace(one, record=replace(one.record, id=one.exact))
-        if one.exact in exact and not one.scrubbed and has_same_text(exact[one.exact], one.record)
+        replace(one, record=replace(one.record, id=one.legacy_id))
+        if one.legacy_id in legacy and not one.scrubbed and has_same_text(legacy[one.legacy_id], one.record)
         else one
         for one in validated
     ]
@@ -346,12 +348,12 @@ def _with_existing_ids(
             if old is not None and old.place is None and not has_same_text(old, record):
                 amended.append(place)
         turns = [items[place].record.id for place in amended if items[place].record.session is not None]
-        earlier = _earlier_texts(reader, turns)
+        earlier = _earlier_versions(reader, turns)
         renamed = []
         for place in amended:
             record = items[place].record
             if not any(has_same_text(one, record) for one in earlier.get(record.id, ())):
-                items[place] = _renumbered(items[place], secret, "again", record.content_hash)
+                items[place] = _with_new_id(items[place], secret, "again", record.content_hash)
                 renamed.append(place)
         places = renamed
     _number_repeats(reader, items, present, secret)
@@ -363,30 +365,30 @@ def separate_speakers(
 ) -> list[ValidatedMemory]:
     """Return memories with other ids where somebody else said the same in the same place."""
     stored = reader.get([one.record.id for one in validated if one.record.role is not None])
-    roles = {memory: _checked_role(one.role) for memory, one in stored.items() if one.place is None}
+    roles = {memory: _normalize_role(one.role) for memory, one in stored.items() if one.place is None}
     items = []
     for item in validated:
         role = item.record.role
         if role is not None and roles.setdefault(item.record.id, role) not in (None, role):
-            item = _renumbered(item, secret, "spoken by", role)
+            item = _with_new_id(item, secret, "spoken by", role)
         items.append(item)
     return items
 
 
-def _renumbered(item: ValidatedMemory, secret: bytes, reason: str, detail: str) -> ValidatedMemory:
+def _with_new_id(item: ValidatedMemory, secret: bytes, reason: str, detail: str) -> ValidatedMemory:
     number = memory_key(secret, (reason, item.record.id, detail))
     return replace(item, record=replace(item.record, id=memory_id(item.record.tier, number)))
 
 
-def _earlier_texts(reader: Reader, ids: Sequence[str]) -> dict[str, list[Record]]:
+def _earlier_versions(reader: Reader, ids: Sequence[str]) -> dict[str, list[Record]]:
     """Return, by memory, the records that keep the texts it had before it was amended."""
     events = [one for one in reader.events(ids, limit=ALL_EVENTS) if one.op == "changed"] if ids else []
     versions = reader.get(sorted({one.other for one in events if one.other is not None}))
-    found: dict[str, list[Record]] = {}
+    earlier: dict[str, list[Record]] = {}
     for event in events:
         if event.other in versions:
-            found.setdefault(event.memory, []).append(versions[event.other])
-    return found
+            earlier.setdefault(event.memory, []).append(versions[event.other])
+    return earlier
 
 
 def _number_repeats(
@@ -413,15 +415,15 @@ def has_same_text(old: Record, new: Record) -> bool:
     )
 
 
-def _report(item: ValidatedMemory, is_new: bool, facts: FactBatch, status: str) -> AddReport:
+def _add_report(item: ValidatedMemory, is_new: bool, facts: FactBatch, status: str) -> AddReport:
     memory = item.record.id
     outcome = facts.outcomes.get(memory, FactOutcome())
     if outcome.same is not None or not is_new:
         return AddReport(outcome.same or memory, True, item.scrubbed, status=status)
     stated = tuple(facts.stated.get(memory, ()))
     changed = {*outcome.supersedes, *outcome.contradicts}
-    near = dict.fromkeys((*outcome.similar, *facts.similar.get(memory, ())))
-    similar = tuple(one for one in near if one not in changed)
+    similar_ids = dict.fromkeys((*outcome.similar, *facts.similar.get(memory, ())))
+    similar = tuple(one for one in similar_ids if one not in changed)
     return AddReport(
         memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated, similar=similar
     )
@@ -452,9 +454,9 @@ def amend_memory(
         old = reader.get([memory])[memory]
         evidence = reader.edges([memory], ["derived_from"])
         edits = sum(event.op == "changed" for event in reader.events([memory], limit=ALL_EVENTS))
-        wanted = amendment_fields(amendment)
-        validated = validate_memory(_as_new(old, wanted), scope, secret, allow)
-        new = _amended(old, validated.record, wanted, actor)
+        fields = amendment_fields(amendment)
+        validated = validate_memory(_amended_input(old, fields), scope, secret, allow)
+        new = _amended_record(old, validated.record, fields, actor)
         check_validity(old.id, new.valid_from, new.valid_until)
         changed = tuple(
             name
@@ -466,7 +468,7 @@ def amend_memory(
         version, derived = None, []
         if "content" in changed:
             _check_new_text(reader, secret, new, validated)
-            version = _version(secret, old, new, edits)
+            version = _superseded_version(secret, old, new, edits)
             derived = correction_changes(reader, old, new, version, new.updated_at, actor)
             if is_own_turn(new):
                 new = replace(new, due=due_mark(DUE_FACTS, new.updated_at))
@@ -476,17 +478,17 @@ def amend_memory(
         changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
     store.write(scope, [*changes, *derived], durable=True)
     if due_level(new.due) == DUE_FACTS:
-        _learn_again(store, scope, new, edge_builder, fact_stage)
+        _relearn_facts(store, scope, new, edge_builder, fact_stage)
     return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
 
-def _learn_again(
+def _relearn_facts(
     store: Store, scope: Scope, turn: Record, edge_builder: EdgeBuilder, fact_stage: FactStage
 ) -> None:
-    """Learn the facts of a turn's new text; where this is interrupted, the next enrichment does it."""
+    """Extract the facts of a turn's new text; if interrupted, the next enrichment does it."""
     facts = fact_stage.extract([prepare_memory(turn)], settle=False)
-    done = PutDue({turn.id: 0}, {turn.id: turn.due})
-    _write_connected(store, scope, edge_builder, facts, [done])
+    mark_done = PutDue({turn.id: 0}, {turn.id: turn.due})
+    _write_with_edges(store, scope, edge_builder, facts, [mark_done])
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:
@@ -499,28 +501,27 @@ def amendment_fields(amendment: Amendment) -> dict[str, Any]:
     return {name: value for name, value in values if value is not UNCHANGED}
 
 
-def _as_new(old: Record, wanted: dict[str, Any]) -> NewMemory:
+def _amended_input(old: Record, fields: dict[str, Any]) -> NewMemory:
     visibility, _, group = old.key.partition(":")
     shared = group if visibility == "group" else None
     amendable = ("content", "title", "tags", "confidence", "pinned", "origin")
     fixed = ("tier", "session", "role", "turn", "project", "agent")
-    values = {name: getattr(old, name) for name in (*amendable, *fixed)} | wanted
+    values = {name: getattr(old, name) for name in (*amendable, *fixed)} | fields
     return NewMemory(**values, visibility=visibility, group=shared)
 
 
-def _amended(old: Record, validated: Record, wanted: Mapping[str, Any], actor: str) -> Record:
-    names = ["event" if name == "date" else name for name in wanted]
-    fresh = {name: getattr(validated, name) for name in names}
-    if NEVER_INJECT in old.tags and "tags" in fresh:  # only feedback removes it
-        fresh["tags"] = tuple(sorted({*fresh["tags"], NEVER_INJECT}))
-    # The hash is of the text as it was written; it stays unless there is a new text.
-    digest = validated.content_hash if "content" in wanted else old.content_hash
-    new = replace(old, **fresh, content_hash=digest)
-    if new.content != old.content and old.origin == "derived" and "origin" not in wanted:
+def _amended_record(old: Record, validated: Record, fields: Mapping[str, Any], actor: str) -> Record:
+    names = ["event" if name == "date" else name for name in fields]
+    amended = {name: getattr(validated, name) for name in names}
+    if NEVER_INJECT in old.tags and "tags" in amended:  # only feedback removes it
+        amended["tags"] = tuple(sorted({*amended["tags"], NEVER_INJECT}))
+    # The hash is that of the text as it was written, and changes only with the text.
+    digest = validated.content_hash if "content" in fields else old.content_hash
+    new = replace(old, **amended, content_hash=digest)
+    if new.content != old.content and old.origin == "derived" and "origin" not in fields:
         new = replace(new, origin="owner")
-    if (
-        old.owner != actor and new.origin == "owner" != old.origin
-    ):  # another user does not speak for the owner
+    # Another user does not speak for the owner.
+    if old.owner != actor and new.origin == "owner" != old.origin:
         new = replace(new, origin="agent" if old.origin == "derived" else old.origin)
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))
 
@@ -531,9 +532,9 @@ def _check_new_text(reader: Reader, secret: bytes, new: Record, validated: Valid
             f"The new text of {new.id} was forgotten once. Nothing was written.",
             hint="to store it again, add it as a memory of its own; or use other words",
         )
-    same_text = validated.record.id
-    other = reader.get([same_text]).get(same_text)
-    if same_text != new.id and other is not None and other.content_hash == new.content_hash:
+    same_text_id = validated.record.id
+    other = reader.get([same_text_id]).get(same_text_id)
+    if same_text_id != new.id and other is not None and other.content_hash == new.content_hash:
         raise InputError(
             f"{other.id} says this already ({other.status}). Nothing was written.",
             hint=f"scrubjay archive {new.id}, or forget it",
@@ -551,7 +552,7 @@ def _lifecycle_changes(old: Record, new: Record, changed: Sequence[str], actor: 
     return [PutLifecycle({old.id: life}), PutEvents(events)]
 
 
-def _version(secret: bytes, old: Record, new: Record, edits: int) -> Record:
+def _superseded_version(secret: bytes, old: Record, new: Record, edits: int) -> Record:
     """Return the memory that keeps the earlier text, valid until now."""
     parts = ("version", old.id, str(edits), old.content_hash)
     until = max(new.updated_at, old.valid_from or 0)
@@ -578,7 +579,7 @@ def _content_changes(
 ) -> list[Change]:
     at = new.updated_at
     prepared = [prepare_memory(one) for one in (new, version) if one is not None]
-    fresh, *kept = embed_memories(prepared, [""] * len(prepared), base)
+    fresh, *earlier = embed_memories(prepared, [""] * len(prepared), base)
     edge_builder.add_entities([new], [old])
     first, last = edge_builder.changes([fresh], [old.id])
     edges: list[Edge] = []
@@ -591,12 +592,12 @@ def _content_changes(
     if new.pinned != old.pinned:
         events.append(Event(old.id, "pinned" if new.pinned else "unpinned", at, old.key, actor=actor))
     # What contradicted the earlier text may not contradict this one.
-    of = (old.id,) if version is not None else ()
+    contradicted = (old.id,) if version is not None else ()
     return [
         *first,
         PutMemory(fresh),
         *last,
-        *(PutMemory(one) for one in kept),
-        PutEdges(tuple(edges), of, ("contradicts",), inward=True),
+        *(PutMemory(one) for one in earlier),
+        PutEdges(tuple(edges), contradicted, ("contradicts",), inward=True),
         PutEvents(tuple(events)),
     ]

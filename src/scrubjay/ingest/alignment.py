@@ -117,16 +117,16 @@ def align_passages(old: Sequence[Record], new: Sequence[DraftPassage]) -> list[R
     open_places = [place for place, record in enumerate(matches) if record is None]
     if not unmatched or not open_places:
         return matches
-    _pair(matches, unmatched, open_places, new, same_headings=True)
+    _match_similar(matches, unmatched, open_places, new, same_headings=True)
     used = {record.id for record in matches if record is not None}
     unmatched = [record for record in unmatched if record.id not in used]
     open_places = [place for place in open_places if matches[place] is None]
     if unmatched and len(unmatched) * len(open_places) <= MAX_COMPARISONS**2:
-        _pair(matches, unmatched, open_places, new, same_headings=False)
+        _match_similar(matches, unmatched, open_places, new, same_headings=False)
     return matches
 
 
-def _pair(
+def _match_similar(
     matches: list[Record | None],
     unmatched: Sequence[Record],
     places: Sequence[int],
@@ -147,8 +147,8 @@ def _pair(
         pool = by_path[path] if same_headings else unmatched
         first, last = 0, len(pool)
         if same_headings and totals[path] * len(pool) > MAX_COMPARISONS**2:
-            here = counts[path] * len(pool) // totals[path]
-            first, last = max(0, here - NEARBY_PLACES), here + NEARBY_PLACES
+            expected_rank = counts[path] * len(pool) // totals[path]
+            first, last = max(0, expected_rank - NEARBY_PLACES), expected_rank + NEARBY_PLACES
         counts[path] += 1
         own = _words(new[place].content)
         candidates = []
@@ -160,11 +160,11 @@ def _pair(
         if last - first < len(pool):
             candidates = nsmallest(MAX_CANDIDATES, candidates, key=lambda pair: pair[:4])
         pairs += candidates
-    used: set[str] = set()
+    matched_ids: set[str] = set()
     for _, _, place, memory, record in sorted(pairs, key=lambda pair: pair[:4]):
-        if matches[place] is None and memory not in used:
+        if matches[place] is None and memory not in matched_ids:
             matches[place] = record
-            used.add(memory)
+            matched_ids.add(memory)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -180,7 +180,7 @@ LANGUAGE_SAMPLE = 1_500
 
 @dataclass(frozen=True, slots=True)
 class DocumentTraits:
-    """What all passages of a document share; an ``origin`` of None keeps what is stored, "owner" for new passages."""
+    """Traits that all passages of a document share; an ``origin`` of None keeps the stored one, "owner" if new."""
 
     key: str
     owner: str
@@ -198,22 +198,21 @@ class IdFactory:
     """Source of new ids.
 
     Attributes:
-        taken: Whether a memory of another document has an id already (a renamed document keeps its ids).
+        is_taken: Whether a memory of another document has an id already (a renamed document keeps its ids).
         find: Returns a memory by id: a passage with the marker of an addition is that addition.
     """
 
     secret: bytes
-    taken: Callable[[str], bool]
+    is_taken: Callable[[str], bool]
     find: Callable[[str], Record | None]
 
-    def addition(self, content: str, owner: str, own_ids: Set[str]) -> Record | None:
+    def find_addition(self, content: str, owner: str, own_ids: Set[str]) -> Record | None:
         """Return the addition whose marker a passage holds, if it is the owner's and not in another document."""
         memory = note_marker_id(content)
-        found = self.find(memory) if memory is not None else None
-        foreign = (
-            found is None or found.owner != owner or (found.place is not None and found.id not in own_ids)
-        )
-        return None if foreign else found
+        addition = self.find(memory) if memory is not None else None
+        if addition is None or addition.owner != owner:
+            return None
+        return addition if addition.place is None or addition.id in own_ids else None
 
 
 class FreshPassage(NamedTuple):
@@ -270,7 +269,7 @@ def plan_document(
     matches: list[Record | None] = [None] * len(drafts)
     additions: set[str] = set()
     for place, draft in enumerate(drafts):
-        addition = ids.addition(draft.content, traits.owner, used)
+        addition = ids.find_addition(draft.content, traits.owner, used)
         if addition is not None and addition.id not in additions:  # only the first passage with its marker
             matches[place] = addition
             additions.add(addition.id)
@@ -285,14 +284,14 @@ def plan_document(
     for draft, match in zip(drafts, matches, strict=True):
         memory = match.id if match is not None else _new_id(ids, document, draft, traits.key, used)
         used.add(memory)
-        record = _record(memory, draft, traits, match, keep_status=memory in archived)
+        record = _build_record(memory, draft, traits, match, keep_status=memory in archived)
         if memory in withheld or (match is None and any(draft.content in text for text in withheld_texts)):
             record = replace(record, tags=tuple(sorted({*record.tags, NEVER_INJECT})))
         records.append(record)
     languages = {key: _document_language(records, key) for key in {record.key for record in records}}
     fresh, kept = [], []
     for draft, record, match, before in zip(drafts, records, matches, preceding_texts(records), strict=True):
-        if match is not None and _same(match, record):
+        if match is not None and _is_unchanged(match, record):
             kept.append(UnchangedPassage(record.id, draft.place))
         else:
             fresh.append(FreshPassage(record, languages[record.key], before))
@@ -309,21 +308,20 @@ def preceding_texts(records: Iterable[Record]) -> list[str]:
     before = ""
     for record in records:
         place = record.place
-        here = None if place is None else (place.ordinal, record.heading_path, record.key)
-        texts.append(before if here is not None and here == end else "")
+        start = None if place is None else (place.ordinal, record.heading_path, record.key)
+        texts.append(before if start is not None and start == end else "")
         end = None if place is None else (place.ordinal + 1, record.heading_path, record.key)
         before = record.content
     return texts
 
 
 def _document_language(records: Sequence[Record], key: str) -> str:
-    """The text of other visibility keys must not influence it."""
-    return detect_language(
-        "\n".join([record.content for record in records if record.key == key][:8])[:LANGUAGE_SAMPLE]
-    )
+    """Detect the language of a document by the passages of one visibility key alone."""
+    texts = [record.content for record in records if record.key == key]
+    return detect_language("\n".join(texts[:8])[:LANGUAGE_SAMPLE])
 
 
-def _record(
+def _build_record(
     memory: str, draft: DraftPassage, traits: DocumentTraits, match: Record | None, *, keep_status: bool
 ) -> Record:
     """Build a passage's memory from its stored one; a new text makes it active again, unless ``keep_status``."""
@@ -336,49 +334,49 @@ def _record(
             origin=traits.origin or "owner", pinned=traits.pinned, event=event,
         )  # fmt: skip
     marker = note_marker_id(draft.content)
-    addition = marker is not None
+    is_addition = marker is not None
     # An addition that is first found in its note has a heading and a marker there.
-    placed = match.place is None and addition_texts([((), draft.content)])[0] in match.content
-    same = match.content_hash == digest or placed
-    old = match if same or keep_status else replace(match, status="active", valid_until=None)
+    is_unmarked_addition = match.place is None and addition_texts([((), draft.content)])[0] in match.content
+    is_same_text = match.content_hash == digest or is_unmarked_addition
+    old = match if is_same_text or keep_status else replace(match, status="active", valid_until=None)
     return replace(
         old,
         content=draft.content,
         content_hash=digest,
         title=draft.title,
-        key=old.key if addition else traits.key,
+        key=old.key if is_addition else traits.key,
         updated_at=traits.updated_at,
         heading_path=draft.heading_path,
-        tags=tuple(sorted({*traits.tags, *old.tags})) if addition else traits.tags,
+        tags=tuple(sorted({*traits.tags, *old.tags})) if is_addition else traits.tags,
         place=draft.place,
-        pinned=traits.pinned or (addition and old.pinned),
-        event=old.event if addition and old.event is not None else event,
-        project=old.project if addition and old.project is not None else traits.project,
+        pinned=traits.pinned or (is_addition and old.pinned),
+        event=old.event if is_addition and old.event is not None else event,
+        project=old.project if is_addition and old.project is not None else traits.project,
         origin=old.origin if marker == memory and old.content_hash == digest else traits.origin or old.origin,
     )
 
 
 def _new_id(ids: IdFactory, document: Document, draft: DraftPassage, key: str, used: set[str]) -> str:
-    # With the key: who left a group must not see the ids of its passages.
+    # With the key, so that former members of a group cannot compute the ids of its passages.
     parts = (document.source, document.path, "\x1e".join(draft.heading_path), str(draft.place.ordinal), key)
     candidates = (
         memory_id(PASSAGE_TIER, memory_key(ids.secret, (*parts, str(attempt)) if attempt else parts))
         for attempt in count()
     )
-    return next(memory for memory in candidates if memory not in used and not ids.taken(memory))
+    return next(memory for memory in candidates if memory not in used and not ids.is_taken(memory))
 
 
-def _same(old: Record, new: Record) -> bool:
+def _is_unchanged(old: Record, new: Record) -> bool:
     assert new.place is not None
     if old.place is None:
         return False
     names = ("content_hash", "title", "heading_path", "key", "tags", "event", "pinned", "project", "origin")
-    same = all(getattr(old, name) == getattr(new, name) for name in names)
-    return same and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
+    is_equal = all(getattr(old, name) == getattr(new, name) for name in names)
+    return is_equal and PurePosixPath(old.place.path).stem == PurePosixPath(new.place.path).stem
 
 
 def _first_page(place: SourcePlace, text: str, start: int) -> int:
-    """Return the page on which a passage begins; its place says on which its first word is."""
+    """Return the page on which a passage begins; its place has the page of its first word."""
     rest = text[start : start + place.end - place.start]
     return place.line_start - rest.count(PAGE_END, 0, len(rest) - len(rest.lstrip()))
 
@@ -402,9 +400,9 @@ def restore_offsets(
     run_starts = [starts[run] for run in runs]
     drafts: list[DraftPassage] = []
     for draft in cut:
-        stretch = draft.place
-        inner = [start for start in run_starts if stretch.start < start < stretch.end]
-        for start, end in pairwise([stretch.start, *inner, stretch.end]):
+        cut_place = draft.place
+        inner = [start for start in run_starts if cut_place.start < start < cut_place.end]
+        for start, end in pairwise([cut_place.start, *inner, cut_place.end]):
             run = bisect_right(run_starts, start) - 1
             first = places[runs[run]]
             offset = first.start - run_starts[run]
@@ -426,6 +424,6 @@ def restore_offsets(
                 line_start=lines[0],
                 line_end=lines[1],
             )
-            content = draft.content[start - stretch.start : end - stretch.start]
+            content = draft.content[start - cut_place.start : end - cut_place.start]
             drafts.append(replace(draft, content=content, place=place))
     return tuple(drafts)

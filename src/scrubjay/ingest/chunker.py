@@ -35,20 +35,20 @@ DECAY = 0.7
 """A paragraph's end at a quarter of the target (61) still beats a line at the target (40); an item there
 (80) beats both."""
 
-LEAST = 4
+MIN_PIECE_DIVISOR = 4
 """No piece is smaller than a fourth of the target where that can be avoided."""
 
-CLAUSE, SYLLABLES = 24, 8
+MIN_SENTENCE, MIN_WORD_PART = 24, 8
 """Sentences and word parts of fewer characters stay together: finer cuts cost time and gain nothing."""
 
 
-_ENTRY = re.compile(r"([ \t]*+)(?:(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)|(`{3,}+|~{3,}+))?")
+_LIST_ENTRY = re.compile(r"([ \t]*+)(?:(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\n]|\Z)|(`{3,}+|~{3,}+))?")
 _SENTENCES = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_]*+\s++|[。！？｡]++[”’」』）]*+\s*+")
 _WORDS = re.compile(r"(?>(?:\S{1,60}+(?!\S)\s*+){1,8})|\S++\s*+")
 _MARKS = re.compile(
     r"[,;:|&}\])>/、，；\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]\s*+|\s++"
 )
-_ENDS = tuple(".!?:;|}>。！？)")
+_LINE_ENDINGS = tuple(".!?:;|}>。！？)")
 
 
 class _Atom(NamedTuple):
@@ -56,7 +56,7 @@ class _Atom(NamedTuple):
     end: int
     weight: int
     worth: float
-    parts: AtomSplitter | None
+    splitter: AtomSplitter | None
 
 
 AtomSplitter = Callable[[str, _Atom], list[_Atom]]
@@ -64,18 +64,18 @@ AtomSplitter = Callable[[str, _Atom], list[_Atom]]
 
 def split_section(text: str, blocks: Sequence[Block], *, target: int, most: int) -> Iterator[int]:
     """Yield where the pieces of a section end, ascending; ``target`` and ``most`` are in tokens."""
-    least, aim, limit = target * 4 // LEAST, target * 4, most * 4
-    stack = _atoms(text, blocks)
+    min_size, target_size, max_size = target * 4 // MIN_PIECE_DIVISOR, target * 4, most * 4
+    stack = _block_atoms(text, blocks)
     stack.reverse()
     window: list[_Atom] = []
     size = 0
     while stack:
         atom = stack.pop()
-        if size + atom.weight <= limit:
+        if size + atom.weight <= max_size:
             window.append(atom)
             size += atom.weight
             continue
-        parts = _parts(text, atom) if size < least else []
+        parts = _split_atom(text, atom) if size < min_size else []
         if parts:
             stack.extend(reversed(parts))
             continue
@@ -83,7 +83,7 @@ def split_section(text: str, blocks: Sequence[Block], *, target: int, most: int)
             stack.append(atom)
         else:
             window = [atom]
-        keep = _best(window, stack[-1].worth if stack else BLOCK, least, aim)
+        keep = _best_cut(window, stack[-1].worth if stack else BLOCK, min_size, target_size)
         yield window[keep - 1].end
         stack.extend(reversed(window[keep:]))
         window, size = [], 0
@@ -91,20 +91,20 @@ def split_section(text: str, blocks: Sequence[Block], *, target: int, most: int)
         yield window[-1].end
 
 
-def _best(window: Sequence[_Atom], worth: float, least: int, aim: int) -> int:
+def _best_cut(window: Sequence[_Atom], worth: float, min_size: int, target_size: int) -> int:
     best, keep, size = -1.0, len(window), 0
     for index, atom in enumerate(window, 1):
         size += atom.weight
-        if size < least:
+        if size < min_size:
             continue
         value = worth if index == len(window) else window[index].worth
-        value *= 1 - DECAY * ((size - aim) / aim) ** 2
+        value *= 1 - DECAY * ((size - target_size) / target_size) ** 2
         if value > best:
             best, keep = value, index
     return keep
 
 
-def _atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
+def _block_atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
     atoms: list[_Atom] = []
     worth: float = BLOCK
     start, body = blocks[0].start, blocks[0]
@@ -115,46 +115,50 @@ def _atoms(text: str, blocks: Sequence[Block]) -> list[_Atom]:
             continue
         if text[start] in " \t":
             worth = min(worth, LEAD_IN)
-        parts = _items if body.kind == "list" else _lines
-        atoms.append(_Atom(start, block.end, quarter_tokens(text[start : block.end]), worth, parts))
-        worth = _after(text, body)
+        splitter = _split_items if body.kind == "list" else _split_lines
+        atoms.append(_Atom(start, block.end, quarter_tokens(text[start : block.end]), worth, splitter))
+        worth = _worth_after(text, body)
         start = block.end
     return atoms
 
 
-def _after(text: str, block: Block) -> float:
+def _worth_after(text: str, block: Block) -> float:
     if block.kind == "heading":
         return HEADING
     announces = block.kind == "paragraph" and text[block.end - 3 : block.end].rstrip().endswith(":")
     return LEAD_IN if announces else BLOCK
 
 
-def _parts(text: str, atom: _Atom) -> list[_Atom]:
-    while atom.parts:
-        found = atom.parts(text, atom)
-        if len(found) > 1:
-            return found
-        atom = found[0]
+def _split_atom(text: str, atom: _Atom) -> list[_Atom]:
+    while atom.splitter:
+        parts = atom.splitter(text, atom)
+        if len(parts) > 1:
+            return parts
+        atom = parts[0]
     return []
 
 
-def _split(
-    text: str, atom: _Atom, breaks: Iterable[tuple[int, float]], parts: AtomSplitter | None, apart: int = 1
+def _split_at(
+    text: str,
+    atom: _Atom,
+    breaks: Iterable[tuple[int, float]],
+    splitter: AtomSplitter | None,
+    least: int = 1,
 ) -> list[_Atom]:
-    """Split an atom at the breaks, but for parts of fewer than ``apart`` characters; the first part keeps its worth."""
-    found: list[_Atom] = []
+    """Split an atom at the breaks into parts of ``least`` characters or more; the first part keeps its worth."""
+    atoms: list[_Atom] = []
     start, worth = atom.start, atom.worth
     for at, value in breaks:
-        if start + apart <= at < atom.end:
-            found.append(_Atom(start, at, quarter_tokens(text[start:at]), worth, parts))
+        if start + least <= at < atom.end:
+            atoms.append(_Atom(start, at, quarter_tokens(text[start:at]), worth, splitter))
             start, worth = at, value
-    weight = quarter_tokens(text[start : atom.end]) if found else atom.weight
-    found.append(_Atom(start, atom.end, weight, worth, parts))
-    return found
+    weight = quarter_tokens(text[start : atom.end]) if atoms else atom.weight
+    atoms.append(_Atom(start, atom.end, weight, worth, splitter))
+    return atoms
 
 
-def _items(text: str, atom: _Atom) -> list[_Atom]:
-    return _split(text, atom, _item_breaks(text, atom), _lines)
+def _split_items(text: str, atom: _Atom) -> list[_Atom]:
+    return _split_at(text, atom, _item_breaks(text, atom), _split_lines)
 
 
 def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
@@ -162,7 +166,7 @@ def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
     fence = ""
     pos = atom.start
     while pos < atom.end:
-        entry = _ENTRY.match(text, pos)
+        entry = _LIST_ENTRY.match(text, pos)
         stop = text.find("\n", pos) + 1 or atom.end
         opening = entry[2] if entry else None
         if fence:
@@ -178,8 +182,8 @@ def _item_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
         pos = stop
 
 
-def _lines(text: str, atom: _Atom) -> list[_Atom]:
-    return _split(text, atom, _line_breaks(text, atom), _sentences)
+def _split_lines(text: str, atom: _Atom) -> list[_Atom]:
+    return _split_at(text, atom, _line_breaks(text, atom), _split_sentences)
 
 
 def _line_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
@@ -190,23 +194,23 @@ def _line_breaks(text: str, atom: _Atom) -> Iterator[tuple[int, float]]:
             worth = max(worth, GAP)
         else:
             yield pos, worth
-            worth = LINE if text[max(pos, stop - 3) : stop].rstrip().endswith(_ENDS) else WRAPPED
+            worth = LINE if text[max(pos, stop - 3) : stop].rstrip().endswith(_LINE_ENDINGS) else WRAPPED
         pos = stop
 
 
-def _sentences(text: str, atom: _Atom) -> list[_Atom]:
-    return _split(text, atom, _found(_SENTENCES, text, atom, SENTENCE), _words, CLAUSE)
+def _split_sentences(text: str, atom: _Atom) -> list[_Atom]:
+    return _split_at(text, atom, _breaks(_SENTENCES, text, atom, SENTENCE), _split_words, MIN_SENTENCE)
 
 
-def _words(text: str, atom: _Atom) -> list[_Atom]:
-    return _split(text, atom, _found(_WORDS, text, atom, WORD), _marks)
+def _split_words(text: str, atom: _Atom) -> list[_Atom]:
+    return _split_at(text, atom, _breaks(_WORDS, text, atom, WORD), _split_marks)
 
 
-def _marks(text: str, atom: _Atom) -> list[_Atom]:
-    return _split(text, atom, _found(_MARKS, text, atom, MARK), None, SYLLABLES)
+def _split_marks(text: str, atom: _Atom) -> list[_Atom]:
+    return _split_at(text, atom, _breaks(_MARKS, text, atom, MARK), None, MIN_WORD_PART)
 
 
-def _found(pattern: re.Pattern[str], text: str, atom: _Atom, worth: float) -> Iterator[tuple[int, float]]:
+def _breaks(pattern: re.Pattern[str], text: str, atom: _Atom, worth: float) -> Iterator[tuple[int, float]]:
     return ((match.end(), worth) for match in pattern.finditer(text, atom.start, atom.end))
 
 
@@ -272,7 +276,7 @@ def chunk_text(
     *,
     name: str,
     settings: ChunkSettings = DEFAULT_CHUNK_SETTINGS,
-    found: Sequence[Block] | None = None,
+    blocks: Sequence[Block] | None = None,
 ) -> tuple[Passage, ...]:
     """Cut a text into passages; a blank text has none.
 
@@ -281,13 +285,13 @@ def chunk_text(
     flat = normalize_newlines(text)
     if not _NOT_BLANK.search(flat):  # `strip` would copy a large text
         return ()
-    if found is None:
-        found = parse_blocks(flat, markdown=not is_code_file(name))
+    if blocks is None:
+        blocks = parse_blocks(flat, markdown=not is_code_file(name))
     passages: list[Passage] = []
     line, start = 1, 0
-    for section in _joined(_sections(flat, found), settings.most * 4):
+    for section in _join_bare_sections(_sections(flat, blocks), settings.most * 4):
         title = section.path[-1] if section.path else name
-        for end in _ends(flat, section, settings):
+        for end in _passage_ends(flat, section, settings):
             after = line + flat.count("\n", start, end)
             last = after - 1 if flat[end - 1] == "\n" else after
             passages.append(Passage(start, end, line, last, section.path, title))
@@ -295,27 +299,27 @@ def chunk_text(
     return tuple(passages)
 
 
-def _sections(text: str, found: Sequence[Block]) -> Iterator[_Section]:
+def _sections(text: str, blocks: Sequence[Block]) -> Iterator[_Section]:
     path: list[tuple[int, str]] = []
-    here: tuple[str, ...] = ()
+    headings: tuple[str, ...] = ()
     body: list[Block] = []
-    for block in found:
+    for block in blocks:
         if block.kind == "page":
             if body:
-                yield _section(text, body, here)
+                yield _section(text, body, headings)
             body = []
             continue
         if block.kind == "heading":
             if body:
-                yield _section(text, body, here)
+                yield _section(text, body, headings)
             while path and path[-1][0] >= block.level:
                 path.pop()
             path.append((block.level, block.text))
-            here = tuple(words for _, words in path if words)
+            headings = tuple(words for _, words in path if words)
             body = []
         body.append(block)
     if body:
-        yield _section(text, body, here)
+        yield _section(text, body, headings)
 
 
 def _section(text: str, body: list[Block], path: tuple[str, ...]) -> _Section:
@@ -323,7 +327,7 @@ def _section(text: str, body: list[Block], path: tuple[str, ...]) -> _Section:
     return _Section(body, path, quarter_tokens(text[body[0].start : body[-1].end]), bare)
 
 
-def _joined(sections: Iterator[_Section], limit: int) -> Iterator[_Section]:
+def _join_bare_sections(sections: Iterator[_Section], limit: int) -> Iterator[_Section]:
     pending = next(sections)
     for section in sections:
         weight = pending.weight + section.weight
@@ -336,7 +340,7 @@ def _joined(sections: Iterator[_Section], limit: int) -> Iterator[_Section]:
     yield pending
 
 
-def _ends(text: str, section: _Section, settings: ChunkSettings) -> Iterator[int]:
+def _passage_ends(text: str, section: _Section, settings: ChunkSettings) -> Iterator[int]:
     if section.weight <= settings.most * 4:
         yield section.blocks[-1].end
     else:

@@ -100,12 +100,12 @@ def find_forgotten(
 
 def last_events(reader: Reader, ids: Sequence[str], ops: Collection[str]) -> dict[str, Event]:
     """Return, by memory, its last event of these operations."""
-    found: dict[str, Event] = {}
+    last: dict[str, Event] = {}
     for batch in in_batches(ids, STATUS_BATCH):
         for event in reader.events(batch, limit=ALL_EVENTS):
             if event.op in ops:
-                found.setdefault(event.memory, event)
-    return found
+                last.setdefault(event.memory, event)
+    return last
 
 
 def status_changes(
@@ -139,18 +139,20 @@ def reactivate_superseded(
 ) -> tuple[list[Change], tuple[str, ...]]:
     """Return the changes that make active again what only memories about to be removed superseded, and its ids.
 
-    What superseded a removed memory supersedes the older one from now on: "I moved to Berlin" still does "I live in
-    Porto" when "I moved to Lisbon" is deleted.
+    A memory that superseded a removed one supersedes the older one from now on: "I moved to Berlin" supersedes
+    "I live in Porto" even when "I moved to Lisbon" is deleted.
     """
     gone = frozenset(removed)
-    ended: dict[str, Edge] = {}
+    replaced: dict[str, Edge] = {}
     for batch in in_batches(sorted(gone), STATUS_BATCH):
         for edge in reader.edges(batch, ["supersedes"]):
             if edge.dst not in gone and edge.rule != EDITED_RULE:  # the text before an edit stays as it is
-                ended.setdefault(edge.dst, edge)
-    if not ended:
+                replaced.setdefault(edge.dst, edge)
+    if not replaced:
         return [], ()
-    older = {memory: one for memory, one in reader.get(sorted(ended)).items() if one.status == "superseded"}
+    older = {
+        memory: one for memory, one in reader.get(sorted(replaced)).items() if one.status == "superseded"
+    }
     later: dict[str, set[str]] = {}
     wave = sorted(older)
     while wave:
@@ -161,13 +163,13 @@ def reactivate_superseded(
         wave = sorted(set().union(*(later[memory] for memory in wave)).intersection(gone) - later.keys())
     inherited: list[Edge] = []
     for memory in list(older):
-        reached, open_ = {memory}, [memory]
-        while open_:
-            found = later.get(open_.pop(), set()) - reached
-            reached |= found
-            open_ += found & gone
-        if holding := reached - gone - {memory}:
-            inherited += [replace(ended[memory], src=one, at=at) for one in sorted(holding - later[memory])]
+        reached, unvisited = {memory}, [memory]
+        while unvisited:
+            newer_ids = later.get(unvisited.pop(), set()) - reached
+            reached |= newer_ids
+            unvisited += newer_ids & gone
+        if newer := reached - gone - {memory}:
+            inherited += [replace(replaced[memory], src=one, at=at) for one in sorted(newer - later[memory])]
             del older[memory]
     changes: list[Change] = [PutEdges(tuple(inherited))] if inherited else []
     if older:
@@ -203,17 +205,14 @@ def _find_dependents(reader: Reader, records: Mapping[str, Record]) -> tuple[dic
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
             deleted = {one for one in sources if one in wave or one in gone or one in records}
             left = [sources[one].content for one in sources.keys() - deleted]
-            if (not left and not own) or repeats_deleted(
-                record, [sources[one].content for one in deleted], left
-            ):
+            lost = [sources[one].content for one in deleted]
+            if (not left and not own) or repeats_deleted(record, lost, left):
                 next_wave[memory] = record
                 sources_of_gone |= sources
         gone |= next_wave
         wave = next_wave
-    stay = [
-        one for memory, one in sorted(sources_of_gone.items()) if memory not in gone and memory not in records
-    ]
-    return gone, [one for one in stay if one.status == "archived"]
+    stay = sorted(sources_of_gone.keys() - gone.keys() - records.keys())
+    return gone, [sources_of_gone[one] for one in stay if sources_of_gone[one].status == "archived"]
 
 
 def repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:
@@ -229,15 +228,15 @@ def repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str])
 
 def _shingles(texts: Iterable[str]) -> set[tuple[str, ...]]:
     """Return every run of `SHINGLE_WORDS` words of the texts; a shorter text is one run."""
-    found = set()
+    shingles = set()
     for text in texts:
         words = _WORD.findall(text.casefold())
         for at in range(max(1, len(words) - SHINGLE_WORDS + 1)):
-            found.add(tuple(words[at : at + SHINGLE_WORDS]))
-    return found
+            shingles.add(tuple(words[at : at + SHINGLE_WORDS]))
+    return shingles
 
 
-ORPHAN_PAGE: Final = 1_000
+ORPHAN_BATCH: Final = 1_000
 
 
 def find_orphans(reader: Reader, source: str) -> set[str]:
@@ -247,7 +246,7 @@ def find_orphans(reader: Reader, source: str) -> set[str]:
     wave = sorted(lost)
     while wave:
         derived: set[str] = set()
-        for batch in in_batches(wave, ORPHAN_PAGE):
+        for batch in in_batches(wave, ORPHAN_BATCH):
             edges = reader.edges(batch, ["derived_from"], inward=True)
             derived |= {edge.src for edge in edges}
         wave = sorted(_without_evidence(reader, sorted(derived - lost), lost))
@@ -257,7 +256,7 @@ def find_orphans(reader: Reader, source: str) -> set[str]:
 
 
 def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) -> Iterator[str]:
-    for batch in in_batches(derived, ORPHAN_PAGE):
+    for batch in in_batches(derived, ORPHAN_BATCH):
         records = reader.get(batch)
         own = [
             memory
@@ -276,7 +275,7 @@ REREAD_HASH: Final = "to be read again"
 
 @dataclass(frozen=True, slots=True)
 class DeletionResult:
-    """What a deletion did.
+    """Result of a deletion.
 
     Attributes:
         topic_keys: Visibility keys that lost a topic.
@@ -314,12 +313,12 @@ def forget_memories(
         dependents, archived = _find_dependents(reader, requested)
         records = {**requested, **dependents}
         now = now_micros()
-        restored = _restored_sources(reader, archived, records)
+        restored = _sources_to_restore(reader, archived, records)
         reactivation, reactivated = reactivate_superseded(reader, records if reactivate else (), now)
-        categories, placed = _affected_categories(store, scope, reader, records)
+        categories, in_folders = _affected_categories(store, scope, reader, records)
         changes = [
             Forget(tuple(records)),
-            # In the name of the run that archived them, which distinguishes them from what a person restores.
+            # With the run that archived them, which distinguishes this from a restore by a person.
             *(
                 change
                 for record, run in restored
@@ -332,19 +331,21 @@ def forget_memories(
             PutTombstones(tuple(_forgotten_names(store.secret(scope), reader, records))),
         ]
     store.write(scope, changes, durable=True)
-    still = []
+    places = []
     for record in requested.values():
         place = record.place
         if place is not None and place.source in sources:
             root = sources[place.source].root
-            still.append(f"{root}/{place.path}{position(record)}")
+            places.append(f"{root}/{place.path}{position(record)}")
     source_keys: dict[str, set[str]] = {}
-    for record in placed:
+    for record in in_folders:
         if record.place is not None and record.place.source in sources:
             source_keys.setdefault(record.place.source, set()).add(record.key)
     derived = tuple(memory for memory in records if memory not in gone)
     return DeletionResult(
-        ForgetReport(gone, unknown, tuple(still), derived, tuple(one.id for one, _ in restored), reactivated),
+        ForgetReport(
+            gone, unknown, tuple(places), derived, tuple(one.id for one, _ in restored), reactivated
+        ),
         tuple(sorted({category.key for category in categories if category.kind == "topic"})),
         tuple(sorted({record.key for record in records.values()})),
         {sources[one]: frozenset(source_keys[one]) for one in sorted(source_keys)},
@@ -362,18 +363,18 @@ def _forgotten_names(secret: bytes, reader: Reader, records: Mapping[str, Record
             yield prefixes[record.key] + name_imported(event, record.updated_at)
 
 
-def _restored_sources(
+def _sources_to_restore(
     reader: Reader, archived: Sequence[Record], deleted: Collection[str]
 ) -> list[tuple[Record, str]]:
     """Return the sources that a run archived because of a deleted digest, with that run."""
     last = last_status_events(reader, [record.id for record in archived])
-    found = []
+    restorable = []
     for record in archived:
         event = last.get(record.id)
-        # What a person archived, or a run for another reason, stays archived.
+        # A source that a person archived, or a run for another reason, stays archived.
         if event is not None and event.op == "archived" and event.run is not None and event.other in deleted:
-            found.append((record, event.run))
-    return found
+            restorable.append((record, event.run))
+    return restorable
 
 
 def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Sequence[Sequence[str]]) -> str:
@@ -389,7 +390,7 @@ def remaining_title(document: Document, gone: Iterable[Sequence[str]], left: Seq
 def _reread_changes(
     reader: Reader, requested: Iterable[Record], records: Collection[str]
 ) -> Iterator[PutDocument]:
-    """Make the next sync read the memories' files again; titles that were forgotten go at once."""
+    """Make the next sync read the memories' files again; remove forgotten titles at once."""
     places = {(record.place.source, record.place.path) for record in requested if record.place is not None}
     for source, path in sorted(places):
         document = reader.documents(source).get(path)
@@ -427,12 +428,12 @@ def _affected_categories(
 ) -> tuple[list[Category], list[Record]]:
     """Return categories that quote deleted memories or become empty, and the memories that had a folder category.
 
-    Folder categories are updated with their source; who forgets another's shared note cannot see that source.
+    Folder categories are updated with their source, which a user who forgets another's shared note cannot see.
     """
     by_id = {category.id: category for category in reader.categories()}
-    homes = [edge for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id]
-    placed = [records[home.src] for home in homes if by_id[home.dst].kind == "path"]
-    paths = [category_path(by_id[home.dst], by_id) for home in homes]
+    memberships = [edge for edge in reader.edges(list(records), ["belongs"]) if edge.dst in by_id]
+    in_folders = [records[home.src] for home in memberships if by_id[home.dst].kind == "path"]
+    paths = [category_path(by_id[home.dst], by_id) for home in memberships]
     depths = {one.id: depth for path in paths for depth, one in enumerate(path)}
     affected: dict[str, Category] = {}
     for one in sorted(depths, key=lambda one: (-depths[one], one)):  # children first
@@ -443,20 +444,18 @@ def _affected_categories(
             if empty:
                 members = viewers.edges([one], ["belongs"], inward=True, limit=len(records) + 1)
                 empty = all(edge.src in records for edge in members)
-            if empty or _category_quotes(viewers, category, records.values()):
+            if empty or _quotes_deleted(viewers, category, records.values()):
                 affected[one] = category
-    return list(affected.values()), placed
+    return list(affected.values()), in_folders
 
 
-def _category_quotes(viewers: Reader, category: Category, records: Iterable[Record]) -> bool:
+def _quotes_deleted(viewers: Reader, category: Category, records: Iterable[Record]) -> bool:
     """Return whether a category's words come from deleted memories of its key."""
     own = [record for record in records if record.key == category.key]
     words = "\n".join((category.name, category.abstract, category.overview))
     texts = [f"{record.content}\n{record.title}" for record in own]
     titles = [record.title.casefold() for record in own if record.title.strip()]
-    if not _shingles(texts).isdisjoint(_shingles([words])) or any(
-        title in words.casefold() for title in titles
-    ):
+    if any(title in words.casefold() for title in titles) or _shingles(texts) & _shingles([words]):
         return True
     groups = {group for text in texts for group in query_groups(text)}
     shared = [group for group in query_groups(words)[:MAX_CATEGORY_WORDS] if group in groups]

@@ -46,7 +46,7 @@ def prepare_memory(record: Record, language: str | None = None) -> PreparedMemor
 
 
 def naming_context(record: Record) -> tuple[str, ...]:
-    """Return what names a memory but is not in its text: headings or title, and its file's name."""
+    """Return the names of a memory that are not in its text: headings or title, and its file's name."""
     if record.place is None or record.turn is not None:  # a transcript's file name says nothing
         return headings_above(record)
     stem = _stem(record.place.path)
@@ -62,11 +62,11 @@ def _stem(path: str) -> str:
 OVERLAP_TOKENS: Final = 80
 """Tokens of the preceding piece that are embedded with a piece."""
 CHARACTERS_PER_TOKEN: Final = 4
-_WORD: Final = re.compile(r"\s")
+_SPACE: Final = re.compile(r"\s")
 
 
 def text_to_embed(record: Record, before: str = "", overlap: int = OVERLAP_TOKENS) -> str:
-    """Return what is embedded for a memory: headings or title, the tail of the preceding piece, its text."""
+    """Return the text to embed for a memory: headings or title, the tail of the preceding piece, its text."""
     text = " > ".join(headings_above(record))
     return (text + "\n" if text else "") + overlap_tail(before, overlap) + record.content
 
@@ -77,12 +77,12 @@ def overlap_tail(before: str, overlap: int = OVERLAP_TOKENS) -> str:
     >>> overlap_tail("short")
     'short'
     """
-    room = overlap * CHARACTERS_PER_TOKEN
-    if len(before) <= room:
+    max_characters = overlap * CHARACTERS_PER_TOKEN
+    if len(before) <= max_characters:
         return before
-    end = before[len(before) - room :]
-    space = _WORD.search(end)
-    return end[space.end() :] if space else end
+    tail = before[len(before) - max_characters :]
+    space = _SPACE.search(tail)
+    return tail[space.end() :] if space else tail
 
 
 def embed_memories(
@@ -139,34 +139,34 @@ def backfill_vectors(
     wait, the newest come first; it returns whether to go on.
     """
     started = time.monotonic()
-    embedded, total = [0], 0
+    embedded = [0]
     with store.reader(scope) as reader:
         total = sum(reader.coverage(embedder.model.fingerprint).waiting for embedder in embedders)
     for embedder in embedders:
-        fingerprint = embedder.model.fingerprint
+        fingerprint, by_token = embedder.model.fingerprint, isinstance(embedder, TokenEmbedder)
         embedded.append(0)
         while seconds is None or time.monotonic() - started < seconds:
             if proceed is not None and not proceed():
                 break
             with store.reader(scope) as reader:
                 batch = reader.pending(fingerprint, BACKFILL_BATCH, newest=proceed is not None)
-                # Tokens are compared one by one, so those of the piece before would only be found twice.
-                alone = isinstance(embedder, TokenEmbedder)
-                texts = [text_to_embed(item.record, "" if alone else item.before, overlap) for item in batch]
+                # Tokens are compared one by one, so those of the preceding piece would only be found twice.
+                texts = [
+                    text_to_embed(item.record, "" if by_token else item.before, overlap) for item in batch
+                ]
                 hashes = [text_hash(text) for text in texts]
                 cached = dict(reader.cached_texts(fingerprint, hashes))
             if not batch:
                 break
-            missing = {h: text for h, text in zip(hashes, texts, strict=True) if h not in cached}
+            missing = {key: text for key, text in zip(hashes, texts, strict=True) if key not in cached}
             new = dict(zip(missing, encode_texts(embedder, list(missing.values())), strict=True))
             cached.update(new)
             vectors = {
-                item.record.id: (item.record.content_hash, cached[h])
-                for item, h in zip(batch, hashes, strict=True)
+                item.record.id: (item.record.content_hash, cached[digest])
+                for item, digest in zip(batch, hashes, strict=True)
             }
-            # The cache of texts would grow as large as the codes, and spare little.
-            kept = {} if isinstance(embedder, TokenEmbedder) else new
-            store.write(scope, [PutVectors(fingerprint, vectors, kept)])
+            # Cached codes of tokens would take as much room as the stored ones, and save little.
+            store.write(scope, [PutVectors(fingerprint, vectors, {} if by_token else new)])
             embedded[-1] += len(batch)
             if progress is not None:
                 done = sum(embedded)

@@ -68,10 +68,10 @@ NO_TERMS: Final = Terms({}, 0)
 
 
 def due_memories(reader: Reader, level: int = DUE_LINKS) -> list[DueMemory]:
-    """Return memories that enrichment is due for, except those of others' sources, who know their folders."""
-    found = reader.due(level)
-    own = {source.id for source in reader.sources()} if found else set()
-    return [one for one in found if one.source is None or one.source in own]
+    """Return memories that are due for enrichment, except those of others' sources, whose folders only they see."""
+    due = reader.due(level)
+    own = {source.id for source in reader.sources()} if due else set()
+    return [one for one in due if one.source is None or one.source in own]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,8 @@ class EnrichmentRun:
     """One call; ``edges`` and ``facts`` are used by no other.
 
     Attributes:
-        recluster: Recomputes the topics that are due, by ``edges.written``.
-        proceed: Asked before each page; where it returns False the run ends, and a later one continues.
+        recluster: Recomputes the topics that are due, by ``edges.connected``.
+        proceed: Called before each page; if it returns False, the run ends and a later one continues.
     """
 
     store: Store
@@ -108,11 +108,11 @@ class EnrichmentRun:
             connected = [one for one in due_memories(reader) if due_level(one.mark) < DUE_EDGES]
         self._finalize_sources(connected)
         # An interrupted call may have connected more of them.
-        self.edges.written |= Counter(one.key for one in connected if due_level(one.mark) == DUE_PLACE)
+        self.edges.connected |= Counter(one.key for one in connected if due_level(one.mark) == DUE_PLACE)
         self.recluster()
         for batch in in_batches(connected, PAGE):
-            was = {one.id: one.mark for one in batch}
-            self.store.write(self.scope, [PutDue(dict.fromkeys(was, 0), was)])
+            marks = {one.id: one.mark for one in batch}
+            self.store.write(self.scope, [PutDue(dict.fromkeys(marks, 0), marks)])
 
     @traced("scrubjay.enrich.connect")
     def _connect(self, ids: Sequence[str]) -> None:
@@ -133,11 +133,11 @@ class EnrichmentRun:
         self.edges.add_entities(records, records)
         facts = self.facts.extract([one for one in memories if one.language], settle=False)
         self.edges.add_entities([one.record for one in facts.fresh])
-        was = {one.id: one.due for one in records}
-        first, last = self.edges.changes([*memories, *facts.fresh], list(was))
-        left = {memory: due_mark(DUE_PLACE, due_since(mark)) for memory, mark in was.items()}
+        marks = {one.id: one.due for one in records}
+        first, last = self.edges.changes([*memories, *facts.fresh], list(marks))
+        remaining = {memory: due_mark(DUE_PLACE, due_since(mark)) for memory, mark in marks.items()}
         self.store.write(
-            self.scope, [*first, *map(PutMemory, facts.fresh), *last, *facts.after, PutDue(left, was)]
+            self.scope, [*first, *map(PutMemory, facts.fresh), *last, *facts.after, PutDue(remaining, marks)]
         )
 
     @traced("scrubjay.enrich.finalize")
@@ -187,7 +187,7 @@ def finalize_source(
     resolver = LinkResolver(names, scope)
     passages: dict[str, tuple[PassageRef, ...]] = {}
     keys: set[str] = set()
-    room = MAX_CACHED_PASSAGES
+    cache_room = MAX_CACHED_PASSAGES
     for path in relinked:
         records = reader.passages(source.id, path)
         if due[path] >= DUE_PLACE:
@@ -195,9 +195,9 @@ def finalize_source(
         if "links" in stages:
             resolver.add(records, changed=True)
             names.add(path, records)
-        if len(records) <= room:
+        if len(records) <= cache_room:
             passages[path] = tuple(PassageRef(r.id, r.key, r.heading_path, r.title) for r in records)
-            room -= len(records)
+            cache_room -= len(records)
     changes: list[Change] = []
     if "links" in stages:
         if len(relinked) < len(documents):
@@ -224,7 +224,7 @@ class LinkResolver:
         self._names = names
         self._scope = scope
         # Key, path and links of each passage, by its id.
-        self._linking: dict[str, tuple[str, str, tuple[LinkTarget, ...]]] = {}
+        self._links: dict[str, tuple[str, str, tuple[LinkTarget, ...]]] = {}
 
     def add(self, records: Iterable[Record], *, changed: bool = False) -> None:
         """Add passages with links; those that were ``changed`` may have had links before."""
@@ -233,7 +233,7 @@ class LinkResolver:
             if place is not None and place.source == self._names.source and record.session is None:
                 targets = extract_links(record.content)
                 if targets or changed:
-                    self._linking[record.id] = record.key, place.path, targets
+                    self._links[record.id] = record.key, place.path, targets
 
     def add_mentions(self, new: Sequence[str]) -> None:
         """Add stored passages that may link to new or retitled pages, given by their paths."""
@@ -243,8 +243,8 @@ class LinkResolver:
                 self.add(names.read_page(path))
             return
         for path in new:
-            called = {PurePosixPath(path).stem, names.documents[path].title, *journal_names(path)}
-            for name in sorted(called.union(names.aliases.get(path, ()))):
+            page_names = {PurePosixPath(path).stem, names.documents[path].title, *journal_names(path)}
+            for name in sorted(page_names.union(names.aliases.get(path, ()))):
                 self.add(names.mentions(name))
 
     def edges(self, at: int, passages: PassageRefs) -> dict[str, list[Edge]]:
@@ -255,11 +255,11 @@ class LinkResolver:
         """
         pages = _VisiblePages(self._names, passages)
         resolved: dict[str, list[Edge]] = {}
-        for memory, (own_key, path, targets) in self._linking.items():
+        for memory, (own_key, path, targets) in self._links.items():
             edges: dict[str, Edge] = {}
             for target in targets:
                 for key in dict.fromkeys((own_key, self._scope.key())):
-                    for end in pages.ends_of(target, path, self._scope.seen_with(key).keys):
+                    for end in pages.link_ends(target, path, self._scope.seen_with(key).keys):
                         if end != memory:
                             edges.setdefault(end, Edge(memory, "links", end, key, 1.0, at, rule=target.rule))
             resolved[memory] = list(edges.values())
@@ -267,7 +267,7 @@ class LinkResolver:
 
 
 class PageNames:
-    """Names of a source's documents that only their text says, as far as it was read: aliases, and ids of blocks.
+    """Names of a source's documents that are only in their texts, as far as these were read: aliases, and block ids.
 
     Attributes:
         documents: All documents of the source, by path.
@@ -279,12 +279,12 @@ class PageNames:
         self.reader, self.source, self.documents = reader, source, documents
         self.aliases: dict[str, tuple[str, ...]] = {}
         self.blocks: dict[str, str] = {}
-        self._read: set[str] = set()
-        self._asked: set[str] = set()
+        self._read_paths: set[str] = set()
+        self._looked_up: set[str] = set()
 
     def add(self, path: str, records: Iterable[Record]) -> None:
         """Add the names of a document that was read whole."""
-        self._read.add(path)
+        self._read_paths.add(path)
         for record in records:
             self._add_passage(path, record)
 
@@ -303,13 +303,13 @@ class PageNames:
         return self.reader.get([hit.id for hit in scores.top(MAX_MENTIONS)]).values()
 
     def look_up(self, target: LinkTarget) -> bool:
-        """Search for the page of a link that no file or title answers; return whether names were added."""
-        name, unread = target.name or target.heading, self.documents.keys() - self._read
-        if name in self._asked or not unread:
+        """Search for the page of a link that no file or title matches; return whether names were added."""
+        name, unread = target.name or target.heading, self.documents.keys() - self._read_paths
+        if name in self._looked_up or not unread:
             return False
-        self._asked.add(name)
+        self._looked_up.add(name)
         known = len(self.aliases), len(self.blocks)
-        if len(unread) < DOCUMENTS_PER_LOOKUP * len(self._asked):
+        if len(unread) < DOCUMENTS_PER_LOOKUP * len(self._looked_up):
             for path in sorted(unread):
                 self.read_page(path)
         else:
@@ -320,8 +320,8 @@ class PageNames:
 
     def _add_passage(self, path: str, record: Record) -> None:
         first = record.place is not None and record.place.start == 0
-        if first and (found := document_aliases(record.content)):
-            self.aliases[path] = found
+        if first and (aliases := document_aliases(record.content)):
+            self.aliases[path] = aliases
         for block in block_ids(record.content):
             if len(block) == LOGSEQ_ID_LENGTH:  # unique among all pages; others are unique in their page
                 self.blocks.setdefault(block, path)
@@ -340,12 +340,12 @@ class _VisiblePages:
         self._by_path: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
         self._by_heading: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
 
-    def ends_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> Sequence[str]:
+    def link_ends(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> Sequence[str]:
         """Return the passage that a link leads to, under its heading or the first, or all of a replaced note."""
         if target.rule == "block":
-            block = self._block_of_any_page(target, keys)
+            block = self._block_in_any_page(target, keys)
             return [block] if block else []
-        path = self._page_of(target, origin, keys)
+        path = self._target_page(target, origin, keys)
         if path is None:
             return []
         visible = self._first_by_heading(path, keys)
@@ -353,21 +353,21 @@ class _VisiblePages:
             every = [memory for memory, _, key in self._passages(path) if key in keys]
             return every[:MAX_LINKS] if path != origin else []
         if target.heading.startswith("^"):
-            end = self._block(path, target.heading, keys) or visible.get("")
+            end = self._block_passage(path, target.heading, keys) or visible.get("")
         else:
             end = visible.get(heading_slug(target.heading), visible.get(""))
         return [end] if end else []
 
-    def _page_of(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
+    def _target_page(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
         hidden = self._hidden.setdefault(keys, set())
         while True:
             if keys not in self._pages:
                 seen = {p: d for p, d in self._names.documents.items() if p not in hidden}
                 self._pages[keys] = PageIndex(seen, self._names.aliases)
             path = self._pages[keys].find(target, origin)
-            # Of several pages with one alias any may be known so far.
-            unsure = path is None or self._pages[keys].has_alias(path, target.name)
-            if unsure and self._names.look_up(target):
+            # If several pages share an alias, an unread one may precede.
+            is_unsure = path is None or self._pages[keys].has_alias(path, target.name)
+            if is_unsure and self._names.look_up(target):
                 self._pages.clear()
                 continue
             if path is None:
@@ -377,32 +377,32 @@ class _VisiblePages:
             hidden.add(path)  # a visible page may have the same name
             del self._pages[keys]
 
-    def _block_of_any_page(self, target: LinkTarget, keys: tuple[str, ...]) -> str | None:
+    def _block_in_any_page(self, target: LinkTarget, keys: tuple[str, ...]) -> str | None:
         if target.heading not in self._names.blocks:
             self._names.look_up(target)
         path = self._names.blocks.get(target.heading)
-        return None if path is None else self._block(path, target.heading, keys)
+        return None if path is None else self._block_passage(path, target.heading, keys)
 
-    def _block(self, path: str, block: str, keys: tuple[str, ...]) -> str | None:
+    def _block_passage(self, path: str, block: str, keys: tuple[str, ...]) -> str | None:
         if path not in self._by_block:
             self._by_block[path] = [
                 (one, record.id, record.key)
                 for record in self._names.reader.passages(self._names.source, path)
                 for one in block_ids(record.content)
             ]
-        found = (memory for one, memory, key in self._by_block[path] if one == block and key in keys)
-        return next(found, None)
+        matches = (memory for one, memory, key in self._by_block[path] if one == block and key in keys)
+        return next(matches, None)
 
     def _first_by_heading(self, path: str, keys: tuple[str, ...]) -> Mapping[str, str]:
         """Return the first visible passage under each heading, and under "" the first of all."""
         if (path, keys) not in self._by_heading:
-            found = self._by_heading[path, keys] = {}
+            first = self._by_heading[path, keys] = {}
             for memory, headings, key in self._passages(path):
                 if key in keys:
-                    found.setdefault("", memory)
-                    # A heading without a text of its own begins with the first below it.
+                    first.setdefault("", memory)
+                    # A heading without text of its own begins with the first passage below it.
                     for heading in headings:
-                        found.setdefault(heading, memory)
+                        first.setdefault(heading, memory)
         return self._by_heading[path, keys]
 
     def _passages(self, path: str) -> list[tuple[str, tuple[str, ...], str]]:
@@ -439,7 +439,7 @@ class PageIndex:
         if not target.name:
             return path
         if target.rule == "wikilink" and not target.name.startswith(("./", "../")):
-            return self._named(target.name, path)
+            return self._page_by_name(target.name, path)
         start = "" if target.name.startswith("/") else posixpath.dirname(path)
         full = _fold(posixpath.normpath(posixpath.join(start, target.name.lstrip("/"))))
         for ending in ("", ".md", "/index.md", "/readme.md", ".markdown"):
@@ -450,48 +450,48 @@ class PageIndex:
         # Obsidian writes Markdown links as it writes `[[links]]`: the shortest path that is unique.
         if target.name.startswith(("/", "../")):
             return None
-        return self._named(target.name, path) or self._numbered(target, path)
+        return self._page_by_name(target.name, path) or self._page_by_number(target, path)
 
     def has_alias(self, path: str, name: str) -> bool:
         return self._aliases.get(_page_name(name)) == path
 
-    def _numbered(self, target: LinkTarget, origin: str) -> str | None:
-        """Return the one page in the folder of a note whose file begins with the number by which it names that page."""
+    def _page_by_number(self, target: LinkTarget, origin: str) -> str | None:
+        """Return the page in the note's folder whose file name begins with the number in the link, if it is unique."""
         number = NUMBERED_NOTE.fullmatch(target.name)
         if number is None or not number["kind"] or target.rule not in (SUPERSEDES_RULE, SUPERSEDED_BY_RULE):
             return None
         folder = posixpath.dirname(origin)
-        same = [
+        numbered = [
             path
             for path in self._ordered
             if posixpath.dirname(path) == folder
             and (file := NUMBERED_NOTE.match(posixpath.basename(path)))
             and int(file["number"]) == int(number["number"])
         ]
-        return same[0] if len(same) == 1 else None
+        return numbered[0] if len(numbered) == 1 else None
 
-    def _named(self, name: str, origin: str) -> str | None:
-        """Return the page of a name or of the end of a path; of several, one in or below the folder of the link."""
-        wanted = _page_name(name.lstrip("/"))
+    def _page_by_name(self, name: str, origin: str) -> str | None:
+        """Return the page of a name or of the end of a path, preferably one in or below the folder of the link."""
+        page = _page_name(name.lstrip("/"))
         folder = _fold(posixpath.dirname(origin))
-        found: list[tuple[bool, bool, bool, int]] = []
-        paths = self._files.get(wanted) or self._files.get(wanted.rpartition("/")[2], [])
+        ranked: list[tuple[bool, bool, bool, int]] = []
+        paths = self._files.get(page) or self._files.get(page.rpartition("/")[2], [])
         for place, path in enumerate(paths):
             full = _page_name(path)
-            if wanted in self._files and path in self._files[wanted]:
+            if page in self._files and path in self._files[page]:
                 fits = True
             else:
-                fits = full == wanted or full.endswith(f"/{wanted}")
+                fits = full == page or full.endswith(f"/{page}")
             if fits:
                 strict = _fold(path).removesuffix(".md").endswith(_fold(name).removesuffix(".md"))
                 inside = not folder or _fold(path).startswith(f"{folder}/")
-                found.append((full != wanted, not strict, not inside, place))
-        if found:
-            return paths[min(found)[-1]]
-        return self._titles.get(wanted) or self._aliases.get(wanted)
+                ranked.append((full != page, not strict, not inside, place))
+        if ranked:
+            return paths[min(ranked)[-1]]
+        return self._titles.get(page) or self._aliases.get(page)
 
 
-def pages_named(reader: Reader, source: str, target: LinkTarget) -> Iterable[tuple[int, str]]:
+def find_pages(reader: Reader, source: str, target: LinkTarget) -> Iterable[tuple[int, str]]:
     """Yield the visible notes with the name of a link: 0 and the path for a file, 1 for a title, 2 for an alias."""
     documents = note_documents(reader.documents(source))
     names = PageNames(reader, source, documents)
@@ -513,7 +513,7 @@ def pages_named(reader: Reader, source: str, target: LinkTarget) -> Iterable[tup
 
 
 def _file_names(path: str) -> Iterable[str]:
-    """The names of a page by its file; Logseq writes ``a/b`` as ``a___b.md``, earlier as ``a%2Fb.md``."""
+    """Yield a page's names by its file; Logseq writes ``a/b`` as ``a___b.md``, earlier as ``a%2Fb.md``."""
     stem = PurePosixPath(path).stem
     yield stem
     if "___" in stem or "%" in stem:
@@ -530,12 +530,12 @@ def journal_names(path: str) -> tuple[str, ...]:
     >>> journal_names("journals/2026_11_29.md")
     ('Nov 29th, 2026',)
     """
-    found = _JOURNAL.search(path)
-    if found is None or not 1 <= int(found[2]) <= 12:
+    match = _JOURNAL.search(path)
+    if match is None or not 1 <= int(match[2]) <= 12:
         return ()
-    day = int(found[3])
+    day = int(match[3])
     ending = "th" if 10 < day < 14 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
-    return (f"{_MONTHS[int(found[2]) - 1]} {day}{ending}, {found[1]}",)
+    return (f"{_MONTHS[int(match[2]) - 1]} {day}{ending}, {match[1]}",)
 
 
 def _fold(name: str) -> str:

@@ -81,51 +81,49 @@ class FactStage:
         batch = FactBatch()
         if not memories:
             return batch
-        # Most files hold no turns, and a sync of notes has no use for these.
+        # Most files hold no turns, and a sync of notes needs none of it.
         from scrubjay.facts.reconciliation import FactOutcome, ReconciledBatch, is_statement, reconcile_facts
 
-        at = now_micros()
+        at, reconciles = now_micros(), "changes" in self._stages
         for key in sorted({one.record.key for one in memories}):
             own = [one for one in memories if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
                 statements = self._statements(reader, key, own, at) if "statements" in self._stages else []
                 facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)
                 evidence = {one.record.id: (turn,) for (one, turn) in statements}
-                known = [
-                    one for one in own if settle and "changes" in self._stages and is_statement(one.record)
-                ]
-                apart = {one.record.id for one in known}
-                batch.fresh += [one for one in own if settle and one.record.id not in apart]
-                if "changes" in self._stages:
-                    done = reconcile_facts(
+                known = [one for one in own if settle and reconciles and is_statement(one.record)]
+                given = {one.record.id for one in known}
+                batch.fresh += [one for one in own if settle and one.record.id not in given]
+                if reconciles:
+                    reconciled = reconcile_facts(
                         reader, self._base.model.fingerprint, [*known, *facts], evidence, at, self._curates
                     )
                 else:
-                    done = ReconciledBatch([*known, *facts])
+                    reconciled = ReconciledBatch([*known, *facts])
             for one in facts:
-                if done.outcomes.get(one.record.id, FactOutcome()).same is None:
+                if reconciled.outcomes.get(one.record.id, FactOutcome()).same is None:
                     batch.stated.setdefault(evidence[one.record.id][0].id, []).append(one.record.id)
                     self.learned += 1
                     if one.record.recorded_at < one.record.updated_at:
-                        batch.after.append(PutEvents((_restored(one.record, self._scope.user),)))
-            batch.fresh += done.fresh
-            batch.after += done.after
-            batch.outcomes |= {memory: one for memory, one in done.outcomes.items() if memory in apart}
+                        batch.after.append(PutEvents((_restored_event(one.record, self._scope.user),)))
+            batch.fresh += reconciled.fresh
+            batch.after += reconciled.after
+            batch.outcomes |= {memory: one for memory, one in reconciled.outcomes.items() if memory in given}
         return batch
 
     def _statements(
-        self, reader: Reader, key: str, own: Sequence[PreparedMemory], at: int
+        self, reader: Reader, key: str, memories: Sequence[PreparedMemory], at: int
     ) -> list[tuple[PreparedMemory, Record]]:
         from scrubjay.facts.extractor import extract_facts
 
-        turns = [one for one in own if is_own_turn(one.record)]
-        found = {}
+        turns = [one for one in memories if is_own_turn(one.record)]
+        candidates = {}
         for one in turns:
             for statement in extract_facts(one.record.content):
                 record = fact_record(self._secret, one.record, statement, at)
-                found[record.id] = (record, one)
-        self._match_known(reader, found, at)
-        facts = list(found.values())
+                candidates[record.id] = (record, one)
+        self._drop_known(reader, candidates, at)
+        facts = list(candidates.values())
         forgotten = find_forgotten(reader, self._secret, facts, lambda one: (one[0].content,), [key])
         return [
             (prepare_memory(record, turn.language), turn.record)
@@ -134,24 +132,24 @@ class FactStage:
         ]
 
     @staticmethod
-    def _match_known(reader: Reader, found: dict[str, tuple[Record, PreparedMemory]], at: int) -> None:
-        """Leave out stored facts, except those that an earlier text of their turn took back or left without it."""
-        known = reader.get(sorted(found))
+    def _drop_known(reader: Reader, candidates: dict[str, tuple[Record, PreparedMemory]], at: int) -> None:
+        """Drop facts that are stored already, except those that an earlier text of their turn retracted or unlinked."""
+        known = reader.get(sorted(candidates))
         if not known:
             return
         stated = {(edge.src, edge.dst) for edge in reader.edges(sorted(known), ["derived_from"])}
         last = last_status_events(reader, [memory for memory, one in known.items() if one.status != "active"])
         for memory, old in known.items():
-            turn, event = found[memory][1], last.get(memory)
+            turn, event = candidates[memory][1], last.get(memory)
             if old.status == "active" and (memory, turn.record.id) not in stated:
-                found[memory] = (old, turn)
+                candidates[memory] = (old, turn)
             elif old.status == "superseded" and event is not None and event.other == turn.record.id:
-                found[memory] = (replace(old, status="active", valid_until=None, updated_at=at), turn)
+                candidates[memory] = (replace(old, status="active", valid_until=None, updated_at=at), turn)
             else:
-                del found[memory]
+                del candidates[memory]
 
 
-def _restored(fact: Record, actor: str) -> Event:
+def _restored_event(fact: Record, actor: str) -> Event:
     return Event(fact.id, "restored", fact.updated_at, fact.key, before="superseded", actor=actor)
 
 
@@ -160,8 +158,8 @@ def fact_record(
 ) -> Record:
     """Return a fact as a memory; the same words in the same turn always get the same id.
 
-    What a person says of themselves has no project, and so holds in all of them. In a turn that others see it keeps the
-    turn's project, since "I" is not everybody there.
+    A fact about the person has no project, so it holds in all of them; in a turn that others see it keeps the turn's
+    project, since others are not "I".
     """
     from scrubjay.facts.ownership import is_personal
 

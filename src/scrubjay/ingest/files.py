@@ -97,7 +97,7 @@ def read_bytes(root: Path, path: str) -> FileBytes:
     """
     for _ in range(READ_ATTEMPTS):
         try:
-            data, before, after = _load(root, path)
+            data, before, after = _read_with_stat(root, path)
         except OSError as error:
             reason = error.strerror or str(error)
             raise SourceError(f"{path} cannot be read: {reason}. Nothing stored was changed.") from error
@@ -123,7 +123,7 @@ def is_within(real: str, top: str) -> bool:
     return real == top or real.startswith(top if top.endswith(os.sep) else top + os.sep)
 
 
-def _load(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]:
+def _read_with_stat(root: Path, path: str) -> tuple[bytes, os.stat_result, os.stat_result]:
     descriptor = _open_regular(root, path)
     try:
         before = os.fstat(descriptor)
@@ -148,15 +148,15 @@ def locate_file(root: Path, path: str) -> tuple[int | str, str]:
         SourceError: The file lies outside the root.
         OSError: It does not exist.
     """
-    top, inside = _inside(root, path)
+    top, inside = _resolve_inside(root, path)
     if not inside:
         return locate_file(root.parent, root.name)
     if not SUPPORTS_DIR_FD:
         return os.path.join(top, *inside[:-1]), inside[-1]
-    return (_descend(top, inside[:-1]) if inside[:-1] else os.open(top, os.O_RDONLY)), inside[-1]
+    return (_open_below(top, inside[:-1]) if inside[:-1] else os.open(top, os.O_RDONLY)), inside[-1]
 
 
-def _inside(root: Path, path: str) -> tuple[str, list[str]]:
+def _resolve_inside(root: Path, path: str) -> tuple[str, list[str]]:
     segments = path.split("/")
     outside = SourceError(f"{path!r} is not a path inside {root}; it was not read.", hint="scrubjay sources")
     if not path or "\0" in path or any(part in {"", ".", ".."} for part in segments) or os.path.isabs(path):
@@ -173,9 +173,9 @@ def _inside(root: Path, path: str) -> tuple[str, list[str]]:
 
 
 def _open_regular(root: Path, path: str) -> int:
-    top, inside = _inside(root, path)
+    top, inside = _resolve_inside(root, path)
     if inside and SUPPORTS_DIR_FD:
-        descriptor = _descend(top, inside)
+        descriptor = _open_below(top, inside)
     else:
         descriptor = os.open(os.path.join(top, *inside), _OPEN_FLAGS)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -186,7 +186,7 @@ def _open_regular(root: Path, path: str) -> int:
     return descriptor
 
 
-def _descend(top: str, segments: list[str]) -> int:
+def _open_below(top: str, segments: list[str]) -> int:
     folder = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
     try:
         for segment in segments[:-1]:
@@ -225,7 +225,9 @@ def _encoding(data: bytes) -> tuple[bytes, str]:
     return next(((mark, name) for mark, name in BYTE_ORDER_MARKS if data.startswith(mark)), (b"", "utf-8"))
 
 
-_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+_CREATE_FLAGS: Final = (
+    os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+)
 
 
 @frozen
@@ -235,7 +237,7 @@ class FileSnapshot:
     mark: bytes
     encoding: str
 
-    def coded(self, text: str) -> bytes:
+    def encode(self, text: str) -> bytes:
         return self.mark + text.encode(self.encoding)
 
 
@@ -254,13 +256,13 @@ def snapshot_file(root: Path, path: str) -> FileSnapshot:
             f"{path} cannot be read: {error.strerror or error}. Nothing was written."
         ) from error
     mark, encoding = _encoding(data)
-    found = FileSnapshot(decode_text(data, path), data, mark, encoding)
-    if len(data) > MAX_FILE_BYTES or found.coded(found.text) != data:
+    snapshot = FileSnapshot(decode_text(data, path), data, mark, encoding)
+    if len(data) > MAX_FILE_BYTES or snapshot.encode(snapshot.text) != data:
         raise InputError(
             f"{path} holds bytes that are no text, and would not stay as they are. Nothing was written.",
             hint=f"edit {path} with a program of yours",
         )
-    return found
+    return snapshot
 
 
 def rewrite_file(root: Path, path: str, before: FileSnapshot, text: str) -> None:
@@ -274,7 +276,7 @@ def rewrite_file(root: Path, path: str, before: FileSnapshot, text: str) -> None
     try:
         folder, name = locate_file(root, path)
         try:
-            _replace(folder, name, full, before, before.coded(text))
+            _replace(folder, name, full, before, before.encode(text))
         finally:
             if isinstance(folder, int):
                 os.close(folder)
@@ -293,7 +295,7 @@ def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, dat
     _check_writable(info, target, dir_fd, full)
     new = os.path.join(os.path.dirname(target), f".{os.path.basename(name)}.{os.urandom(4).hex()}.part")
     try:
-        descriptor = os.open(new, _NEW, 0o600, dir_fd=dir_fd)
+        descriptor = os.open(new, _CREATE_FLAGS, 0o600, dir_fd=dir_fd)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
             out.flush()
@@ -316,9 +318,9 @@ def _replace(folder: int | str, name: str, full: Path, before: FileSnapshot, dat
             os.unlink(new, dir_fd=dir_fd)
 
 
-def _check_writable(info: os.stat_result, named: str, at: int | None, full: Path) -> None:
+def _check_writable(info: os.stat_result, target: str, dir_fd: int | None, full: Path) -> None:
     reason = None
-    if not info.st_mode & 0o222 or not os.access(named, os.W_OK, dir_fd=at):
+    if not info.st_mode & 0o222 or not os.access(target, os.W_OK, dir_fd=dir_fd):
         reason = "is read-only"
     elif info.st_nlink > 1:
         reason = "has a second name (a hard link), which would keep the old text"

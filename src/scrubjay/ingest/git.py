@@ -73,12 +73,12 @@ _SETTINGS: Final = (
 GIT_COMMAND: Final = (
     "git", "--no-pager", "--no-replace-objects", *(word for one in _SETTINGS for word in ("-c", one)),
 )  # fmt: skip
-_READ: Final = (
+_LOG_ARGUMENTS: Final = (
     "log", "--no-walk=unsorted", "--stdin", "-z", "--name-only", "--root", "--no-renames",
     "--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--no-mailmap", "--no-color",
     "--encoding=UTF-8",
 )  # fmt: skip
-_LEADING_ELSEWHERE: Final = frozenset(
+_REDIRECTING_VARIABLES: Final = frozenset(
     f"GIT_{name}"
     for name in (
         "DIR", "WORK_TREE", "INDEX_FILE", "COMMON_DIR", "OBJECT_DIRECTORY", "ALTERNATE_OBJECT_DIRECTORIES",
@@ -114,7 +114,7 @@ class Commit:
 
 @frozen
 class Head:
-    """What a repository has checked out; ``state`` changes where a history is to be compared as a whole."""
+    """The checked-out commit of a repository; when ``state`` changes, the whole history is compared."""
 
     commit: str
     detached: bool
@@ -122,12 +122,12 @@ class Head:
 
 
 class Repository:
-    """A folder with a ``.git``, read with the environment of the process except for what leads git elsewhere."""
+    """A folder with a ``.git``, read without the environment variables that lead git to another repository."""
 
     def __init__(self, folder: str, variables: Mapping[str, str]) -> None:
         self.folder = folder
         self._variables = {
-            name: value for name, value in variables.items() if name not in _LEADING_ELSEWHERE
+            name: value for name, value in variables.items() if name not in _REDIRECTING_VARIABLES
         } | {
             "GIT_CEILING_DIRECTORIES": os.path.dirname(folder),
             "GIT_NO_LAZY_FETCH": "1",
@@ -137,23 +137,23 @@ class Repository:
         }
 
     def head(self) -> Head | None:
-        """Return the commit that is checked out; None where nothing was committed yet.
+        """Return the checked-out commit; None if nothing was committed yet.
 
         Raises:
             SourceError: git is missing, refuses the repository or cannot read it.
         """
-        wanted = ("--is-shallow-repository", "--absolute-git-dir", "--git-common-dir", "HEAD^{commit}")
-        failed, out, error = self._run("rev-parse", *wanted)
+        queries = ("--is-shallow-repository", "--absolute-git-dir", "--git-common-dir", "HEAD^{commit}")
+        failed, out, error = self._run("rev-parse", *queries)
         on_branch = self._run("symbolic-ref", "--quiet", "HEAD")[0] == 0
         if failed:
             if on_branch and self._run("rev-parse", "--verify", "--quiet", "HEAD")[1] == "":
                 return None
-            raise self._failure(error)
+            raise self._git_error(error)
         shallow, *places, commit = out.splitlines()
-        self._check_places(*(os.path.realpath(os.path.join(self.folder, place)) for place in places))
+        self._require_own_git_dir(*(os.path.realpath(os.path.join(self.folder, place)) for place in places))
         return Head(commit, not on_branch, f"{'branch' if on_branch else 'detached'},shallow={shallow}")
 
-    def _check_places(self, git_dir: str, common: str) -> None:
+    def _require_own_git_dir(self, git_dir: str, common: str) -> None:
         """Refuse another repository's history under this folder's name.
 
         What git reads lies in the folder, or, for a worktree or submodule, in a repository that names the folder.
@@ -164,28 +164,28 @@ class Repository:
             return
         try:
             with open(os.path.join(git_dir, "gitdir"), encoding="utf-8") as file:
-                named = os.path.dirname(os.path.join(git_dir, file.read().strip()))
+                named_folder = os.path.dirname(os.path.join(git_dir, file.read().strip()))
         except (OSError, ValueError):
-            named = os.path.join(
+            named_folder = os.path.join(
                 git_dir, self._run("config", "--local", "core.worktree")[1].rstrip("\n") or "."
             )
-        if os.path.realpath(named) != top:
+        if os.path.realpath(named_folder) != top:
             raise SourceError(
                 f"{self.folder} has its .git in {common}, which names another folder. Its history was not read.",
                 hint=f"scrubjay sync {os.path.dirname(common)}, if that is the repository you mean",
             )
 
-    def has(self, commit: str) -> bool:
+    def has_commit(self, commit: str) -> bool:
         return bool(commit) and not self._run("cat-file", "-e", f"{commit}^{{commit}}")[0]
 
     def reachable(self, *of: str, without: Sequence[str] = (), limit: int | None = None) -> list[str]:
         """Return the commits that ``of`` lead to and ``without`` do not, the newest first."""
-        most = () if limit is None else (f"--max-count={limit}",)
+        max_count = () if limit is None else (f"--max-count={limit}",)
         failed, out, error = self._run(
-            "rev-list", *most, *of, *(("--not", *without) if without else ()), "--"
+            "rev-list", *max_count, *of, *(("--not", *without) if without else ()), "--"
         )
         if failed:
-            raise self._failure(error)
+            raise self._git_error(error)
         return out.split()
 
     def read(self, shas: Sequence[str]) -> Iterator[Commit]:
@@ -197,17 +197,17 @@ class Repository:
         if not shas:
             return
         mark = secrets.token_hex(16)
-        form = "%x00".join((f"--format=format:%x00{mark}", "%H", "%P", "%an", "%ae", "%at", "%B", ""))
-        with tempfile.TemporaryFile() as wanted, tempfile.TemporaryFile() as errors:
-            wanted.write("\n".join((*shas, "")).encode())
-            wanted.seek(0)
-            with self._start(*_READ, form, stdin=wanted, stderr=errors) as process:
+        fields = "%x00".join((f"--format=format:%x00{mark}", "%H", "%P", "%an", "%ae", "%at", "%B", ""))
+        with tempfile.TemporaryFile() as requested, tempfile.TemporaryFile() as errors:
+            requested.write("\n".join((*shas, "")).encode())
+            requested.seek(0)
+            with self._start(*_LOG_ARGUMENTS, fields, stdin=requested, stderr=errors) as process:
                 assert process.stdout is not None
                 timer = threading.Timer(TIMEOUT_SECONDS, process.kill)
                 timer.start()
-                last: Commit | None = None  # it may be cut off, which only git's exit code tells
+                last: Commit | None = None  # it may be cut off, which only git's exit code shows
                 try:
-                    for commit in _parse(_fields(process.stdout), mark.encode()):
+                    for commit in _parse_commits(_fields(process.stdout), mark.encode()):
                         if last is not None:
                             yield last
                         last = commit
@@ -218,7 +218,7 @@ class Repository:
                     timer.cancel()
             errors.seek(0)
             if process.returncode:
-                raise self._failure(errors.read(_CHUNK).decode("utf-8", "replace"))
+                raise self._git_error(errors.read(_CHUNK).decode("utf-8", "replace"))
         if last is not None:
             yield last
 
@@ -244,7 +244,7 @@ class Repository:
                 hint="install git, or leave the history out: scrubjay sync DIR --no-git",
             ) from error
 
-    def _failure(self, error: str) -> SourceError:
+    def _git_error(self, error: str) -> SourceError:
         reason = next((line for line in error.splitlines() if line.startswith("fatal: ")), "it ended early")
         reason = reason.removeprefix("fatal: ").rstrip(".")
         if not os.path.lexists(self.folder):
@@ -278,14 +278,14 @@ def _fields(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
     yield rest, whole
 
 
-def _parse(fields: Iterable[tuple[bytes, bool]], mark: bytes) -> Iterator[Commit]:
+def _parse_commits(fields: Iterable[tuple[bytes, bool]], mark: bytes) -> Iterator[Commit]:
     stream = iter(fields)
     head: list[str] | None = None
     whole, files, count = True, list[str](), 0
     for field, _ in stream:
         if field == mark:
             if head is not None:
-                yield _commit(head, whole, files, count)
+                yield _build_commit(head, whole, files, count)
             pairs = [next(stream, (b"", True)) for _ in range(6)]
             head, whole, files, count = [_decode(one) for one, _ in pairs], pairs[5][1], [], 0
         elif name := field.removeprefix(b"\n"):
@@ -293,10 +293,10 @@ def _parse(fields: Iterable[tuple[bytes, bool]], mark: bytes) -> Iterator[Commit
             if count <= MAX_FILES:
                 files.append(_decode(name))
     if head is not None:
-        yield _commit(head, whole, files, count)
+        yield _build_commit(head, whole, files, count)
 
 
-def _commit(head: Sequence[str], whole: bool, files: Sequence[str], count: int) -> Commit:
+def _build_commit(head: Sequence[str], whole: bool, files: Sequence[str], count: int) -> Commit:
     sha, parents, author, email, at, message = head
     seconds = int(at) if at.lstrip("-").isdecimal() else 0
     return Commit(
@@ -319,7 +319,7 @@ MAX_NAME: Final = 100
 MAX_SUBJECT: Final = 300
 """Characters of a subject by which a commit is known; a longer one says something."""
 LAST_SECOND: Final = 253_402_300_799
-"""The end of the year 9999: what a later date says is no date."""
+"""The end of the year 9999; later dates are invalid."""
 
 _MERGE: Final = re.compile(
     r"Merge (?:(?:remote-tracking )?branch(?:es)?|tag|commit|pull request) \S+"
@@ -337,7 +337,7 @@ _RUNNING_BOTS: Final = re.compile(
     r"action@github\.com",
     re.I,
 )
-"""Authors in whose name people's own scripts commit: what these explain is kept."""
+"""Authors in whose name people's own scripts commit: messages with a body are kept."""
 _VERSION: Final = r"v?\d+(?:\.\d+)*(?:(?:[-+.][A-Za-z]|a|b|rc|dev|post)[\w.+-]*)?"
 _PREFIX: Final = r"(?:(?:build|chore|ci|deps|release|fix)(?:\([^)]*\))?!?: *)?"
 _BUMP: Final = re.compile(
@@ -346,21 +346,21 @@ _BUMP: Final = re.compile(
     r"(?: release)?)(?: *\((?:#\d+)\)| *\[[\w -]+\])*\.?",
     re.I,
 )
-_NO_BODY: Final = re.compile(
+_BOILERPLATE_LINE: Final = re.compile(
     r"(?:[A-Za-z]+-)*by: .*|change-id: .*|git-svn-id: .*|cc: .*|\(cherry picked from commit [0-9a-f]+\)|#(?:\s.*)?|"
     r"conflicts:|\t.*|\[(?:skip ci|ci skip)\]|-+",
     re.I,
 )
-"""A line behind the subject that says nothing by itself."""
+"""A line after the subject that says nothing by itself."""
 
 _REVERTS: Final = re.compile(r"^This reverts commit ([0-9a-f]{12,64})(?:\.|, reversing)?$", re.M)
 _REVERT_SUBJECT: Final = re.compile(r'Revert "(.+)"(?: \(#\d+\))?')
 _AMEND_SUBJECT: Final = re.compile(r"amend! (.+)")
 _ISSUE: Final = re.compile(r"(?<![\w&#/])#(\d{1,7})\b|\b([A-Z][A-Z0-9]{1,9}-\d{1,6})\b(?!-)")
-_NO_ISSUES: Final = re.compile(
+_STANDARDS: Final = re.compile(
     "AES|BSD|CP|CVE|CWE|GPL|HTTP|IEC|IEEE|ISO|LGPL|MD|MIT|MPL|PEP|RFC|RSA|SHA|TLS|UTF|UTC|WCAG"
 )
-"""What names a standard by a number."""
+"""Prefixes that name a standard by its number, not an issue."""
 
 
 MAX_COMMITS: Final = 5_000
@@ -388,12 +388,12 @@ class HistoryChanges:
 def compare_history(repository: Repository, source: Source, known: Mapping[str, Document]) -> HistoryChanges:
     """Compare a repository with its stored commits.
 
-    From the commit that was checked out before, where git still has it; else the whole history is compared.
+    Only commits since the one that was checked out before are compared if git still has it, else the whole history.
 
     Raises:
         SourceError: git is missing, refuses the repository or cannot read it.
     """
-    stamp = log_stamp(head_log(source))  # before git looks: if it moves meanwhile, it is compared again
+    stamp = log_stamp(head_log(source))  # before git runs: if the head moves meanwhile, it is compared again
     head = repository.head()
     if head is None:
         return HistoryChanges(f"- - {stamp}", {}, [], empty=True)
@@ -402,46 +402,46 @@ def compare_history(repository: Repository, source: Source, known: Mapping[str, 
     refs = ("--branches", "--tags", "--remotes") if head.detached else ()
     if last == head.commit and state == head.state:
         listed, gone = [], set[str]()
-    elif state == head.state and repository.has(last):
+    elif state == head.state and repository.has_commit(last):
         listed = repository.reachable(head.commit, without=(last,), limit=MAX_COMMITS)
-        lost = repository.reachable(last, without=(head.commit, *refs))
-        gone = {commit_path(source, sha) for sha in lost} & known.keys()
+        unreachable = repository.reachable(last, without=(head.commit, *refs))
+        gone = {commit_path(source, sha) for sha in unreachable} & known.keys()
     else:
         listed = repository.reachable(head.commit, limit=MAX_COMMITS + len(known))
         oldest = max((n for n, sha in enumerate(listed, 1) if commit_path(source, sha) in known), default=0)
         listed = listed[: max(oldest, MAX_COMMITS)]
         gone = set() if head.detached else known.keys() - {commit_path(source, sha) for sha in listed}
     new = {commit_path(source, sha): sha for sha in listed}
-    again = {path: path.rpartition("@")[2] for path, one in known.items() if one.content_hash == REREAD_HASH}
+    reread = {path: path.rpartition("@")[2] for path, one in known.items() if one.content_hash == REREAD_HASH}
     new = {path: sha for path, sha in new.items() if path not in known}
     return HistoryChanges(
         f"{head.commit} {head.state} {stamp}",
-        new | {path: again[path] for path in again.keys() - gone},
+        new | {path: reread[path] for path in reread.keys() - gone},
         sorted(gone),
     )
 
 
 def count_commits(tally: SyncTally, documents: Mapping[str, Document]) -> None:
-    """Add what a history holds to a tally."""
+    """Add the commits of a history to a tally."""
     left_out = sum(one.versions.extractor == LEFT_OUT for one in documents.values())
     tally.commits += len(documents) - left_out
     tally.left_out += left_out
 
 
-def left_out(commit: Commit) -> bool:
-    r"""Return whether a commit says nothing: an empty message, a merge, a bot's or a new version's without a text.
+def is_left_out(commit: Commit) -> bool:
+    r"""Return whether a commit says nothing: an empty message, a merge, a bot's, or a version bump without a body.
 
     >>> one = Commit("1" * 40, 1, "Ann", "ann@example.org", 0, "Bump httpx from 0.27 to 0.28", (), 0)
-    >>> left_out(one), left_out(replace(one, message=f"{one.message}\n\n0.27 lost the proxy settings."))
+    >>> is_left_out(one), is_left_out(replace(one, message=f"{one.message}\n\n0.27 lost the proxy settings."))
     (True, False)
-    >>> left_out(replace(one, message="Merge branch 'main'", parents=2)), left_out(replace(one, message="Retry thrice"))
+    >>> is_left_out(replace(one, message="Merge branch 'main'", parents=2)), is_left_out(replace(one, message="Retry"))
     (True, False)
     """
     subject, body = split_message(commit.message)
     names = (commit.author.strip(), commit.email.strip())
     if not subject or any(map(_GENERATING_BOTS.fullmatch, names)):
         return True
-    if any(line.strip() and not _NO_BODY.fullmatch(line.rstrip()) for line in body.splitlines()):
+    if any(line.strip() and not _BOILERPLATE_LINE.fullmatch(line.rstrip()) for line in body.splitlines()):
         return False
     if any(map(_RUNNING_BOTS.fullmatch, names)):
         return True
@@ -461,8 +461,8 @@ def issue_tags(message: str) -> tuple[str, ...]:
     >>> issue_tags("Retry uploads (#12), see PAY-340; UTF-8 is no issue")
     ('12', 'pay-340')
     """
-    found = (number or name for number, name in _ISSUE.findall(message))
-    return tuple(sorted({one.lower() for one in found if not _NO_ISSUES.fullmatch(one.partition("-")[0])}))
+    issues = (number or name for number, name in _ISSUE.findall(message))
+    return tuple(sorted({one.lower() for one in issues if not _STANDARDS.fullmatch(one.partition("-")[0])}))
 
 
 def commit_text(commit: Commit) -> str:
@@ -475,20 +475,22 @@ def commit_text(commit: Commit) -> str:
 
 
 def prepare_commits(
-    run: SyncRun, source: Source, commits: Iterable[Commit], known: Mapping[str, Document], naming: list[str]
+    run: SyncRun,
+    source: Source,
+    commits: Iterable[Commit],
+    known: Mapping[str, Document],
+    naming: list[str],
 ) -> Iterator[PreparedDocument]:
-    """Yield commits ready to be written; ids of those that name another go to ``naming``."""
-    project = run.projects.within(source.id, repository_of(source) or source.root)
+    """Yield commits ready to be written; ids of those that name another are added to ``naming``."""
+    project = run.projects.of_source_directory(source.id, repository_of(source) or source.root)
     stream = iter(commits)
     while group := list(islice(stream, MAX_BATCH_DOCUMENTS)):
         # A message that is cut off or left out is not stored.
-        texts = [commit_text(one) if one.whole and not left_out(one) else "" for one in group]
+        texts = [commit_text(one) if one.whole and not is_left_out(one) else "" for one in group]
         cleaned = redact_documents(texts, run.chunks.allow)
         with run.store.reader(run.scope) as reader:
             prepared = [
-                _prepare(
-                    run, reader, source, commit, clean, project, commit_path(source, commit.sha) in known
-                )
+                _prepare_commit(run, reader, source, commit, clean, project, known)
                 for commit, clean in zip(group, cleaned, strict=True)
             ]
         naming += [
@@ -497,24 +499,24 @@ def prepare_commits(
         yield from prepared
 
 
-def _prepare(
+def _prepare_commit(
     run: SyncRun,
     reader: Reader,
     source: Source,
     commit: Commit,
     clean: RedactedText,
     project: str | None,
-    stored: bool,
+    known: Collection[str],
 ) -> PreparedDocument:
     from scrubjay.redaction.redactor import redact_text
 
     path, now = commit_path(source, commit.sha), now_micros()
     at = commit.at * SECOND if 0 < commit.at <= LAST_SECOND else None
-    leaves = left_out(commit)
-    versions = replace(stage_versions(run.chunks), extractor=LEFT_OUT if leaves else COMMIT)
+    skipped = is_left_out(commit)
+    versions = replace(stage_versions(run.chunks), extractor=LEFT_OUT if skipped else COMMIT)
     document = Document(source.id, path, commit.sha, (at or 0) * 1000, len(commit.message), path, versions)
-    old = {record.id: record for record in reader.passages(source.id, path)} if stored else {}
-    if leaves:
+    old = {record.id: record for record in reader.passages(source.id, path)} if path in known else {}
+    if skipped:
         return PreparedDocument(document, dropped=tuple(old))
     if not commit.whole:
         message = f"Its message has more than the {MAX_FIELD_BYTES:,} bytes that are read; it was left out."
@@ -525,7 +527,7 @@ def _prepare(
     author = " ".join(redact_text(commit.author[:MAX_NAME], run.chunks.allow).text.split()) or "nobody"
     subject = split_message(text)[0][:MAX_SUBJECT]
     records = []
-    for ordinal, (start, end, first, last) in enumerate(_cut(run, text)):
+    for ordinal, (start, end, first, last) in enumerate(_message_spans(run, text)):
         content = text[start:end]
         parts = ("commit", source.id, source.key, commit.sha, str(ordinal))
         memory = memory_id(PASSAGE_TIER, memory_key(run.secret, parts))
@@ -549,21 +551,21 @@ def _prepare(
             )
         )
     forgotten = find_forgotten(reader, run.secret, records, lambda one: (one.content,), run.scope.keys)
-    stays = [one for one, gone in zip(records, forgotten, strict=True) if not gone]
-    run.tally.forgotten += len(records) - len(stays)
+    kept = [one for one, gone in zip(records, forgotten, strict=True) if not gone]
+    run.tally.forgotten += len(records) - len(kept)
     same = {
         one.id
-        for one in stays
+        for one in kept
         if one.id in old and replace(one, updated_at=old[one.id].updated_at) == old[one.id]
     }
-    fresh = [one for one in stays if one.id not in same]
-    dropped = tuple(old.keys() - {one.id for one in stays})
+    fresh = [one for one in kept if one.id not in same]
+    dropped = tuple(old.keys() - {one.id for one in kept})
     renewed = tuple(one.id for one in fresh if one.id in old)
     return PreparedDocument(
-        replace(document, title=subject if stays else path),
+        replace(document, title=subject if kept else path),
         tuple(map(FreshPassage, fresh)),
         tuple(
-            UnchangedPassage(one.id, one.place) for one in stays if one.id in same and one.place is not None
+            UnchangedPassage(one.id, one.place) for one in kept if one.id in same and one.place is not None
         ),
         dropped,
         renewed=renewed,
@@ -571,7 +573,7 @@ def _prepare(
     )
 
 
-def _cut(run: SyncRun, text: str) -> Iterator[tuple[int, int, int, int]]:
+def _message_spans(run: SyncRun, text: str) -> Iterator[tuple[int, int, int, int]]:
     if len(text) <= WHOLE_CHARACTERS:
         yield 0, len(text), 1, text.count("\n") + 1
         return
@@ -579,7 +581,7 @@ def _cut(run: SyncRun, text: str) -> Iterator[tuple[int, int, int, int]]:
         yield one.start, one.end, one.line_start, one.line_end
 
 
-_RULES: Final = ("revert", "amend")
+_SUPERSEDING_RULES: Final = ("revert", "amend")
 
 
 def superseding_edges(
@@ -587,7 +589,7 @@ def superseding_edges(
 ) -> list[Edge]:
     """Return edges from commits that say they revert or amend another, to the memories of that one.
 
-    git's sentence names it by id. A quoted subject names it where exactly one stored commit that is no younger has it.
+    git's sentence names it by id. A quoted subject names it if exactly one stored commit, no younger one, has it.
     """
     subjects: dict[str, list[str]] = {}
     for path, document in documents.items():
@@ -600,7 +602,7 @@ def superseding_edges(
         named = [commit_path(source, sha) for sha in _REVERTS.findall(record.content)]
         targets = [path for path in named if path in documents]
         rule = "revert"
-        if not targets:  # git's sentence is missing, or names what a rebase has replaced
+        if not targets:  # git's sentence is missing, or names a commit that a rebase replaced
             subject = split_message(record.content)[0]
             quoted = _REVERT_SUBJECT.fullmatch(subject) or _AMEND_SUBJECT.fullmatch(subject)
             rule = "amend" if subject.startswith("amend!") else "revert"
@@ -617,7 +619,7 @@ def superseding_edges(
 
 
 def status_updates(reader: Reader, seeds: Collection[str]) -> list[Change]:
-    """Return the changes of status of commits that are linked with these by revert or amendment.
+    """Return the status changes of commits that are linked with these by revert or amendment.
 
     A commit is superseded while one that supersedes it is not: a reverted revert brings it back. Commits that a person
     pinned or archived stay as they are.
@@ -625,10 +627,8 @@ def status_updates(reader: Reader, seeds: Collection[str]) -> list[Change]:
     newer: dict[str, set[str]] = {one: set() for one in seeds}
     ids = sorted(newer)
     while ids:
-        edges = [
-            edge for inward in (True, False) for edge in reader.edges(ids, ["supersedes"], inward=inward)
-        ]
-        edges = [edge for edge in edges if edge.rule in _RULES]
+        both = (reader.edges(ids, ["supersedes"], inward=inward) for inward in (True, False))
+        edges = [edge for found in both for edge in found if edge.rule in _SUPERSEDING_RULES]
         new = {end for edge in edges for end in (edge.src, edge.dst)} - newer.keys()
         newer |= {one: set() for one in new}
         for edge in edges:
@@ -639,9 +639,7 @@ def status_updates(reader: Reader, seeds: Collection[str]) -> list[Change]:
 
     def is_superseded(memory: str) -> bool:
         if memory not in superseded:
-            superseded[memory] = (
-                False  # in a circle, which only a forged message makes, nothing is superseded
-            )
+            superseded[memory] = False  # in a cycle, which only a forged message makes, nothing is superseded
             superseded[memory] = any(one in records and not is_superseded(one) for one in newer[memory])
         return superseded[memory]
 
@@ -660,13 +658,13 @@ def status_updates(reader: Reader, seeds: Collection[str]) -> list[Change]:
     return changes
 
 
-def superseded_by(reader: Reader, source: Source, paths: Iterable[str]) -> set[str]:
-    """Return the ids of what the commits of these documents revert or amend."""
+def superseded_ids(reader: Reader, source: Source, paths: Iterable[str]) -> set[str]:
+    """Return the ids of the memories that the commits of these documents revert or amend."""
     ids = [record.id for path in paths for record in reader.passages(source.id, path)]
-    return {edge.dst for edge in reader.edges(ids, ["supersedes"]) if edge.rule in _RULES}
+    return {edge.dst for edge in reader.edges(ids, ["supersedes"]) if edge.rule in _SUPERSEDING_RULES}
 
 
-def names_of_others(reader: Reader, source: Source, paths: Iterable[str]) -> list[str]:
+def naming_commits(reader: Reader, source: Source, paths: Iterable[str]) -> list[str]:
     """Return the ids of the commits among these documents that name another."""
     return [
         record.id for path in paths for record in reader.passages(source.id, path) if _names_another(record)

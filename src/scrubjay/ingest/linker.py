@@ -1,8 +1,8 @@
 """Linker: connect memories by entities, similarity and topics.
 
-Everything is done per visibility key: what a key's texts teach is stored under that key and judged by what all its
-viewers see, so private memories never change what others see. A similarity edge is stored once, from the memory that is
-connected later; stored memories that are still to be connected count as if they were not there.
+Everything is done per visibility key: entities and edges found in a key's texts are stored under that key and judged
+by what all its viewers see, so private memories never change what others see. A similarity edge is stored once, from
+the memory that is connected later; stored memories that are not connected yet are ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 WIDENING: Final = 8
-"""Factor of a second query, where too many of the nearest memories cannot be joined."""
+"""Factor by which a second query asks for more, if too many of the nearest memories cannot be joined."""
 MAX_KNOWN: Final = 100_000
 """Candidates cached through one sync: 20 MB."""
 
@@ -67,7 +67,7 @@ class SimilarityLinker:
         # Source and path of each memory seen so far; None of one with too few words.
         self._documents: dict[str, tuple[str, str] | None] = {}
 
-    def similar(
+    def edges(
         self,
         reader: Reader,
         fresh: Sequence[PreparedMemory],
@@ -98,7 +98,7 @@ class SimilarityLinker:
         queries = mean_directions(codes, codes[0].data.shape[1])
         others = [*comparable, *self._comparable(beside)]
         new_ids = {memory.record.id for memory in (*fresh, *beside)}
-        found = self._stored_neighbours(
+        neighbours = self._stored_neighbours(
             reader, [memory.record for memory in comparable], queries, new_ids, unconnected
         )
         micro = _cosines(queries, [memory.vectors[self._fingerprint] for memory in others])
@@ -113,8 +113,8 @@ class SimilarityLinker:
             if has_near[place]:
                 rows = np.flatnonzero(near[place])
                 order = np.lexsort((ids[rows], -micro[place, rows]))[: self._options.links]
-                found[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
-            edges += self._best_edges(memory.record, found[place], at)
+                neighbours[place] |= {str(ids[row]): float(micro[place, row] / MICRO) for row in rows[order]}
+            edges += self._best_edges(memory.record, neighbours[place], at)
         return edges
 
     def _comparable(self, memories: Sequence[PreparedMemory]) -> list[PreparedMemory]:
@@ -130,38 +130,38 @@ class SimilarityLinker:
         new_ids: set[str],
         unconnected: Mapping[str, str],
     ) -> list[dict[str, float]]:
-        found: list[dict[str, float]] = [{} for _ in records]
+        neighbours: list[dict[str, float]] = [{} for _ in records]
         if not reader.windows(self._fingerprint):
-            return found
+            return neighbours
         links, texts = self._options.links, [query.tobytes() for query in queries]
         limit, rows = links * 2, list(range(len(records)))
-        for limit_now in (limit, limit * WIDENING):
+        for current_limit in (limit, limit * WIDENING):
             # Each vector once: equal texts have the same neighbours.
             first: dict[bytes, int] = {}
             for row in rows:
                 first.setdefault(texts[row], row)
             unique = queries[list(first.values())]
-            nearest = reader.nearest_batch(self._fingerprint, unique, limit_now, self._options.floor)
+            nearest = reader.nearest_batch(self._fingerprint, unique, current_limit, self._options.floor)
             hits = dict(zip(first, nearest, strict=True))
             unknown = {hit.id for nearby in nearest for hit in nearby} - self._documents.keys()
             self._add_documents(list(reader.get(list(unknown)).values()))
-            short = []
+            incomplete = []
             for row in rows:
                 nearby = hits[texts[row]]
-                fit = [
+                fitting = [
                     hit
                     for hit in nearby
                     if hit.id not in new_ids
                     and unconnected.get(hit.id) != records[row].key
                     and self._documents.get(hit.id) not in (None, self._documents[records[row].id])
                 ]
-                found[row] = {hit.id: hit.score for hit in fit}
-                if len(nearby) == limit_now and len(fit) < links:
-                    short.append(row)
-            rows = short
+                neighbours[row] = {hit.id: hit.score for hit in fitting}
+                if len(nearby) == current_limit and len(fitting) < links:
+                    incomplete.append(row)
+            rows = incomplete
             if not rows:
                 break
-        return found
+        return neighbours
 
     def _add_documents(self, records: Sequence[Record]) -> None:
         for record in records:
@@ -169,8 +169,8 @@ class SimilarityLinker:
             document = (place.source, place.path) if place is not None else ("", record.id)
             self._documents[record.id] = document if has_enough_words(record) else None
 
-    def _best_edges(self, record: Record, found: Mapping[str, float], at: int) -> list[Edge]:
-        ranked = sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[: self._options.links]
+    def _best_edges(self, record: Record, scores: Mapping[str, float], at: int) -> list[Edge]:
+        ranked = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[: self._options.links]
         return [
             Edge(record.id, "similar", other, record.key, min(score, 1.0), at, rule="cosine")
             for other, score in ranked
@@ -181,9 +181,9 @@ def _cosines(queries: NDArray[np.float32], vectors: Sequence[QuantizedVectors]) 
     import numpy as np
 
     packed = [quantize(query) for query in queries]
-    kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
-    rows = np.concatenate([codes.data for codes in vectors]).astype(kind)
-    scores = (np.stack([row for row, _ in packed]).astype(kind) @ rows.T).astype(np.float64)
+    dtype = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
+    rows = np.concatenate([codes.data for codes in vectors]).astype(dtype)
+    scores = (np.stack([row for row, _ in packed]).astype(dtype) @ rows.T).astype(np.float64)
     scales = np.concatenate([codes.scales for codes in vectors]).astype(np.float64)
     scores *= scales * np.array([scale for _, scale in packed])[:, None]
     scores *= MICRO
@@ -203,7 +203,7 @@ class EdgeBuilder:
 
     Attributes:
         linked: Entity references made.
-        written: Memories connected, by visibility key.
+        connected: Memories connected, by visibility key.
     """
 
     def __init__(
@@ -220,8 +220,8 @@ class EdgeBuilder:
         self._fingerprint = fingerprint
         self._secret = store.secret(scope)
         self._dictionaries = dictionaries
-        self._shared: DictionaryCache = {}
-        self._by_key: dict[str, EntityDictionary] = {}
+        self._cached_dictionaries: DictionaryCache = {}
+        self._own_dictionaries: dict[str, EntityDictionary] = {}
         self._new_entities: dict[str, list[Entity]] = {}
         self._entity_changes: list[Change] = []
         self._earlier_mentions: list[Change] = []
@@ -229,11 +229,11 @@ class EdgeBuilder:
         self._similarity = SimilarityLinker(fingerprint, options)
         self._topics: dict[str, TopicAssigner] = {}
         self.linked = 0
-        self.written: Counter[str] = Counter()
+        self.connected: Counter[str] = Counter()
 
     @property
     def unconnected(self) -> dict[str, str]:
-        """Stored memories that are still to be connected, with their keys."""
+        """Stored memories that are not connected yet, with their keys."""
         if self._unconnected is None:
             with self._store.reader(self._scope) as reader:
                 self._unconnected = {one.id: one.key for one in reader.due(DUE_EDGES)}
@@ -248,54 +248,54 @@ class EdgeBuilder:
         if "concepts" not in self.stages:
             return
         at = now_micros()
-        for key, same in _by_key(records, lambda record: record.key).items():
+        for key, records_of_key in _group_by_key(records, lambda record: record.key).items():
             viewers = self._scope.seen_with(key)
             with self._store.reader(viewers) as reader:
                 dictionary = self._dictionary(reader, key)
-                apart = self.unconnected | {record.id: record.key for record in stored}
-                stats = NameStats(reader, apart, self._count_connected(reader, viewers.keys, apart))
-                new = dictionary.discover(same, self._secret, key, at, stats.count)
+                excluded = self.unconnected | {record.id: record.key for record in stored}
+                stats = NameStats(reader, excluded, self._count_connected(reader, viewers.keys, excluded))
+                new = dictionary.discover(records_of_key, self._secret, key, at, stats.count)
             self._entity_changes += [PutConcept(concept) for concept in new]
             if new:
-                # Not in the shared cache: if the write fails, other calls must not know them.
-                self._by_key[key] = dictionary.extended(new)
+                # Not in the shared cache: if the write fails, other calls must not use them.
+                self._own_dictionaries[key] = dictionary.extended(new)
                 self._new_entities.setdefault(key, []).extend(new)
-                mark, shared = self._shared[key]
+                mark, shared = self._cached_dictionaries[key]
                 shared.set_successor(
-                    mark + len(self._new_entities[key]), self._new_entities[key], self._by_key[key]
+                    mark + len(self._new_entities[key]), self._new_entities[key], self._own_dictionaries[key]
                 )
-                self._link_earlier(new, key, at)
+                self._link_earlier_mentions(new, key, at)
 
-    def _count_connected(self, reader: Reader, keys: Sequence[str], apart: Mapping[str, str]) -> int:
-        return sum(map(reader.count_memories, keys)) - sum(key in keys for key in apart.values())
+    def _count_connected(self, reader: Reader, keys: Sequence[str], excluded: Mapping[str, str]) -> int:
+        return sum(map(reader.count_memories, keys)) - sum(key in keys for key in excluded.values())
 
     def changes(
         self, fresh: Sequence[PreparedMemory], renewed: Sequence[str]
     ) -> tuple[list[Change], list[Change]]:
-        """Return what to write before these memories and what after them, in the same transaction.
+        """Return the changes to write before these memories and after them, in the same transaction.
 
-        ``renewed`` are ids of those that may have had edges before.
+        ``renewed`` are the ids of those that may have edges already.
         """
         at = now_micros()
         edges: list[Edge] = []
-        for key, same in _by_key(fresh, lambda memory: memory.record.key).items():
+        for key, memories in _group_by_key(fresh, lambda memory: memory.record.key).items():
             viewers = self._scope.seen_with(key)
             with self._store.reader(viewers) as reader:
                 if "concepts" in self.stages:
                     dictionary = self._dictionary(reader, key)
                     references = [
-                        edge for memory in same for edge in dictionary.references(memory.record, at)
+                        edge for memory in memories for edge in dictionary.references(memory.record, at)
                     ]
                     self.linked += len(references)
                     edges += references
                 if "similar" in self.stages:
                     beside = [m for m in fresh if m.record.key != key and m.record.key in viewers.keys]
-                    edges += self._similarity.similar(
-                        reader, same, at, beside=beside, unconnected=self.unconnected
+                    edges += self._similarity.edges(
+                        reader, memories, at, beside=beside, unconnected=self.unconnected
                     )
                 if "categories" in self.stages:
-                    edges += self._belongs(reader, key, same, at)
-            self.written[key] += len(same)
+                    edges += self._topic_edges(reader, key, memories, at)
+            self.connected[key] += len(memories)
         for memory in fresh:
             self.unconnected.pop(memory.record.id, None)
         before, after = self._entity_changes, self._earlier_mentions
@@ -306,25 +306,27 @@ class EdgeBuilder:
         return before, after
 
     def _dictionary(self, reader: Reader, key: str) -> EntityDictionary:
-        if key not in self._by_key:
-            self._by_key[key] = cached_dictionary(reader, key, self._dictionaries)
-            self._shared[key] = reader.concept_mark(), self._by_key[key]
-        return self._by_key[key]
+        if key not in self._own_dictionaries:
+            self._own_dictionaries[key] = cached_dictionary(reader, key, self._dictionaries)
+            self._cached_dictionaries[key] = reader.concept_mark(), self._own_dictionaries[key]
+        return self._own_dictionaries[key]
 
-    def _belongs(self, reader: Reader, key: str, same: Sequence[PreparedMemory], at: int) -> list[Edge]:
+    def _topic_edges(
+        self, reader: Reader, key: str, memories: Sequence[PreparedMemory], at: int
+    ) -> list[Edge]:
         if key not in self._topics:
             self._topics[key] = TopicAssigner.stored(reader, key, self._fingerprint)
         topics = self._topics[key]
         if not topics.topics:
             return []
-        members = [m for m in same if self._fingerprint in m.vectors and has_enough_words(m.record)]
+        members = [m for m in memories if self._fingerprint in m.vectors and has_enough_words(m.record)]
         if not members:
             return []
         codes = [memory.vectors[self._fingerprint] for memory in members]
         rows = mean_directions(codes, codes[0].data.shape[1])
         return topics.edges([memory.record for memory in members], rows, at)
 
-    def _link_earlier(self, new: Sequence[Entity], key: str, at: int) -> None:
+    def _link_earlier_mentions(self, new: Sequence[Entity], key: str, at: int) -> None:
         dictionary = EntityDictionary(new)
         for own in self._scope.keys:
             viewers = self._scope.seen_with(own)
@@ -333,18 +335,18 @@ class EdgeBuilder:
             with self._store.reader(viewers) as reader:
                 if not self._count_connected(reader, viewers.keys, self.unconnected):
                     continue
-                found = [
+                mentions = [
                     r
                     for r in earlier_mentions(reader, new)
                     if own in (key, r.key) and r.id not in self.unconnected
                 ]
-            edges = tuple(edge for record in found for edge in dictionary.references(record, at, own))
+            edges = tuple(edge for record in mentions for edge in dictionary.references(record, at, own))
             if edges:
                 self.linked += len(edges)
                 self._earlier_mentions.append(PutEdges(edges))
 
 
-def _by_key(items: Iterable[T], key_of: Callable[[T], str]) -> dict[str, list[T]]:
+def _group_by_key(items: Iterable[T], key_of: Callable[[T], str]) -> dict[str, list[T]]:
     groups: dict[str, list[T]] = {}
     for item in items:
         groups.setdefault(key_of(item), []).append(item)

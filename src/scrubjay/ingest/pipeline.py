@@ -1,7 +1,7 @@
 """Sync pipeline: scan a source, compare it with the store, read and write what changed.
 
-What it writes can be found at once, by words and the base model, and is marked for enrichment (`enrichment.py`). What
-no longer holds is deleted in the same transaction as its text.
+Written passages can be found at once, by words and the base model, and are marked for enrichment (`enrichment.py`).
+Edges of a deleted or replaced text are deleted in the same transaction.
 
 An interrupted sync leaves its source with `synced_at` unset; the next one then looks at all of its folders.
 """
@@ -79,7 +79,7 @@ def sync_source(
     max_bytes: int | None = None,
     choice: TrustChoice = NO_CHOICE,
     project: str | None = None,
-    found: ScanResult | None = None,
+    scan: ScanResult | None = None,
 ) -> None:
     """Bring the store up to date with the files of one source.
 
@@ -88,27 +88,27 @@ def sync_source(
         registered: The source as it is registered.
         source: The same, excluding what other sources inside it hold.
         only: The one file to look at.
-        max_bytes: Most bytes to read; other files, and those that failed before, wait for a later sync. None for all.
+        max_bytes: Most bytes to read; other files, and those that failed before, are left to a later sync.
         choice: The person's choice of trust.
         project: The person's choice of project (`project_changes`).
-        found: Its files, where they were scanned already; not with ``only``.
+        scan: Its files, where they were scanned already; not with ``only``.
     """
-    if found is None:
-        found = list_files(source) if only is None else list_file(source, only)
+    if scan is None:
+        scan = list_files(source) if only is None else list_file(source, only)
 
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
         changes = project_changes(run.projects, reader, registered, known, project)
-        if found.files and not (max_bytes is not None and registered.repositories is None):
+        if scan.files and not (max_bytes is not None and registered.repositories is None):
             registered, trust_changes = judge_source(
-                reader, run.tally, registered, found.files, known, choice, whole=only is None
+                reader, run.tally, registered, scan.files, known, choice, whole=only is None
             )
             source = replace(registered, exclude=source.exclude)
             known |= {
                 one.document.path: one.document for one in trust_changes if isinstance(one, PutDocument)
             }
             changes += trust_changes
-        changed, gone = compare_with_stored(found, known, retry_failed=max_bytes is None)
+        changed, gone = compare_with_stored(scan, known, retry_failed=max_bytes is None)
         if max_bytes is not None:
             changed = [state for state in changed if has_enough_new_lines(source, known.get(state.path))]
             changed, gone, _ = exclude_hidden(reader, source, changed, gone, known)
@@ -116,8 +116,8 @@ def sync_source(
     if only is not None:
         gone = []
     elif max_bytes is None:
-        changed += _recheck_refused(run, source, found, known, changed)
-    if not _report_scan(run, source, found, known, changed, whole=only is None):
+        changed += _recheck_refused(run, source, scan, known, changed)
+    if not _report_scan(run, source, scan, known, changed, whole=only is None):
         run.write(changes)
         return
 
@@ -142,14 +142,14 @@ def sync_source(
 def _recheck_refused(
     run: SyncRun,
     source: Source,
-    found: ScanResult,
+    scan: ScanResult,
     known: Mapping[str, Document],
     changed: Sequence[FileState],
 ) -> list[FileState]:
-    """Return unchanged notes that may now be seen by the group they name, and count those that still may not."""
+    """Return unchanged notes that may now be shared with the group they name, and record those that still may not."""
     due = []
     read = set(changed)
-    for state in found.files:
+    for state in scan.files:
         group = known[state.path].refused_group if state.path in known and state not in read else ""
         if group in run.owner.groups:
             due.append(state)
@@ -161,7 +161,7 @@ def _recheck_refused(
 def _folder_changes(
     run: SyncRun, source: Source, changed: Collection[str] | None = None, keys: Set[str] | None = None
 ) -> list[Change]:
-    """Bring the folder categories of documents up to date that were stored before, so that none is outdated."""
+    """Return the changes that update the folder categories of documents that were already stored."""
     if "categories" not in run.stages:
         return []
     with run.store.reader(run.scope) as reader:
@@ -177,10 +177,10 @@ def sync_history(
     project: str | None = None,
     most: int | None = None,
 ) -> None:
-    """Bring the store up to date with the commits of what a repository has checked out.
+    """Bring the store up to date with the commits that a repository has checked out.
 
-    Commits that a branch no longer holds are removed, as the text of deleted files is. While no branch is checked out
-    (a rebase, a bisection), only those are that no branch or tag holds either.
+    Commits that the branch no longer holds are removed, like the text of deleted files. While no branch is checked out
+    (during a rebase or bisection), only those that no branch or tag holds are.
 
     Args:
         run: The sync.
@@ -188,16 +188,16 @@ def sync_history(
         repository: Its repository.
         choice: The person's choice of trust.
         project: The person's choice of project (`project_changes`).
-        most: Commits above which only a notice is left; None for any number.
+        most: Number of commits above which only a notice is added; None for no limit.
     """
     from scrubjay.ingest.git import (  # a sync of notes needs none of it
         UNREAD_COMMITS,
         compare_history,
         count_commits,
-        names_of_others,
+        naming_commits,
         prepare_commits,
         status_updates,
-        superseded_by,
+        superseded_ids,
         superseding_edges,
     )
 
@@ -205,67 +205,69 @@ def sync_history(
         known = reader.documents(registered.id)
         changes = project_changes(run.projects, reader, registered, known, project)
         try:
-            now = compare_history(repository, registered, known)
+            diff = compare_history(repository, registered, known)
         except SourceError as error:
             run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
             return
-        source, trust_changes = judge_history(reader, registered, known, choice, now.head)
-    if now.empty and registered.synced_at is None:
+        source, trust_changes = judge_history(reader, registered, known, choice, diff.head)
+    if diff.empty and registered.synced_at is None:
         message = "Nothing was committed there yet; the history is read from the first commit on."
         run.tally.notices.append(FileError(repository.folder, message))
-    if most is not None and len(now.new) + len(now.gone) > most:
-        message = f"{repository.folder} has {len(now.new):,} commits that were not read: run `scrubjay sync`."
+    if most is not None and len(diff.new) + len(diff.gone) > most:
+        message = (
+            f"{repository.folder} has {len(diff.new):,} commits that were not read: run `scrubjay sync`."
+        )
         run.tally.notices.append(FileError(repository.folder, message, UNREAD_COMMITS))
         count_commits(run.tally, known)
         return
     unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
-    begun = replace(source, synced_at=None) if now.new or now.gone or unfinished else source
-    run.write([*changes, *trust_changes, PutSource(begun)])
+    pending = replace(source, synced_at=None) if diff.new or diff.gone or unfinished else source
+    run.write([*changes, *trust_changes, PutSource(pending)])
     problems = len(run.tally.problems)
     naming: list[str] = []
     changed: Mapping[str, Set[str]] = {}
-    meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in now.new], known, "history")
+    meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in diff.new], known, "history")
     try:
-        documents = prepare_commits(run, source, repository.read(list(now.new.values())), known, naming)
+        documents = prepare_commits(run, source, repository.read(list(diff.new.values())), known, naming)
         changed = _write_documents(run, source, meter.read(documents), meter)
     except SourceError as error:
         run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
     meter.finish()
     with run.store.reader(run.scope) as reader:
         if unfinished:
-            naming += names_of_others(reader, source, known)
-        left = superseded_by(reader, source, now.gone)
-    _drop_documents(run, source, now.gone)
-    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed.keys() | set(now.gone))]
+            naming += naming_commits(reader, source, known)
+        reverted = superseded_ids(reader, source, diff.gone)
+    _drop_documents(run, source, diff.gone)
+    run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed.keys() | set(diff.gone))]
     with run.store.reader(run.scope) as reader:
         documents_now = reader.documents(source.id)
         edges = superseding_edges(reader, source, reader.get(naming).values(), documents_now)
     run.write([PutEdges(tuple(edges))] if edges else [])
     with run.store.reader(run.scope) as reader:
-        changes = status_updates(reader, left | {edge.dst for edge in edges})
+        changes = status_updates(reader, reverted | {edge.dst for edge in edges})
     count_commits(run.tally, documents_now)
     if len(run.tally.problems) == problems:  # else the whole history is compared the next time
-        source = with_head(source, now.head)
+        source = with_head(source, diff.head)
     write_in_batches(run.write, [*changes, PutSource(replace(source, synced_at=now_micros()))])
 
 
 def _report_scan(
     run: SyncRun,
     source: Source,
-    found: ScanResult,
+    scan: ScanResult,
     known: Mapping[str, Document],
     changed: Sequence[FileState],
     *,
     whole: bool,
 ) -> bool:
     """Report what a scan found; return whether its files may be compared with the store."""
-    run.tally.files += len(found.files)
-    run.tally.skipped += [str(Path(source.root) / path) for path in found.skipped]
-    for problem in found.problems:
+    run.tally.files += len(scan.files)
+    run.tally.skipped += [str(Path(source.root) / path) for path in scan.skipped]
+    for problem in scan.problems:
         run.report_problem(source, problem.path, problem.message, problem.hint)
-    if found.missing:  # one of the problems says so
+    if scan.missing:  # one of the problems reports it
         return False
-    if known and not found.files and not found.skipped and whole:
+    if known and not scan.files and not scan.skipped and whole:
         run.report_problem(
             source,
             "",
@@ -276,7 +278,7 @@ def _report_scan(
     read = {state.path for state in changed}
     run.tally.unconverted += [
         str(Path(source.root) / state.path)
-        for state in found.files
+        for state in scan.files
         if (old := known.get(state.path)) is not None
         and old.versions.extractor == UNCONVERTED
         and old.trouble
@@ -316,7 +318,7 @@ def _write_documents(
     changed: dict[str, frozenset[str]] = {}
     rejected: set[str] = set()
     # Reading, redacting and chunking happen as a batch is asked for.
-    batches = _grouped(documents, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)
+    batches = _batches(documents, MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES)
     for batch in traced_items("scrubjay.sync.prepare", batches):
         _write_batch(run, source, batch, rejected)
         meter.add_written(batch)
@@ -337,7 +339,7 @@ def _drop_documents(run: SyncRun, source: Source, paths: Sequence[str]) -> set[s
     return {record.key for record in records}
 
 
-def _grouped(
+def _batches(
     documents: Iterable[PreparedDocument], most_documents: int, most_passages: int
 ) -> Iterator[list[PreparedDocument]]:
     group: list[PreparedDocument] = []
@@ -355,7 +357,7 @@ def _grouped(
 
 @traced("scrubjay.sync.write")
 def _write_batch(run: SyncRun, source: Source, batch: Sequence[PreparedDocument], rejected: set[str]) -> None:
-    """Write a batch; where the quota has no room for all, each document that fits.
+    """Write a batch; if the quota has no room for all of it, each document that fits.
 
     ``rejected`` collects paths that did not fit: no later part of them is written, so that a transcript has no gap.
     """
@@ -375,16 +377,12 @@ def _write_batch(run: SyncRun, source: Source, batch: Sequence[PreparedDocument]
 
 
 def _write_prepared(run: SyncRun, batch: Sequence[PreparedDocument]) -> None:
-    """Write documents, what no longer holds of their earlier texts, and the marks of enrichment; count passages."""
+    """Write documents, remove edges of their earlier texts, mark them for enrichment, and count passages."""
     now = now_micros()
     fresh = [one for document in batch for one in document.fresh]
-    embedded = embed_memories(
-        [prepare_memory(one.record, one.language) for one in fresh],
-        [one.before for one in fresh],
-        run.base,
-        run.chunks.overlap,
-    )
-    passages = (_marked(memory, now) for memory in embedded)
+    memories = [prepare_memory(one.record, one.language) for one in fresh]
+    embedded = embed_memories(memories, [one.before for one in fresh], run.base, run.chunks.overlap)
+    passages = (_mark_due(memory, now) for memory in embedded)
     changes: list[Change] = [
         PutDocument(
             one.document,
@@ -425,6 +423,6 @@ def _write_prepared(run: SyncRun, batch: Sequence[PreparedDocument]) -> None:
     run.tally.removed += len(dropped)
 
 
-def _marked(memory: PreparedMemory, now: int) -> PreparedMemory:
+def _mark_due(memory: PreparedMemory, now: int) -> PreparedMemory:
     level = DUE_EDGES if memory.record.turn is None else DUE_FACTS
     return replace(memory, record=replace(memory.record, due=due_mark(level, now)))

@@ -32,7 +32,7 @@ from scrubjay.ingest.deletion import (
 )
 from scrubjay.ingest.files import FileText, UnconvertibleError, file_text, read_bytes
 from scrubjay.ingest.reader import DraftDocument, draft_document, redact_documents
-from scrubjay.ingest.scanner import FileState, document_suffix, may_be_transcript, reads_documents
+from scrubjay.ingest.scanner import FileState, can_read_documents, document_suffix, may_be_transcript
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, MAX_BATCH_PASSAGES, SyncRun
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import text_hash
@@ -81,9 +81,9 @@ def prepare_documents(
     moved: dict[str, str],
     gone_logs: list[str],
 ) -> Iterator[PreparedDocument]:
-    """Yield changed files ready to be written: each whole, or in parts where many passages are new.
+    """Yield changed files ready to be written: each whole, or in parts if many passages are new.
 
-    What was yielded must be written before the next is requested.
+    Each document must be written before the next is requested.
 
     Args:
         run: The sync.
@@ -102,25 +102,24 @@ def prepare_documents(
         for state in changed:
             turns = None
             if may_be_transcript(state.path):
-                from scrubjay.ingest.transcripts.importer import (
-                    import_transcript,
-                )  # a sync of notes needs none of it
+                # A sync of notes needs none of it.
+                from scrubjay.ingest.transcripts.importer import import_transcript
 
                 turns = import_transcript(run, source, state, known, gone_logs)
             if turns is None:
-                file = _read(run, source, state, known.get(state.path), moved, converter)
+                file = _read_source_file(run, source, state, known.get(state.path), moved, converter)
                 group.append(file)
                 characters += len(file.text.text) if isinstance(file, _ReadFile) else 0
                 if len(group) < MAX_BATCH_DOCUMENTS and characters < GROUP_CHARACTERS:
                     continue
-            yield from _planned(run, source, group, first_sync=not known)
+            yield from _plan_group(run, source, group, first_sync=not known)
             group, characters = [], 0
             if turns is not None:
                 yield from turns
-        yield from _planned(run, source, group, first_sync=not known)
+        yield from _plan_group(run, source, group, first_sync=not known)
 
 
-def _read(
+def _read_source_file(
     run: SyncRun,
     source: Source,
     state: FileState,
@@ -130,7 +129,7 @@ def _read(
 ) -> _ReadFile | PreparedDocument:
     """Read a file.
 
-    What is stored of an unreadable file stays, and it is not read again before it changes or a person syncs.
+    The stored text of an unreadable file stays, and it is not read again before it changes or a person syncs.
     """
     try:
         data = read_bytes(Path(source.root), state.path)
@@ -138,11 +137,11 @@ def _read(
             data = replace(data, mtime_ns=0)
         if stored is not None and stored.content_hash == data.content_hash and not stored.refused_group:
             return PreparedDocument(replace(stored, mtime_ns=data.mtime_ns, size=data.size))
-        is_document = document_suffix(state.path) and reads_documents()
+        is_document = document_suffix(state.path) and can_read_documents()
         file = converter.convert(state.path, data) if is_document else file_text(state.path, data)
     except SourceError as error:
         run.report_problem(source, state.path, str(error), error.hint)
-        return run.unreadable(
+        return run.unreadable_document(
             source, state, stored, str(error), retry=not isinstance(error, UnconvertibleError)
         )
     moved_from = moved.pop(file.content_hash, None) if stored is None else None
@@ -155,7 +154,7 @@ def _read(
 
 
 def is_mtime_settled(changed: int, now: int) -> bool:
-    """Return whether a later change would get another time; if not, the next sync compares hashes. In nanoseconds.
+    """Return whether a later change must get another mtime; if not, the next sync compares hashes. In nanoseconds.
 
     >>> is_mtime_settled(1_700_000_000_500_000_000, 1_700_000_001_000_000_000)
     True
@@ -165,32 +164,32 @@ def is_mtime_settled(changed: int, now: int) -> bool:
     return now - changed > (TICK_NS if changed % SECOND_NS else COARSE_TICK_NS)
 
 
-def _planned(
+def _plan_group(
     run: SyncRun, source: Source, group: Sequence[_ReadFile | PreparedDocument], *, first_sync: bool
 ) -> Iterator[PreparedDocument]:
     files = [one for one in group if isinstance(one, _ReadFile)]
     plans: list[PreparedDocument] = []
     if files:
-        drafts = _draft(run, source, files)
+        drafts = _draft_files(run, source, files)
         with run.store.reader(run.scope) as reader:
             plans = [
-                _plan(run, reader, source, file, drafted, first_sync=first_sync)
+                _plan_file(run, reader, source, file, drafted, first_sync=first_sync)
                 for file, drafted in zip(files, drafts, strict=True)
             ]
-    following = iter(plans)
+    next_plans = iter(plans)
     for one in group:
         if isinstance(one, PreparedDocument):
             yield one
             continue
         try:
-            yield from _parts(run, next(following))
+            yield from _write_parts(run, next(next_plans))
         except QuotaError as error:
             message = f"{error} What is stored of this file stays as it was."
             run.report_problem(source, one.state.path, message, error.hint)
-            yield run.unreadable(source, one.state, one.stored, message)
+            yield run.unreadable_document(source, one.state, one.stored, message)
 
 
-def _draft(run: SyncRun, source: Source, files: Sequence[_ReadFile]) -> list[DraftDocument]:
+def _draft_files(run: SyncRun, source: Source, files: Sequence[_ReadFile]) -> list[DraftDocument]:
     """Redact files together, and cut them into passages."""
     cleaned = redact_documents([file.text.text for file in files], run.chunks.allow)
     return [
@@ -201,8 +200,8 @@ def _draft(run: SyncRun, source: Source, files: Sequence[_ReadFile]) -> list[Dra
     ]
 
 
-def _parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDocument]:
-    """A large document is written by several transactions; until the last it is marked unfinished.
+def _write_parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDocument]:
+    """Split a large document into several transactions; until the last it is marked unfinished.
 
     Raises:
         QuotaError: There is no room for all of it. Nothing of it was written.
@@ -230,37 +229,37 @@ def _parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDocument
         yield part
 
 
-def _plan(
+def _plan_file(
     run: SyncRun,
     reader: Reader,
     source: Source,
     file: _ReadFile,
-    drafted: DraftDocument,
+    draft: DraftDocument,
     *,
     first_sync: bool,
 ) -> PreparedDocument:
     moved_from, tally = file.moved_from, run.tally
-    document = drafted.document
+    document = draft.document
     own = authorship(source, document.path) == OWN
     old = [] if first_sync else reader.passages(source.id, moved_from or document.path)
-    drafts = _without_forgotten(reader, run.secret, drafted.drafts, old, run.owner.keys)
-    if len(drafts) < len(drafted.drafts):
+    drafts = _without_forgotten(reader, run.secret, draft.drafts, old, run.owner.keys)
+    if len(drafts) < len(draft.drafts):
         stay = {id(one) for one in drafts}
-        gone = [one.heading_path for one in drafted.drafts if id(one) not in stay]
+        gone = [one.heading_path for one in draft.drafts if id(one) not in stay]
         document = replace(
             document, title=remaining_title(document, gone, [one.heading_path for one in drafts])
         )
     ids = IdFactory(
         run.secret,
-        taken=lambda memory: not first_sync and bool(reader.get([memory])),
+        is_taken=lambda memory: not first_sync and bool(reader.get([memory])),
         find=lambda memory: reader.get([memory]).get(memory) if own and memory not in tally.placed else None,
     )
-    traits = _traits(run, source, drafted)
+    traits = _traits(run, source, draft)
     refused = tally.refused.get(str(Path(source.root) / document.path))
     if refused is not None:
         versions = replace(document.versions, extractor=KEPT_PRIVATE_PREFIX + refused)
         document = replace(document, versions=versions)
-    elif left_out := len(drafted.drafts) - len(drafts):
+    elif left_out := len(draft.drafts) - len(drafts):
         versions = replace(document.versions, extractor=f"{FORGOTTEN_PREFIX}{left_out}")
         document = replace(document, versions=versions)
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
@@ -271,14 +270,14 @@ def _plan(
 
     fresh = [one.record for one in planned.fresh]
     tally.placed.update(record.id for record in fresh if note_marker_id(record.content))
-    tally.scrubbed.update(drafted.scrubbed)
-    for problem in drafted.metadata.problems:
+    tally.scrubbed.update(draft.scrubbed)
+    for problem in draft.metadata.problems:
         run.report_problem(source, document.path, problem)
 
     before = file.stored
     same_name = before is not None and before.title == document.title and moved_from is None
-    stays = {kept.id for kept in planned.kept} if same_name else set()
-    keys = {record.key for record in (*fresh, *old) if record.id not in stays}
+    unchanged = {kept.id for kept in planned.kept} if same_name else set()
+    keys = {record.key for record in (*fresh, *old) if record.id not in unchanged}
     if before is not None and before.content_hash == REREAD_HASH:  # something of it was forgotten since
         keys.add(traits.key)
     return replace(planned, moved_from=moved_from, keys=frozenset(keys))
@@ -287,9 +286,9 @@ def _plan(
 def _without_forgotten(
     reader: Reader, secret: bytes, drafts: Sequence[DraftPassage], old: Sequence[Record], keys: Sequence[str]
 ) -> list[DraftPassage]:
-    """Leave out passages whose text was forgotten, except stored copies: their viewers must not learn when it was."""
-    added = addition_texts([(one.heading_path, one.content) for one in drafts])
-    texts = [{one.content, text} for one, text in zip(drafts, added, strict=True)]
+    """Drop passages whose text was forgotten, except stored copies, whose viewers must not learn that it was."""
+    whole_texts = addition_texts([(one.heading_path, one.content) for one in drafts])
+    texts = [{one.content, text} for one, text in zip(drafts, whole_texts, strict=True)]
     forgotten = find_forgotten(reader, secret, texts, lambda pair: pair, keys)
     stored = Counter(record.content_hash for record in old)
     remaining = []
@@ -303,18 +302,18 @@ def _without_forgotten(
     return remaining
 
 
-def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTraits:
-    metadata, path = drafted.metadata, drafted.document.path
-    place = Path(source.root) / path
+def _traits(run: SyncRun, source: Source, draft: DraftDocument) -> DocumentTraits:
+    metadata, path = draft.metadata, draft.document.path
+    file = Path(source.root) / path
     key = source.key
     own = authorship(source, path) == OWN
     if metadata.visibility not in (None, "user") and not (own and source.share is not False):
         if own:
             wish = f"group:{metadata.group}" if metadata.visibility == "group" else str(metadata.visibility)
-            run.tally.unshared[str(place)] = wish
+            run.tally.unshared[str(file)] = wish
     elif metadata.group is not None and metadata.group not in run.owner.groups:
         key = run.owner.key("user")
-        run.tally.refused[str(place)] = metadata.group
+        run.tally.refused[str(file)] = metadata.group
     elif metadata.visibility is not None:
         key = run.owner.key(metadata.visibility, metadata.group)
     now = now_micros()
@@ -324,8 +323,8 @@ def _traits(run: SyncRun, source: Source, drafted: DraftDocument) -> DocumentTra
         tags=tuple(sorted({tag.lower() for tag in metadata.tags})),
         event=metadata.event,
         pinned=metadata.pinned and own,
-        recorded_at=min(drafted.document.mtime_ns // 1000 or now, now),
+        recorded_at=min(draft.document.mtime_ns // 1000 or now, now),
         updated_at=now,
-        project=run.projects.within(source.id, str(place.parent)),
+        project=run.projects.of_source_directory(source.id, str(file.parent)),
         origin=None if own else UNTRUSTED,
     )

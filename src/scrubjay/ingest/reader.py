@@ -86,7 +86,7 @@ def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
 
 
 def _unsafe_yaml_reason(events: Iterable[object]) -> str:
-    """Aliases and deep nesting are found by events, before anything is built."""
+    """Find aliases and deep nesting by parser events, before any object is built."""
     import yaml
 
     depth = 0
@@ -121,8 +121,8 @@ _TAG_LINE = re.compile(
 )
 _INLINE_TAG = re.compile(r"(?<!\S)#(\[\[[^\[\]\n]{1,100}\]\]|[\w/-]{1,100}+)")
 _PROSE: Final = frozenset(("heading", "list", "paragraph", "quote", "table"))
-_LINKED = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
-_DAYS = (
+_WIKI_LINK = re.compile(r"#?\[\[([^\[\]\n]{1,100})\]\]")
+_DAY_PATTERNS = (
     re.compile(r"(?<!\d)(?P<y>\d{4})(?P<by>[-_./])(?P<m>\d\d)(?P=by)(?P<d>\d\d)(?!\d)"),
     re.compile(r"(?:^|/)(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?!\d)[^/]*$"),
     re.compile(r"(?<![\d.])(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d{4})(?!\d)"),
@@ -132,7 +132,7 @@ _BEFORE_DAY = re.compile(
     r"[\[(#*_ ]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[^\W\d_]{0,9}[.,]{0,2} ?)?",
     re.IGNORECASE,
 )
-"""Marks and a weekday, before the day in a heading."""
+"""Marks and a weekday before the day in a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,14 +155,14 @@ class DocumentMetadata:
 
 
 def extract_metadata(
-    text: str, *, path: str, found: Sequence[Block] = (), note: VaultNote | None = None
+    text: str, *, path: str, blocks: Sequence[Block] = (), note: VaultNote | None = None
 ) -> DocumentMetadata:
     """Read a document's metadata.
 
     Args:
         text: Its text.
         path: Its path, relative to its source.
-        found: Its blocks, where they are known.
+        blocks: Its blocks, where they are known.
         note: Given for a note in a vault: there ``#tags`` count anywhere in the text, and ``#a/b`` is also ``a``.
     """
     if is_code_file(path):
@@ -171,34 +171,34 @@ def extract_metadata(
     raw, start = split_front_matter(flat)
     fields, problem = parse_front_matter(raw)
     head = flat[start : start + METADATA_HEAD]
-    if found and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
-        head, found = flat, found[1:] if start else found
+    if blocks and start + METADATA_HEAD >= len(flat) and not (start and head.startswith(("---", "\ufeff"))):
+        head, blocks = flat, blocks[1:] if start else blocks
     else:
-        found = parse_blocks(head)
-    properties = _properties(head, found)
+        blocks = parse_blocks(head)
+    properties = _properties(head, blocks)
     problems = [problem] if problem else []
     event = _stated_date(fields, properties, problems)
     if event is None and note is not None and note.day is not None:
         event = parse_when(note.day.date())
-    tags = _tags(fields, properties, head, found)
+    tags = _stated_tags(fields, properties, head, blocks)
     if note is not None:
-        tags = _with_parents(chain(tags, _inline_tags(head, found)))
-    visibility, group = _scope(fields, problems)
+        tags = _with_parent_tags(chain(tags, _inline_tags(head, blocks)))
+    visibility, group = _parse_scope(fields, problems)
     if problem and _SCOPE_KEY.search(raw):
         visibility = "user"
         problems.append("It mentions a scope that cannot be read, so the document is kept private.")
     return DocumentMetadata(
-        title=_plain(fields.get("title")) or properties.get("title") or _heading(found),
-        tags=_unique(tags, problems),
+        title=_single_line(fields.get("title")) or properties.get("title") or _first_heading(blocks),
+        tags=_unique_tags(tags, problems),
         event=event or _path_date(path),
-        pinned=_pinned(fields, problems),
+        pinned=_parse_pinned(fields, problems),
         visibility=visibility,
         group=group,
         problems=tuple(problems),
     )
 
 
-def _plain(value: object) -> str:
+def _single_line(value: object) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else ""
     return "" if text.lower() in _EMPTY else text
 
@@ -211,7 +211,7 @@ def _properties(head: str, blocks: Sequence[Block]) -> Mapping[str, str]:
     return {line[1].lower(): line[2].strip() for line in lines if line[2].strip()}
 
 
-def _heading(blocks: Sequence[Block]) -> str | None:
+def _first_heading(blocks: Sequence[Block]) -> str | None:
     for block in blocks:
         if block.kind == "heading" and block.level == 1 and block.text:
             return block.text
@@ -219,16 +219,16 @@ def _heading(blocks: Sequence[Block]) -> str | None:
     return (first.text or None) if first and first.kind == "heading" else None
 
 
-def _tags(
+def _stated_tags(
     fields: Mapping[str, object], properties: Mapping[str, str], head: str, blocks: Sequence[Block]
 ) -> Iterator[str]:
     for key in ("tags", "tag"):
-        yield from _texts_of(fields.get(key), _listed)
-        yield from _listed(properties.get(key, ""), spaced=False)
+        yield from _texts_of(fields.get(key), _split_list)
+        yield from _split_list(properties.get(key, ""), spaced=False)
     for block in blocks:
         if block.kind == "paragraph" and head.find("#", block.start, block.end) >= 0:
             for line in _TAG_LINE.finditer(head, block.start, block.end):
-                yield from _listed(line[1])
+                yield from _split_list(line[1])
 
 
 def _texts_of(value: object, split: Callable[[str], Iterable[str]]) -> Iterable[str]:
@@ -241,12 +241,12 @@ def _texts_of(value: object, split: Callable[[str], Iterable[str]]) -> Iterable[
 def _inline_tags(head: str, blocks: Sequence[Block]) -> Iterator[str]:
     for block in blocks:
         if block.kind in _PROSE and head.find("#", block.start, block.end) >= 0:
-            for found in _INLINE_TAG.finditer(without_code_and_comments(head[block.start : block.end])):
-                if any(letter.isalpha() for letter in found[1]):
-                    yield found[1].rstrip("/-")
+            for tag in _INLINE_TAG.finditer(without_code_and_comments(head[block.start : block.end])):
+                if any(letter.isalpha() for letter in tag[1]):
+                    yield tag[1].rstrip("/-")
 
 
-def _with_parents(tags: Iterable[str]) -> Iterator[str]:
+def _with_parent_tags(tags: Iterable[str]) -> Iterator[str]:
     for tag in tags:
         yield tag
         above = tag
@@ -256,7 +256,7 @@ def _with_parents(tags: Iterable[str]) -> Iterator[str]:
 
 
 def document_aliases(text: str) -> tuple[str, ...]:
-    r"""Return the other names that a document gives itself, in front matter or by Logseq's ``alias::``.
+    r"""Return the aliases that a document gives itself, in front matter or by Logseq's ``alias::``.
 
     >>> document_aliases("---\naliases: [Motor, Engine room]\n---\n")
     ('Motor', 'Engine room')
@@ -270,24 +270,24 @@ def document_aliases(text: str) -> tuple[str, ...]:
     names: list[str] = []
     for key in ("aliases", "alias"):
         names += _texts_of(fields.get(key), lambda text: text.split(","))
-        names += _listed(properties.get(key, ""), spaced=False)
-    plain = (_LINKED.sub(r"\1", _plain(name)).strip("\"'").strip() for name in names)
-    return tuple(dict.fromkeys(name for name in plain if name))[:MAX_TAGS]
+        names += _split_list(properties.get(key, ""), spaced=False)
+    cleaned = (_WIKI_LINK.sub(r"\1", _single_line(name)).strip("\"'").strip() for name in names)
+    return tuple(dict.fromkeys(name for name in cleaned if name))[:MAX_TAGS]
 
 
-def _listed(text: str, *, spaced: bool = True) -> Iterator[str]:
+def _split_list(text: str, *, spaced: bool = True) -> Iterator[str]:
     comma = "," if "," in text or not spaced else None
-    for index, part in enumerate(_LINKED.split(text)):
+    for index, part in enumerate(_WIKI_LINK.split(text)):
         if index % 2:
             yield part
         else:
             yield from part.split(comma)
 
 
-def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
+def _unique_tags(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
     unique: dict[str, str] = {}
     for tag in tags:
-        name = _LINKED.sub(r"\1", _plain(tag)).strip("\"'").lstrip("#").strip()
+        name = _WIKI_LINK.sub(r"\1", _single_line(tag)).strip("\"'").lstrip("#").strip()
         if name:
             unique.setdefault(name.casefold(), name)
     if len(unique) > MAX_TAGS:
@@ -298,12 +298,12 @@ def _unique(tags: Iterable[str], problems: list[str]) -> tuple[str, ...]:
 def _stated_date(
     fields: Mapping[str, object], properties: Mapping[str, str], problems: list[str]
 ) -> EventTime | None:
-    for value in (given.get(name) for given in (fields, properties) for name in ("date", "created")):
-        text = _plain(value)
+    for value in (source.get(name) for source in (fields, properties) for name in ("date", "created")):
+        text = _single_line(value)
         if not text:
             continue
         try:
-            return _moment(text)
+            return _parse_date(text)
         except ValueError:
             problems.append(
                 f"The date {text[:40]!r} cannot be read: write 2026-03-01 or 2026-03-01T10:00:00Z."
@@ -311,7 +311,7 @@ def _stated_date(
     return None
 
 
-def _moment(text: str) -> EventTime | None:
+def _parse_date(text: str) -> EventTime | None:
     words = text.strip("[]\"'").replace("/", "-").split()
     day = words[0][:10] if words else ""
     if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
@@ -325,22 +325,22 @@ def _moment(text: str) -> EventTime | None:
 
 
 def _path_date(path: str) -> EventTime | None:
-    """The last day that a path names.
+    """Return the last day that a path names.
 
     >>> [_path_date(path).precision for path in ("2026-03-01.md", "2026/03/02.md", "20260303.md")]
     ['day', 'day', 'day']
     """
-    for pattern in _DAYS:
-        for found in reversed(list(pattern.finditer(path))):
+    for pattern in _DAY_PATTERNS:
+        for match in reversed(list(pattern.finditer(path))):
             try:
-                return _moment(f"{found['y']}-{found['m']}-{found['d']}")
+                return _parse_date(f"{match['y']}-{match['m']}-{match['d']}")
             except ValueError:
                 continue
     return None
 
 
 def headings_date(headings: Sequence[str]) -> EventTime | None:
-    """The day that the innermost heading which begins with one begins with; a weekday may stand before it.
+    """Return the day at the beginning of the innermost heading that has one; a weekday may precede it.
 
     >>> [bool(headings_date([one])) for one in ("2026-03-01 NATS", "Mo, 9.11.2026", "9 March", "ends 2027-03-01")]
     [True, True, False, False]
@@ -363,9 +363,9 @@ def _heading_date(heading: str) -> EventTime | None:
     return parse_when(first.start.date()) if whole and first.relation == "in" else None
 
 
-def _pinned(fields: Mapping[str, object], problems: list[str]) -> bool:
+def _parse_pinned(fields: Mapping[str, object], problems: list[str]) -> bool:
     for key in ("pinned", "pin"):
-        text = _plain(fields.get(key)).lower()
+        text = _single_line(fields.get(key)).lower()
         if text in _YES or text in _NO:
             return text in _YES
         if text or isinstance(fields.get(key), (list, dict)):
@@ -373,11 +373,11 @@ def _pinned(fields: Mapping[str, object], problems: list[str]) -> bool:
     return False
 
 
-def _scope(fields: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
-    group_field = _plain(fields.get("group")) or None
+def _parse_scope(fields: Mapping[str, object], problems: list[str]) -> tuple[str | None, str | None]:
+    group_field = _single_line(fields.get("group")) or None
     key = "visibility" if "visibility" in fields else "scope"
     value = fields.get(key, "")
-    text = _plain(value)
+    text = _single_line(value)
     if not text and isinstance(value, str):
         return ("group" if group_field else None), group_field
     word, _, inline = text.partition(":")
@@ -427,11 +427,11 @@ def draft_document(
     """Cut the redacted text of a file into passages."""
     text = clean.text
     unit: PositionUnit = "heading" if file.converted and not is_paged(path) else position_unit(path)
-    found = document_blocks(text, path, unit)
+    blocks = document_blocks(text, path, unit)
     if file.converted:
-        metadata = _document_metadata(file, path, found, settings.allow)
+        metadata = _document_metadata(file, path, blocks, settings.allow)
     else:
-        metadata = extract_metadata(text, path=path, found=found, note=note)
+        metadata = extract_metadata(text, path=path, blocks=blocks, note=note)
     title = metadata.title or PurePosixPath(path).name
     document = Document(
         source=source,
@@ -443,16 +443,18 @@ def draft_document(
         versions=stage_versions(settings),
     )
     return DraftDocument(
-        document, draft_passages(source, path, text, settings, title, unit, found), metadata, clean.counts
+        document, draft_passages(source, path, text, settings, title, unit, blocks), metadata, clean.counts
     )
 
 
 def _document_metadata(
-    file: FileText, path: str, found: Sequence[Block], allow: Sequence[str]
+    file: FileText, path: str, blocks: Sequence[Block], allow: Sequence[str]
 ) -> DocumentMetadata:
-    """Read a converted document's metadata; its text has no front matter, properties or tags, whatever it holds."""
+    """Read a converted document's metadata; front matter, properties and tags in its text do not count."""
     title = redact_documents([file.title], allow)[0].text if file.title else ""
-    return DocumentMetadata(title=title or _heading(found), event=_path_date(path), problems=file.problems)
+    return DocumentMetadata(
+        title=title or _first_heading(blocks), event=_path_date(path), problems=file.problems
+    )
 
 
 def document_blocks(text: str, path: str, unit: PositionUnit) -> list[Block]:
@@ -470,7 +472,7 @@ def redact_documents(texts: Sequence[str], allow: Sequence[str]) -> list[Redacte
 
 
 def _redact_in_pieces(text: str, allow: Sequence[str]) -> RedactedText:
-    """A piece ends at the coarsest break there is, never inside a private span."""
+    """Redact pieces that end at the coarsest break possible, never inside a private span."""
     from scrubjay.redaction.redactor import RedactedText, redact_text
 
     parts: list[str] = []
@@ -503,9 +505,9 @@ def _piece_ends(text: str) -> Iterator[int]:
 
 def _piece_end(text: str, first: int, last: int) -> int:
     for mark, skip in (("\n#", 1), ("\n\n", 2), ("\n", 1), (". ", 2), ("。", 1), (" ", 1)):
-        found = text.rfind(mark, first, last)
-        if found >= 0:
-            return found + skip
+        break_at = text.rfind(mark, first, last)
+        if break_at >= 0:
+            return break_at + skip
     return last
 
 
@@ -516,20 +518,20 @@ def draft_passages(
     settings: ChunkSettings,
     title: str,
     unit: PositionUnit = "line",
-    found: Sequence[Block] | None = None,
+    blocks: Sequence[Block] | None = None,
 ) -> tuple[DraftPassage, ...]:
     """Cut a text into passages; one under the document's own heading, or under none, gets the document's title."""
     name = PurePosixPath(path).name
-    if found is None:
-        found = document_blocks(text, path, unit)
-    first = next((one.text for one in found if one.kind == "heading" and one.level == 1 and one.text), "")
-    passages = chunk_text(text, name=name, settings=settings, found=found)
+    if blocks is None:
+        blocks = document_blocks(text, path, unit)
+    heading = next((one.text for one in blocks if one.kind == "heading" and one.level == 1 and one.text), "")
+    passages = chunk_text(text, name=name, settings=settings, blocks=blocks)
     return tuple(
         DraftPassage(
             content=text[p.start : p.end],
             place=SourcePlace(source, path, ordinal, p.start, p.end, *at),
             heading_path=p.heading_path,
-            title=title if p.heading_path in ((), (first,)) else p.title,
+            title=title if p.heading_path in ((), (heading,)) else p.title,
             event=headings_date(p.heading_path),
         )
         for ordinal, (p, at) in enumerate(zip(passages, _positions(text, passages, unit), strict=True))

@@ -73,7 +73,7 @@ def rebuild_tenant(
         done, total = 0, sum(document.source in own for document in documents)
         for batch in in_batches(documents, REBUILD_BATCH):
             changes = [
-                _rebuilt(generation, document, base, chunks, secret, keep_vectors=keep_vectors)
+                _rebuild_document(generation, document, base, chunks, secret, keep_vectors=keep_vectors)
                 for document in batch
             ]
             generation.write(changes)
@@ -86,11 +86,11 @@ def rebuild_tenant(
             if keep_vectors:
                 fresh = _with_vectors(fresh, some, chunks.overlap)
             embedded = embed_memories(fresh, [""] * len(fresh), base)
-            generation.write([PutMemory(memory) for memory in _marked(embedded)])
+            generation.write([PutMemory(memory) for memory in _mark_due(embedded)])
         generation.write([PutVersions(stage_versions(chunks))])
 
 
-def _rebuilt(
+def _rebuild_document(
     generation: Rebuild,
     document: Document,
     base: Embedder,
@@ -99,25 +99,25 @@ def _rebuilt(
     *,
     keep_vectors: bool,
 ) -> PutDocument:
-    held = generation.passages(document)
-    old = [memory.record for memory in held]
+    stored_memories = generation.passages(document)
+    old = [memory.record for memory in stored_memories]
     versions = stage_versions(chunks)
     if document.cursor or document.versions.extractor in (COMMIT, LEFT_OUT):
-        # Turns and commits are not cut anew, and a cursor belongs to the version of its reader.
+        # Turns and commits are not cut again, and a cursor is only valid for the version of its reader.
         versions = replace(versions, extractor=document.versions.extractor)
         turns = [prepare_memory(record) for record in old]
         if keep_vectors:
-            turns = _with_vectors(turns, held, chunks.overlap)
+            turns = _with_vectors(turns, stored_memories, chunks.overlap)
         embedded = embed_memories(turns, [""] * len(turns), base, chunks.overlap)
         rebuilt = replace(document, versions=versions)
         if versions.extractor == COMMIT and document.versions.scrubber != versions.scrubber:
             rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
-        return PutDocument(rebuilt, _marked(embedded))
+        return PutDocument(rebuilt, _mark_due(embedded))
     rebuilt = replace(document, versions=versions)
     damaged = any(text_hash(record.content) != record.content_hash for record in old)
     known = document.versions
     if damaged or (known.scrubber, known.extractor) != (versions.scrubber, versions.extractor):
-        # Only the file has the text as it was written: the next sync reads it again.
+        # Only the file has the original text, so the next sync reads it again.
         rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
     if not old:
         return PutDocument(rebuilt)
@@ -126,7 +126,7 @@ def _rebuilt(
     drafts = draft_passages(document.source, document.path, text, chunks, document.title, unit)
     cut = restore_offsets(drafts, old, unit)
     stored = {record.id: record for record in old}
-    ids = IdFactory(secret, taken=lambda memory: False, find=stored.get)
+    ids = IdFactory(secret, is_taken=lambda memory: False, find=stored.get)
     withheld = {record.id for record in old if NEVER_INJECT in record.tags}
     archived = {record.id for record in old if record.status == "archived"}  # no text was edited
     planned = plan_document(rebuilt, cut, _traits(old), old, ids, withheld, archived)
@@ -134,18 +134,18 @@ def _rebuilt(
     memories += [prepare_memory(replace(stored[kept.id], place=kept.place)) for kept in planned.kept]
     memories.sort(key=lambda memory: memory.record.place.ordinal if memory.record.place else 0)
     if keep_vectors:
-        memories = _with_vectors(memories, held, chunks.overlap)
+        memories = _with_vectors(memories, stored_memories, chunks.overlap)
     preceding = preceding_texts(memory.record for memory in memories)
-    return PutDocument(rebuilt, _marked(embed_memories(memories, preceding, base, chunks.overlap)))
+    return PutDocument(rebuilt, _mark_due(embed_memories(memories, preceding, base, chunks.overlap)))
 
 
 def _with_vectors(
-    memories: Sequence[PreparedMemory], held: Sequence[PreparedMemory], overlap: int
+    memories: Sequence[PreparedMemory], stored_memories: Sequence[PreparedMemory], overlap: int
 ) -> list[PreparedMemory]:
     """Return memories with the stored vectors of those whose embedded text stays."""
     known = {
         (one.record.id, text): one.vectors
-        for one, text in zip(held, _embedded_texts(held, overlap), strict=True)
+        for one, text in zip(stored_memories, _embedded_texts(stored_memories, overlap), strict=True)
     }
     return [
         replace(one, vectors=known.get((one.record.id, text), {}))
@@ -161,8 +161,8 @@ def _embedded_texts(memories: Sequence[PreparedMemory], overlap: int) -> list[st
     ]
 
 
-def _marked(memories: Sequence[PreparedMemory]) -> tuple[PreparedMemory, ...]:
-    """Mark memories to be connected; a turn whose facts are still to be extracted stays one."""
+def _mark_due(memories: Sequence[PreparedMemory]) -> tuple[PreparedMemory, ...]:
+    """Mark memories to be connected; a turn still due for fact extraction stays so."""
     now = now_micros()
     levels = (max(DUE_EDGES, due_level(memory.record.due)) for memory in memories)
     return tuple(
@@ -172,7 +172,7 @@ def _marked(memories: Sequence[PreparedMemory]) -> tuple[PreparedMemory, ...]:
 
 
 def _traits(old: Sequence[Record]) -> DocumentTraits:
-    """Where a note holds additions alone only its owner is known, so a new piece is private."""
+    """Return the traits of new passages; they are private in a note that holds additions alone."""
     passages = [record for record in old if note_marker_id(record.content) is None]
     shared = next(iter(passages), None)
     event = next((record.event for record in passages if headings_date(record.heading_path) is None), None)

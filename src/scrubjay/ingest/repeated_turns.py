@@ -1,4 +1,4 @@
-"""Repeats: turns that say again what their conversation said before, and turns that are merely added again.
+"""Repeated turns: the same words said again in a conversation, or the same turns added again.
 
 With a turn number or a date, equal turns are the same turn. Without, only their places distinguish them: where they
 repeat the conversation from its beginning, or its end, they are the stored turns; else a text that follows other turns
@@ -35,8 +35,8 @@ def number_repeats(
     counts: dict[str, int] = {}
     for turn in {one.id: one for one in turns}.values():
         counts[turn.id], occurrence = 0, turn.id
-        while found := reader.get([occurrence]):
-            stored |= found
+        while records := reader.get([occurrence]):
+            stored |= records
             first_of[occurrence] = turn.id
             counts[turn.id] += 1
             occurrence = _occurrence_id(secret, turn, counts[turn.id])
@@ -47,7 +47,7 @@ def number_repeats(
     for turn, place in zip(turns, places, strict=True):
         if place is not None:
             last = earlier[place]
-        elif first_of.get(last, last) != turn.id:  # else it says at once the same again
+        elif first_of.get(last, last) != turn.id:  # else the same is said twice in a row
             last = _occurrence_id(secret, turn, counts[turn.id])
             first_of[last] = turn.id
             counts[turn.id] += 1
@@ -56,7 +56,7 @@ def number_repeats(
 
 
 def _occurrence_id(secret: bytes, turn: Record, before: int) -> str:
-    """Return the id of a turn that was said so often before."""
+    """Return the id of a turn that was said ``before`` times already."""
     return memory_id(turn.tier, memory_key(secret, ("repeat", turn.id, str(before)))) if before else turn.id
 
 
@@ -75,7 +75,7 @@ def _known_places(stored: Sequence[str], new: Sequence[str]) -> list[int | None]
     >>> _known_places(list("ab"), list("a")), _known_places(list("abab"), list("ab"))
     ([None], [2, 3])
     """
-    texts: list[str] = []  # a text that is said twice in a row is one turn
+    texts: list[str] = []  # the same text twice in a row is one turn
     numbers = []
     for one in new:
         if texts[-1:] != [one]:

@@ -1,7 +1,8 @@
-"""Retraction: what was learned from a memory follows it when its text is corrected.
+"""Retraction: derived memories are updated when the text of their source is corrected.
 
-A fact that the new text no longer states loses that evidence; without other evidence it becomes superseded, and what
-only it superseded becomes active again. Pinned memories stay, and so do digests, which consolidation renews.
+A fact that the new text no longer states loses that evidence; without other evidence it becomes superseded, and
+memories that only it superseded become active again. Pinned memories stay, and so do digests: consolidation renews
+them.
 """
 
 from __future__ import annotations
@@ -29,23 +30,23 @@ STATED_RULES: Final = ("again", "statement")
 def correction_changes(
     reader: Reader, old: Record, new: Record, version: Record | None, at: int, actor: str
 ) -> list[Change]:
-    """Return the changes to what was learned from a memory whose text changes.
+    """Return the changes to memories derived from one whose text changes.
 
-    ``version`` keeps the old text, and becomes the evidence of what only that states.
+    ``version`` keeps the old text, and becomes the evidence of facts that only that states.
     """
-    stated = _statements(new)
+    stated = _stated_facts(new)
     edges = _derivations(reader, [old.id])
-    derived = _derived(reader, [edge.src for edge in edges])
+    derived = _derived_records(reader, [edge.src for edge in edges])
     texts = _other_texts(reader, derived, old.id)
     lost = [
         edge
         for edge in edges
         if edge.src in derived
-        and not _supports(derived[edge.src], edge, stated, old, [new.content, *texts[edge.src]])
+        and not _still_follows(derived[edge.src], edge, stated, old, [new.content, *texts[edge.src]])
     ]
     if not lost:
         return []
-    gone = _retracted(reader, {old.id: [edge.src for edge in lost]}, {old.id})
+    gone = _find_retracted(reader, {old.id: [edge.src for edge in lost]}, {old.id})
     changes: list[Change] = []
     if moved := [edge for edge in lost if version is not None or edge.src not in gone]:
         changes.append(DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in moved)))
@@ -78,7 +79,7 @@ def correction_changes(
     ]
 
 
-def _statements(new: Record) -> set[str]:
+def _stated_facts(new: Record) -> set[str]:
     if not is_own_turn(new):
         return set()
     from scrubjay.facts.extractor import extract_facts
@@ -87,19 +88,19 @@ def _statements(new: Record) -> set[str]:
 
 
 def _derivations(reader: Reader, sources: Collection[str]) -> list[Edge]:
-    """Return the edges of what was derived from sources by rule; what somebody linked has its own words."""
+    """Return the edges of memories that rules derived from sources; one that a person linked has its own words."""
     edges = reader.edges(sorted(sources), ["derived_from"], inward=True) if sources else []
     return [edge for edge in edges if edge.origin == "found"]
 
 
-def _following(reader: Reader, sources: Collection[str]) -> Mapping[str, Sequence[str]]:
-    following: defaultdict[str, list[str]] = defaultdict(list)
+def _derived_by_source(reader: Reader, sources: Collection[str]) -> Mapping[str, Sequence[str]]:
+    derived: defaultdict[str, list[str]] = defaultdict(list)
     for edge in _derivations(reader, sources):
-        following[edge.dst].append(edge.src)
-    return following
+        derived[edge.dst].append(edge.src)
+    return derived
 
 
-def _derived(reader: Reader, memories: Iterable[str]) -> dict[str, Record]:
+def _derived_records(reader: Reader, memories: Iterable[str]) -> dict[str, Record]:
     records = reader.get(sorted(set(memories)))
     return {
         memory: one
@@ -118,24 +119,24 @@ def _other_texts(reader: Reader, derived: Collection[str], source: str) -> Mappi
     return texts
 
 
-def _supports(derived: Record, edge: Edge, stated: set[str], old: Record, texts: Sequence[str]) -> bool:
+def _still_follows(derived: Record, edge: Edge, stated: set[str], old: Record, texts: Sequence[str]) -> bool:
     """Return whether a memory still follows from its source, whose text was ``old``."""
     if edge.rule in STATED_RULES:
         return normalize_content(derived.content) in stated
     return not repeats_deleted(derived, [old.content], texts)
 
 
-def _retracted(
+def _find_retracted(
     reader: Reader, derived: Mapping[str, Sequence[str]], lost: set[str]
 ) -> dict[str, tuple[Record, str]]:
     """Return the memories without evidence once sources are lost, each with the source that it lost.
 
-    ``derived`` names, by source, what no longer follows from it; what follows from those is found here.
+    ``derived`` has, by source, the memories that no longer follow from it; further ones are found from those.
     """
     gone: dict[str, tuple[Record, str]] = {}
     while derived:
         source_of = {memory: source for source, own in derived.items() for memory in own}
-        records = _derived(reader, source_of.keys() - gone.keys())
+        records = _derived_records(reader, source_of.keys() - gone.keys())
         active = {memory: one for memory, one in records.items() if one.status == "active" and not one.pinned}
         edges = reader.edges(sorted(active), ["derived_from"])
         sources = reader.get(sorted({edge.dst for edge in edges} - lost - gone.keys()))
@@ -144,5 +145,5 @@ def _retracted(
         }
         wave = sorted(active.keys() - supported)
         gone |= {memory: (active[memory], source_of[memory]) for memory in wave}
-        derived = _following(reader, wave)
+        derived = _derived_by_source(reader, wave)
     return gone

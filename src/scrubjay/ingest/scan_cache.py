@@ -1,4 +1,4 @@
-"""Scan cache: know without looking at each file that nothing changed since a source was scanned.
+"""Scan cache: tell without looking at each file that nothing changed since a source was scanned.
 
 Linux puts an event into an inotify queue before the call that changed a file returns, so an empty queue proves that a
 listing still holds. Where that is not certain (another system, a network's file system, links into a folder, no room
@@ -28,15 +28,15 @@ MAX_FILES: Final = 100_000
 MAX_SOURCES: Final = 8
 """Listings that a process keeps: a user has 128 queues."""
 MAX_STATES: Final = 64
-"""States of the store, one a thread, for which a listing is known to show no change."""
+"""States of the store, one per thread, for which a listing is known to show no change."""
 LOCAL_SYSTEMS: Final = frozenset(
     {"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
 )
 """File systems whose files only this machine changes."""
 
 # sys/inotify.h: modify, attrib, moved from and to, create, delete, delete self, move self.
-_MASK: Final = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
-_FLAGS: Final = 0o4000 | 0o2000000  # not blocking, closed on exec
+_EVENT_MASK: Final = 0x2 | 0x4 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
+_QUEUE_FLAGS: Final = 0o4000 | 0o2000000  # not blocking, closed on exec
 
 
 class FolderWatch:
@@ -55,7 +55,7 @@ class FolderWatch:
         self._libc = ctypes.CDLL(None)
         self._root = root
         self._identity = _identity(root)
-        self._queue = self._libc.inotify_init1(_FLAGS)
+        self._queue = self._libc.inotify_init1(_QUEUE_FLAGS)
         if self._queue < 0:
             raise OSError("no inotify")
         self.close = weakref.finalize(self, os.close, self._queue)
@@ -63,14 +63,14 @@ class FolderWatch:
 
     def add(self, folder: str, device: int) -> None:
         """Watch a folder that is about to be listed."""
-        known = self._libc.inotify_add_watch(self._queue, os.fsencode(folder), _MASK) >= 0
-        self.complete = self.complete and known and device == self._identity[0]
+        added = self._libc.inotify_add_watch(self._queue, os.fsencode(folder), _EVENT_MASK) >= 0
+        self.complete = self.complete and added and device == self._identity[0]
 
     def mark_incomplete(self) -> None:
         """Note a file that can change without an event in a watched folder: a link."""
         self.complete = False
 
-    def quiet(self) -> bool:
+    def is_quiet(self) -> bool:
         """Return whether nothing has happened since the watch began; once False, it stays so."""
         try:
             self.complete = self.complete and _identity(self._root) == self._identity
@@ -89,20 +89,20 @@ def _identity(path: str) -> tuple[int, int]:
 
 def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
     """Return the type of the file system of a path, an empty string where it is unknown."""
-    real, found, longest = os.path.join(os.path.realpath(path), ""), "", -1
+    real, kind, longest = os.path.join(os.path.realpath(path), ""), "", -1
     with open(mounts, "rb") as lines:
         for line in lines:
             before, _, after = os.fsdecode(line).partition(" - ")
             place = before.split(" ")[4].replace("\\040", " ")
             if real.startswith(os.path.join(place, "")) and len(place) >= longest:  # the last one is on top
-                found, longest = after.partition(" ")[0], len(place)
-    return found
+                kind, longest = after.partition(" ")[0], len(place)
+    return kind
 
 
 @frozen
 class _CacheEntry:
-    rules: tuple[object, ...]
-    found: ScanResult
+    key: tuple[object, ...]
+    listing: ScanResult
     watch: FolderWatch
     unchanged: set[object]
 
@@ -111,60 +111,65 @@ class ScanCache:
     """Scans that a process keeps, by source. The first scan is not kept: most commands need only one."""
 
     def __init__(self) -> None:
-        self._large: set[str] = set()
-        self._kept: dict[str, _CacheEntry] = {}
+        self._large_sources: set[str] = set()
+        self._entries: dict[str, _CacheEntry] = {}
         self._lock = threading.Lock()
 
     def list_files(self, source: Source, until: float = math.inf) -> ScanResult:
         """List the files of a source as `scanner.list_files` does, or return its listing if it still holds."""
         from scrubjay.ingest.scanner import list_files
 
-        kept = self._valid_entry(source)
-        if kept is not None:
-            return kept.found
+        entry = self._valid_entry(source)
+        if entry is not None:
+            return entry.listing
         watch = self._new_watch(source)
-        found = list_files(source, until, watch)
-        worth = MIN_FILES <= len(found.files) <= MAX_FILES
+        listing = list_files(source, until, watch)
+        worth = MIN_FILES <= len(listing.files) <= MAX_FILES
         with self._lock:
             if watch is None:
                 if worth:
-                    self._large.add(source.id)
-            elif worth and watch.quiet() and source.id not in self._kept and len(self._kept) < MAX_SOURCES:
-                self._kept[source.id] = _CacheEntry(_rules(source), found, watch, set())
+                    self._large_sources.add(source.id)
+            elif (
+                worth
+                and watch.is_quiet()
+                and source.id not in self._entries
+                and len(self._entries) < MAX_SOURCES
+            ):
+                self._entries[source.id] = _CacheEntry(_cache_key(source), listing, watch, set())
             else:
                 watch.close()
-        return found
+        return listing
 
     def is_unchanged(self, source: Source, state: object) -> bool:
         """Return whether a source's files are still those that were compared with this state of the store."""
-        kept = self._valid_entry(source)
-        return kept is not None and state in kept.unchanged
+        entry = self._valid_entry(source)
+        return entry is not None and state in entry.unchanged
 
-    def mark_unchanged(self, source: Source, found: ScanResult, state: object) -> None:
+    def mark_unchanged(self, source: Source, listing: ScanResult, state: object) -> None:
         """Note that a listing shows no change against a state of the store."""
         with self._lock:
-            kept = self._kept.get(source.id)
-            if kept is not None and kept.found is found:
-                if len(kept.unchanged) >= MAX_STATES:
-                    kept.unchanged.clear()
-                kept.unchanged.add(state)
+            entry = self._entries.get(source.id)
+            if entry is not None and entry.listing is listing:
+                if len(entry.unchanged) >= MAX_STATES:
+                    entry.unchanged.clear()
+                entry.unchanged.add(state)
 
     def close(self) -> None:
         with self._lock:
-            for kept in self._kept.values():
-                kept.watch.close()
-            self._kept.clear()
+            for entry in self._entries.values():
+                entry.watch.close()
+            self._entries.clear()
 
     def _valid_entry(self, source: Source) -> _CacheEntry | None:
         with self._lock:
-            kept = self._kept.get(source.id)
-            if kept is None or (kept.rules == _rules(source) and kept.watch.quiet()):
-                return kept
-            self._kept.pop(source.id).watch.close()
+            entry = self._entries.get(source.id)
+            if entry is None or (entry.key == _cache_key(source) and entry.watch.is_quiet()):
+                return entry
+            self._entries.pop(source.id).watch.close()
             return None
 
     def _new_watch(self, source: Source) -> FolderWatch | None:
-        if source.id not in self._large:
+        if source.id not in self._large_sources:
             return None
         try:
             return FolderWatch(source.root)
@@ -172,6 +177,6 @@ class ScanCache:
             return None
 
 
-def _rules(source: Source) -> tuple[object, ...]:
-    """What a listing depends on; a process that was forked from another must not take its events."""
+def _cache_key(source: Source) -> tuple[object, ...]:
+    """Return what a listing depends on, with the process: a forked one must not read the events of its parent."""
     return os.getpid(), source.root, source.include, source.exclude

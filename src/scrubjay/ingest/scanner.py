@@ -49,11 +49,11 @@ _AUTOMATIC_INCLUDES = (
     "*.md *.markdown *.mdx *.txt *.pdf *.docx *.html *.htm *.xhtml *.epub "
     "*.jsonl *.json *.jsonl.reset.* *.jsonl.deleted.* opencode*.db",
 )
-"""`AUTOMATIC_INCLUDE` of every release, as sources keep it. These never change: a new one is added as the last."""
+"""`AUTOMATIC_INCLUDE` of every release, as sources store it. These never change; a new one is appended."""
 
 
 def may_be_transcript(path: str) -> bool:
-    """Return whether a file's name is one that transcripts have; those are read in pieces, however large."""
+    """Return whether a transcript may have this file name; transcripts are read in pieces, however large."""
     name = path.rpartition("/")[2].lower()
     # A copy with any ending behind may be named by hand.
     return ".jsonl" in name[-40:] or any(fnmatchcase(name, pattern) for pattern in TRANSCRIPT_INCLUDE)
@@ -75,7 +75,7 @@ def document_suffix(path: str) -> str:
 
 
 @cache
-def reads_documents() -> bool:
+def can_read_documents() -> bool:
     """Return whether the libraries of the extra ``documents`` are installed, without loading them."""
     return all(find_spec(name) is not None for name in DOCUMENT_LIBRARIES)
 
@@ -83,19 +83,19 @@ def reads_documents() -> bool:
 def is_unreadable_document(path: str, *, named: bool) -> bool:
     """Return whether a file is a document, and cannot be read; HTML that a person names is read as it is written."""
     suffix = document_suffix(path)
-    return bool(suffix) and not (named and suffix in _HTML_SUFFIXES) and not reads_documents()
+    return bool(suffix) and not (named and suffix in _HTML_SUFFIXES) and not can_read_documents()
 
 
-def _without_documents(found: ScanResult, include: Sequence[str]) -> ScanResult:
-    """Set documents apart that cannot be read."""
-    if reads_documents():
-        return found
+def _without_documents(scan: ScanResult, include: Sequence[str]) -> ScanResult:
+    """Move documents that cannot be read from the files to ``skipped``."""
+    if can_read_documents():
+        return scan
     named = not set(DOCUMENT_INCLUDE) <= set(include)
-    skipped = {file.path for file in found.files if is_unreadable_document(file.path, named=named)}
+    skipped = {file.path for file in scan.files if is_unreadable_document(file.path, named=named)}
     if not skipped:
-        return found
-    files = tuple(file for file in found.files if file.path not in skipped)
-    return replace(found, files=files, skipped=tuple(sorted(skipped)))
+        return scan
+    files = tuple(file for file in scan.files if file.path not in skipped)
+    return replace(scan, files=files, skipped=tuple(sorted(skipped)))
 
 
 def is_automatic(source: Source) -> bool:
@@ -126,9 +126,9 @@ LOGSEQ_COPIES: Final = ("/logseq/bak/", "/logseq/version-files/")
 """Where Logseq keeps earlier versions of its pages, beside its ``config.edn``."""
 
 _SUFFIX_PATTERN = re.compile(r"\*(\.[\w.+-]+)\Z")
-_WILD = re.compile(r"[*?[\\]")
+_WILDCARD = re.compile(r"[*?[\\]")
 _STARS = re.compile(r"\*+")
-_CLASSES = {
+_CHARACTER_CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
     "blank": r" \t",
@@ -154,11 +154,11 @@ class IgnoreRules:
         for line in lines:
             self._add(line)
         # Nearly every path matches no rule, and one expression decides that in C; most folders have none.
-        self._any = _one_of(rule[0] for rule in self._rules if not rule[1])
-        self._any_folder = _one_of(rule[0] for rule in self._rules)
+        self._any = _any_of(rule[0] for rule in self._rules if not rule[1])
+        self._any_folder = _any_of(rule[0] for rule in self._rules)
 
     def _add(self, line: str) -> None:
-        pattern = _trimmed(line)
+        pattern = _trim_pattern(line)
         if not pattern or pattern.startswith("#"):
             return
         ignores = not pattern.startswith("!")
@@ -192,7 +192,7 @@ class IncludePatterns:
             f"/{segment}" for segment in segments if segment and is_skipped_name(segment)
         )
 
-    def takes(self, path: str) -> bool:
+    def matches(self, path: str) -> bool:
         return path.lower().endswith(self._suffixes) or bool(self._others.decide(path))
 
     def names(self, name: str) -> bool:
@@ -200,11 +200,11 @@ class IncludePatterns:
         return bool(self._named.decide(name))
 
 
-def _one_of(expressions: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
+def _any_of(expressions: Iterable[re.Pattern[str]]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{each.pattern})" for each in expressions) or "(?!)", re.DOTALL)
 
 
-def _trimmed(line: str) -> str:
+def _trim_pattern(line: str) -> str:
     """Strip trailing spaces; one after a backslash belongs to the pattern."""
     text = line.rstrip("\r")
     short = text.rstrip(" ")
@@ -219,9 +219,9 @@ def _translate(pattern: str) -> str | None:
     while at < len(pattern):
         letter = pattern[at]
         if letter == "*":
-            piece, at = _stars(pattern, at)
+            piece, at = _translate_stars(pattern, at)
         elif letter == "[":
-            group = _group(pattern, at + 1)
+            group = _translate_group(pattern, at + 1)
             if group is None:
                 return None
             piece, at = group
@@ -235,11 +235,11 @@ def _translate(pattern: str) -> str | None:
     return "".join(pieces)
 
 
-def _stars(pattern: str, start: int) -> tuple[str, int]:
-    """What a run of stars matches, and where it ends (behind the slash that belongs to it)."""
+def _translate_stars(pattern: str, start: int) -> tuple[str, int]:
+    """Return the expression of a run of stars, and its end, after the slash that belongs to it."""
     end = start + len(_STARS.match(pattern, start)[0])  # type: ignore[index]
     # git matches the part before the first wildcard separately, so stars right behind it open a pattern too.
-    opens = pattern[start - 1 : start] in {"", "/"} or not _WILD.search(pattern, 0, start)
+    opens = pattern[start - 1 : start] in {"", "/"} or not _WILDCARD.search(pattern, 0, start)
     if end - start > 1 and opens and "/" in pattern:
         if end == len(pattern):
             return ".*", end
@@ -248,20 +248,20 @@ def _stars(pattern: str, start: int) -> tuple[str, int]:
     return "[^/]*", end
 
 
-def _group(pattern: str, at: int) -> tuple[str, int] | None:
-    """The expression of a ``[…]`` group from behind its bracket, and its end; None where it is not closed."""
+def _translate_group(pattern: str, at: int) -> tuple[str, int] | None:
+    """Return the expression of a ``[…]`` group from after its bracket, and its end; None if it is not closed."""
     negated = pattern[at : at + 1] in {"!", "^"}
     at += negated
     members, first = "", at
     while at < len(pattern) and (pattern[at] != "]" or at == first):
         if pattern.startswith("[:", at) and (end := pattern.find(":]", at)) > 0:
-            members += _CLASSES.get(pattern[at + 2 : end], "")
+            members += _CHARACTER_CLASSES.get(pattern[at + 2 : end], "")
             at = end + 2
             continue
-        low, at = _letter(pattern, at)
+        low, at = _next_letter(pattern, at)
         high = low
         if pattern[at : at + 1] == "-" and pattern[at + 1 : at + 2] not in {"", "]"}:
-            high, at = _letter(pattern, at + 1)
+            high, at = _next_letter(pattern, at + 1)
         if low <= high:
             members += f"{re.escape(low)}-{re.escape(high)}"
     if at >= len(pattern):
@@ -271,7 +271,7 @@ def _group(pattern: str, at: int) -> tuple[str, int] | None:
     return f"(?!/)[{'^' if negated else ''}{members}]", at + 1
 
 
-def _letter(pattern: str, at: int) -> tuple[str, int]:
+def _next_letter(pattern: str, at: int) -> tuple[str, int]:
     if pattern[at] == "\\" and at + 1 < len(pattern):
         at += 1
     return pattern[at], at + 1
@@ -306,7 +306,7 @@ class ScanResult:
 
     Attributes:
         missing: The root does not exist or cannot be read; nothing may be judged as removed.
-        complete: False where the time was up; then nothing else here counts.
+        complete: False if the time was up; then nothing else here counts.
         linked: Whether symbolic links were followed.
         skipped: Paths of documents that cannot be read because the extra ``documents`` is not installed.
     """
@@ -336,17 +336,17 @@ def scan_files(
     Raises:
         InputError: ``include`` or ``exclude`` holds an invalid pattern.
     """
-    taking, leaving = IncludePatterns(include), IgnoreRules(exclude)
-    if broken := taking.broken + leaving.broken:
+    included, excluded = IncludePatterns(include), IgnoreRules(exclude)
+    if broken := included.broken + excluded.broken:
         hint = "write it as in a .gitignore: a backslash escapes the character after it"
         raise InputError(f"{broken[0]!r} is not a pattern of file names; nothing was read.", hint=hint)
     try:
         info = os.stat(root)
         if stat.S_ISREG(info.st_mode):
             if info.st_size > MAX_FILE_BYTES and not may_be_transcript(root.name):
-                return ScanResult((), (_too_large(root.name, info.st_size),), False)
-            one = ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
-            return _without_documents(one, include)
+                return ScanResult((), (_size_problem(root.name, info.st_size),), False)
+            single = ScanResult((FileState(root.name, *mtime_and_size(str(root), info)),), (), False)
+            return _without_documents(single, include)
         if not stat.S_ISDIR(info.st_mode):
             message = f"{root} is neither a folder nor a regular file; nothing was read."
             return ScanResult((), (ScanProblem(".", message, "name a folder"),), True)
@@ -358,11 +358,11 @@ def scan_files(
         return ScanResult(
             (), (ScanProblem(".", f"{root} cannot be read: {reason}. Nothing was removed.", hint),), True
         )
-    walk = _Walk(top, taking, leaving, until, watch, automatic=set(DOCUMENT_INCLUDE) <= set(include))
+    walk = _Walk(top, included, excluded, until, watch, automatic=set(DOCUMENT_INCLUDE) <= set(include))
     return _without_documents(walk.run(), include)
 
 
-def _too_large(path: str, size: int) -> ScanProblem:
+def _size_problem(path: str, size: int) -> ScanProblem:
     message = f"{path} has {size:,} bytes, more than the {MAX_FILE_BYTES:,} that are read; it was left out."
     return ScanProblem(path, message, "split it, or leave it out by a line in .scrubjayignore")
 
@@ -376,7 +376,7 @@ _RULE_NAMES: Final = frozenset((*IGNORE_FILES, ".git"))
 
 @cache
 def _html_rules() -> IgnoreRules:
-    """In a repository HTML is code or made from it: a pattern or a line ``!*.html`` in .scrubjayignore must name it."""
+    """Ignore HTML in a repository, where it is code or generated, unless a pattern or .scrubjayignore names it."""
     return IgnoreRules(f"*{suffix}" for suffix in _HTML_SUFFIXES)
 
 
@@ -388,7 +388,7 @@ class _Folder:
 
 
 class _Walk:
-    """An explicit stack, so depth is bounded by the disk alone."""
+    """Walks folders with an explicit stack, so that only the disk limits their depth."""
 
     def __init__(
         self,
@@ -412,7 +412,7 @@ class _Walk:
         stack = [_Folder(self.top, "", ())]
         while True:
             while stack:
-                if not self._folder(stack.pop(), stack):
+                if not self._list_folder(stack.pop(), stack):
                     return ScanResult((), (), False, complete=False)
             if not self.links:
                 break
@@ -420,13 +420,13 @@ class _Walk:
             self.links.sort(reverse=True)
             if self.listed is None:
                 self.listed = {state.path for state in self.files}
-            self._link(*self.links.pop(), stack)
+            self._follow_link(*self.links.pop(), stack)
         by_path = attrgetter("path")
         self.files.sort(key=by_path)
         self.problems.sort(key=by_path)
         return ScanResult(tuple(self.files), tuple(self.problems), False, linked=self.listed is not None)
 
-    def _folder(self, folder: _Folder, stack: list[_Folder]) -> bool:
+    def _list_folder(self, folder: _Folder, stack: list[_Folder]) -> bool:
         try:
             info = os.stat(folder.path)
             if (info.st_dev, info.st_ino) in self.seen:
@@ -435,27 +435,27 @@ class _Walk:
             if self.watch is not None:
                 self.watch.add(folder.path, info.st_dev)
             with os.scandir(folder.path) as entries:
-                found = list(entries)
+                entries_found = list(entries)
         except OSError as error:
-            self._unreadable(folder.relative, error)
+            self._report_unreadable(folder.relative, error)
             return True
-        if folder.relative and any(entry.name == "pyvenv.cfg" for entry in found):
+        if folder.relative and any(entry.name == "pyvenv.cfg" for entry in entries_found):
             return True
         if f"/{folder.relative}".endswith(LOGSEQ_COPIES) and os.path.exists(
             os.path.join(os.path.dirname(folder.path), "config.edn")
         ):
             return True
-        rules = self._rules(folder, found)
-        for place, entry in enumerate(found):
+        rules = self._folder_rules(folder, entries_found)
+        for place, entry in enumerate(entries_found):
             if place % ENTRIES_PER_CLOCK_CHECK == 0 and time.monotonic() >= self.until:
                 return False
             try:
-                self._entry(entry, folder.relative, rules, stack)
+                self._visit(entry, folder.relative, rules, stack)
             except OSError as error:
-                self._unreadable(folder.relative + entry.name, error)
+                self._report_unreadable(folder.relative + entry.name, error)
         return True
 
-    def _rules(self, folder: _Folder, found: Iterable[os.DirEntry[str]]) -> FolderRules:
+    def _folder_rules(self, folder: _Folder, found: Iterable[os.DirEntry[str]]) -> FolderRules:
         present = {entry.name for entry in found if entry.name in _RULE_NAMES}
         if not present:
             return folder.rules
@@ -472,28 +472,28 @@ class _Walk:
             lines.extend(text.split("\n"))
         return ((len(folder.relative), IgnoreRules(lines)), *above) if lines else above
 
-    def _entry(self, entry: os.DirEntry[str], above: str, rules: FolderRules, stack: list[_Folder]) -> None:
+    def _visit(self, entry: os.DirEntry[str], above: str, rules: FolderRules, stack: list[_Folder]) -> None:
         name = entry.name
         is_link = entry.is_symlink()
         if not is_link and entry.is_dir(follow_symlinks=False):
             if is_skipped_name(name) and not self.include.names(name):
                 return
-            if not self._ignored(above + name, rules, folder=True) and self._check_name(above + name):
+            if not self._is_ignored(above + name, rules, folder=True) and self._check_name(above + name):
                 stack.append(_Folder(entry.path, f"{above}{name}/", rules))
         elif is_link:
             if not is_skipped_name(name) or self.include.names(name):
                 self.links.append((above + name, entry.path, rules))
                 if self.watch is not None:
                     self.watch.mark_incomplete()
-        elif self._wanted(name, above + name, rules) and entry.is_file(follow_symlinks=False):
-            self._file(above + name, entry.path, entry.stat(follow_symlinks=False))
+        elif self._is_wanted(name, above + name, rules) and entry.is_file(follow_symlinks=False):
+            self._add_file(above + name, entry.path, entry.stat(follow_symlinks=False))
 
-    def _wanted(self, name: str, path: str, rules: FolderRules) -> bool:
-        if not self.include.takes(path) or (is_skipped_name(name) and not self.include.names(name)):
+    def _is_wanted(self, name: str, path: str, rules: FolderRules) -> bool:
+        if not self.include.matches(path) or (is_skipped_name(name) and not self.include.names(name)):
             return False
-        return not self._ignored(path, rules)
+        return not self._is_ignored(path, rules)
 
-    def _ignored(self, path: str, rules: FolderRules, *, folder: bool = False) -> bool:
+    def _is_ignored(self, path: str, rules: FolderRules, *, folder: bool = False) -> bool:
         if self.exclude.decide(path, folder=folder):
             return True
         for above, ignore in rules:
@@ -502,28 +502,28 @@ class _Walk:
                 return decision
         return False
 
-    def _file(self, path: str, place: str, info: os.stat_result) -> None:
+    def _add_file(self, path: str, place: str, info: os.stat_result) -> None:
         if not self._check_name(path):
             return
         if self.watch is not None and info.st_nlink > 1:
             self.watch.mark_incomplete()
         if info.st_size > MAX_FILE_BYTES and not may_be_transcript(path):
-            self.problems.append(_too_large(path, info.st_size))
+            self.problems.append(_size_problem(path, info.st_size))
         else:
             self.files.append(FileState(path, *mtime_and_size(place, info)))
 
-    def _link(self, path: str, place: str, rules: FolderRules, stack: list[_Folder]) -> None:
+    def _follow_link(self, path: str, place: str, rules: FolderRules, stack: list[_Folder]) -> None:
         real = os.path.realpath(place)
         try:
             info = os.stat(real)
         except OSError:
             return  # a dangling or circular link
-        folder = stat.S_ISDIR(info.st_mode)
+        is_folder = stat.S_ISDIR(info.st_mode)
         name = path.rpartition("/")[2]
-        if folder:
-            wanted = not self._ignored(path, rules, folder=True)
+        if is_folder:
+            wanted = not self._is_ignored(path, rules, folder=True)
         else:
-            wanted = stat.S_ISREG(info.st_mode) and self._wanted(name, path, rules)
+            wanted = stat.S_ISREG(info.st_mode) and self._is_wanted(name, path, rules)
         if not wanted or not self._check_name(path):
             return
         if not is_within(real, self.top):
@@ -531,13 +531,13 @@ class _Walk:
             self.problems.append(
                 ScanProblem(path, message, f"scrubjay sync {_printable_path(real)}", hides=False)
             )
-        elif folder:
+        elif is_folder:
             stack.append(_Folder(place, path + "/", rules))
         else:
             own = real[len(self.top) :].lstrip(os.sep).replace(os.sep, "/")
             if self.listed is not None and own not in self.listed:
                 self.listed.add(own)
-                self._file(path, place, info)
+                self._add_file(path, place, info)
 
     def _check_name(self, path: str) -> bool:
         if path.isascii() or _printable_path(path) == path:
@@ -546,7 +546,7 @@ class _Walk:
         self.problems.append(ScanProblem(_printable_path(path), message, "rename it", hides=False))
         return False
 
-    def _unreadable(self, path: str, error: OSError) -> None:
+    def _report_unreadable(self, path: str, error: OSError) -> None:
         if isinstance(error, FileNotFoundError):
             return  # deleted since its folder was listed
         shown = _printable_path(path.rstrip("/"))
@@ -579,20 +579,20 @@ def is_excluded(source: Source, folder: str) -> bool:
 
 
 def list_file(source: Source, path: Path) -> ScanResult:
-    found = list_files(source)
+    scan = list_files(source)
     try:
         wanted = path.relative_to(source.root).as_posix()
     except ValueError:
         wanted = ""
     return replace(
-        found,
-        files=tuple(state for state in found.files if state.path == wanted),
-        skipped=tuple(path for path in found.skipped if path == wanted),
+        scan,
+        files=tuple(state for state in scan.files if state.path == wanted),
+        skipped=tuple(path for path in scan.skipped if path == wanted),
     )
 
 
 def compare_with_stored(
-    found: ScanResult, known: Mapping[str, Document], *, retry_failed: bool = False
+    scan: ScanResult, known: Mapping[str, Document], *, retry_failed: bool = False
 ) -> tuple[list[FileState], list[str]]:
     """Return files whose time or size differs from what is stored, and paths that are gone.
 
@@ -601,15 +601,15 @@ def compare_with_stored(
     """
     changed = [
         file
-        for file in found.files
+        for file in scan.files
         if (old := known.get(file.path)) is None
         or old.mtime_ns != file.mtime_ns
         or old.size != file.size
         or (retry_failed and old.trouble and old.versions.extractor != UNCONVERTED)
     ]
-    present = {file.path for file in found.files}.union(found.skipped)
-    unread = {problem.path for problem in found.problems if problem.hides}
-    gone = [path for path in known if path not in present and not _within(path, unread)]
+    present = {file.path for file in scan.files}.union(scan.skipped)
+    unread = {problem.path for problem in scan.problems if problem.hides}
+    gone = [path for path in known if path not in present and not _is_within_any(path, unread)]
     return changed, gone
 
 
@@ -622,29 +622,29 @@ def select_inline(
     was renamed. While another new file is left, no other note is dropped, since it may be the same one.
     """
     stamps = {(known[path].mtime_ns, known[path].size) for path in gone if not known[path].cursor}
-    fitting = [one for one in changed if one.path not in known and (one.mtime_ns, one.size) in stamps]
-    renamed = set(fitting)
+    selected = [one for one in changed if one.path not in known and (one.mtime_ns, one.size) in stamps]
+    renamed = set(selected)
     edited = [state for state in changed if state not in renamed]
-    taken = GONE_BYTES * sum(not known[path].cursor for path in gone)
-    if taken > room:
-        stamps, fitting = set(), []
+    removal_bytes = GONE_BYTES * sum(not known[path].cursor for path in gone)
+    if removal_bytes > room:
+        stamps, selected = set(), []
         edited = [state for state in edited if state.path in known]
     else:
-        room -= taken
+        room -= removal_bytes
     if len(edited) <= MAX_INLINE_FILES:
         for state in sorted(edited, key=lambda one: unread_bytes(one, known)):
             if unread_bytes(state, known) > room:
                 break
             room -= unread_bytes(state, known)
-            fitting.append(state)
-    chosen = set(fitting)
+            selected.append(state)
+    chosen = set(selected)
     left = [state for state in changed if state not in chosen]
     if any(state.path not in known for state in left):
         stamps &= {(state.mtime_ns, state.size) for state in renamed}
     dropped = [
         path for path in gone if known[path].cursor or (known[path].mtime_ns, known[path].size) in stamps
     ]
-    return fitting, dropped, left, room
+    return selected, dropped, left, room
 
 
 def exclude_hidden(
@@ -677,7 +677,7 @@ def unread_bytes(state: FileState, known: Mapping[str, Document]) -> int:
     return max(0, state.size - old.cursor) if old is not None else state.size
 
 
-def _within(path: str, folders: set[str]) -> bool:
+def _is_within_any(path: str, folders: set[str]) -> bool:
     return "." in folders or any(
         path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders
     )
@@ -736,42 +736,42 @@ def outdated_memories(
     for record in records:
         if record.place is not None and record.place.source in sources:
             by_file.setdefault(record.place.source, {}).setdefault(record.place.path, []).append(record)
-    found: dict[str, str] = {}
+    outdated: dict[str, str] = {}
     for source, memories in by_file.items():
         root = sources[source].root
         notes = [one for one in reader.documents(source, sorted(memories)).values() if not one.cursor]
         if notes and (_has_entries(root) or (missing_roots and not os.path.exists(root))):
             for note in notes:
-                found |= _outdated_passages(root, note, memories[note.path])
-    return found
+                outdated |= _outdated_passages(root, note, memories[note.path])
+    return outdated
 
 
 def outdated_shared(reader: Reader, records: Iterable[Record]) -> set[str]:
-    """Return the passages of others' files that are not as they were read: they may be shared no longer.
+    """Return the passages of others' files that changed since they were read, and may no longer be shared.
 
-    Search, thread and context leave these out; what is read by id, path or date is not compared. Only the files of
+    Search, thread and context leave these out; reads by id, path or date do not compare. Only the files of
     these passages are looked at. A root that is missing or empty says nothing about them: it may be on another machine.
     """
     own = {source.id for source in reader.sources()}
     shared = {one.id: one for one in records if one.place is not None and one.place.source not in own}
     files = reader.files_of_others(list(shared)) if shared else {}
     notes = note_documents({memory: document for memory, (_, document) in files.items()})
-    found: set[str] = set()
+    outdated: set[str] = set()
     for memory, note in notes.items():
         root, _ = files[memory]
         if _has_entries(root):
-            found |= _outdated_passages(root, note, [shared[memory]], strict=True).keys()
-    return found
+            outdated |= _outdated_passages(root, note, [shared[memory]], strict=True).keys()
+    return outdated
 
 
-LOOKED_BYTES: Final = 1_000_000
+MAX_COMPARED_BYTES: Final = 1_000_000
 """Size up to which a changed file is read to see whether a memory's text is still in it."""
 
 
 def _outdated_passages(
     root: str, note: Document, passages: Sequence[Record], *, strict: bool = False
 ) -> dict[str, str]:
-    """With ``strict`` all passages of a file are outdated that is not as it was read."""
+    """Return outdated passages; with ``strict`` all passages of a file that changed since it was read."""
     place = os.path.join(root, note.path)
     try:
         mtime_ns, size = mtime_and_size(place, os.stat(place))
@@ -783,7 +783,7 @@ def _outdated_passages(
     if note.mtime_ns in (mtime_ns, 0) and note.size == size:
         return {}
     text = ""
-    if size <= LOOKED_BYTES:
+    if size <= MAX_COMPARED_BYTES:
         try:
             data = read_bytes(Path(root), note.path)
             if data.content_hash == note.content_hash:
@@ -824,7 +824,7 @@ def has_enough_new_lines(source: Source, document: Document | None) -> bool:
         return True  # the sync reports why it cannot be read
 
 
-def _unread(source: Source, paths: Sequence[str], reason: str) -> Notice:
+def _notice(source: Source, paths: Sequence[str], reason: str) -> Notice:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     return Notice(f"{Path(source.root) / paths[0]}{more} changed and {reason}: run `scrubjay sync`.")
 
@@ -847,25 +847,25 @@ def check_freshness(
             continue
         if cache is not None and cache.is_unchanged(source, reader.state):
             continue
-        found = (cache.list_files if cache is not None else list_files)(source, started + seconds)
-        if not found.complete:
+        scan = (cache.list_files if cache is not None else list_files)(source, started + seconds)
+        if not scan.complete:
             partial.append(
                 f"{source.root} was not compared with the store: that takes longer than {seconds * 1000:g} ms."
             )
             continue
         known = reader.documents(source.id)
-        stale, gone = ([], []) if found.missing else compare_with_stored(found, known)
+        stale, gone = ([], []) if scan.missing else compare_with_stored(scan, known)
         gone = [path for path in gone if not known[path].cursor]  # turns stay when their log is gone
         stale = [file for file in stale if has_enough_new_lines(source, known.get(file.path))]
         if not (stale or gone):
             if cache is not None:
-                cache.mark_unchanged(source, found, reader.state)
+                cache.mark_unchanged(source, scan, reader.state)
             continue
         stale, gone, waiting = exclude_hidden(reader, source, stale, gone, known)
         fitting, dropped, left, room = select_inline(stale, gone, known, room)
         count = len(left) + len(gone) - len(dropped)
         if waiting:
-            partial.append(_unread(source, waiting, "is shared with a group you are not in"))
+            partial.append(_notice(source, waiting, "is shared with a group you are not in"))
         if count > MAX_INLINE_FILES:
             partial.append(
                 Notice(
@@ -875,7 +875,7 @@ def check_freshness(
             )
         elif left:
             left.sort(key=lambda state: unread_bytes(state, known), reverse=True)
-            partial.append(_unread(source, [state.path for state in left], "is larger than a search reads"))
+            partial.append(_notice(source, [state.path for state in left], "is larger than a search reads"))
         if fitting or dropped:
             changed.append(source.id)
     return Freshness(tuple(changed), tuple(partial))

@@ -96,45 +96,45 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
                 f"{full} is where git keeps a repository. Nothing was synced.",
                 hint=f"scrubjay sync {full.parent} ingests its history",
             )
-        single = full.is_file()
-        if single and may_be_transcript(full.name) and not _is_transcript(str(full.parent), full.name):
+        is_file = full.is_file()
+        if is_file and may_be_transcript(full.name) and not _is_transcript(str(full.parent), full.name):
             raise InputError(
                 f"{full} is not a transcript of a known format. Nothing was synced.",
                 hint="docs/conversations.md describes the formats, with one for your own tools",
             )
-        if single and is_unreadable_document(full.name, named=True):
+        if is_file and is_unreadable_document(full.name, named=True):
             raise InputError(
                 f"{full} is a document, which this installation does not read. Nothing was synced.",
                 hint="pip install 'scrubjay[documents]'",
             )
-        moved = None if single else _moved_source(store, scope, known, full)
+        moved = None if is_file else _moved_source(store, scope, known, full)
         source = moved or Source(
             id=source_id(store.secret(scope), str(full), scope.key()),
-            root=str(full.parent if single else full),
-            include=("/" + escape_pattern(full.name),) if single else (),
+            root=str(full.parent if is_file else full),
+            include=("/" + escape_pattern(full.name),) if is_file else (),
             key=scope.key("user"),
             added_at=now_micros(),
         )
-    include, found = wish.include or source.include, None
+    include, scan = wish.include or source.include, None
     if not include:
-        include, found = _detect_include(source)
+        include, scan = _detect_include(source)
     changed = replace(
         source,
         description=wish.description or source.description,
         include=include,
-        exclude=(wish.exclude and (*wish.exclude, *_left_histories(source))) or source.exclude,
+        exclude=(wish.exclude and (*wish.exclude, *_excluded_histories(source))) or source.exclude,
     )
     if changed not in known:
         store.write(scope, [PutSource(changed)])
-    return changed, found if changed.exclude == source.exclude else None
+    return changed, scan if changed.exclude == source.exclude else None
 
 
 MAX_COMPARED_FILES: Final = 40
-"""Files that are hashed to see whether a folder holds the notes of one that is gone."""
+"""Files that are hashed to see whether a folder holds the notes of a missing one."""
 
 
 def _moved_source(store: Store, scope: Scope, known: Sequence[Source], full: Path) -> Source | None:
-    """Return the source whose folder is gone and whose notes a new folder holds, now with that root.
+    """Return the source whose folder is gone and whose notes are in a new folder, with that root.
 
     The folder was moved, or the source came with an import from another machine. At least half of its notes must be
     there, and half of those compared must be unchanged.
@@ -145,11 +145,11 @@ def _moved_source(store: Store, scope: Scope, known: Sequence[Source], full: Pat
             continue
         with store.reader(scope) as reader:
             stored = note_documents(reader.documents(source.id))
-        there = [path for path in sorted(stored) if (full / path).is_file()]
-        step = max(1, len(there) // MAX_COMPARED_FILES)
-        compared = there[::step][:MAX_COMPARED_FILES]
+        present = [path for path in sorted(stored) if (full / path).is_file()]
+        step = max(1, len(present) // MAX_COMPARED_FILES)
+        compared = present[::step][:MAX_COMPARED_FILES]
         equal = sum(_file_hash(full, path) == stored[path].content_hash for path in compared)
-        if there and 2 * len(there) >= len(stored) and 2 * equal >= len(compared):
+        if present and 2 * len(present) >= len(stored) and 2 * equal >= len(compared):
             return replace(source, root=str(full))
     return None
 
@@ -167,22 +167,22 @@ def _is_transcript(root: str, path: str) -> bool:
     return format_of_file(root, path) is not None
 
 
-def _left_histories(source: Source) -> tuple[str, ...]:
+def _excluded_histories(source: Source) -> tuple[str, ...]:
     """Return the patterns by which a person left out the history of a repository."""
     return tuple(one for one in source.exclude if one.endswith("/.git"))
 
 
 def _detect_include(source: Source) -> tuple[tuple[str, ...], ScanResult | None]:
-    """Files are returned only where one scan serves both sets of patterns: without links or problems."""
+    """Return patterns, and the files only if one scan serves both sets of patterns: without links or problems."""
     scan = scan_files(Path(source.root), include=AUTOMATIC_INCLUDE, exclude=source.exclude)
     logs = IncludePatterns(TRANSCRIPT_INCLUDE)
-    candidates = [one.path for one in scan.files if logs.takes(one.path)]
+    candidates = [one.path for one in scan.files if logs.matches(one.path)]
     exact = not scan.linked and not scan.problems
     if any(_is_transcript(source.root, path) for path in candidates[:MAX_PROBED_FILES]):
         files = tuple(one for one in scan.files if not one.path.startswith(OPENCODE_SIDE_FOLDERS))
         return AUTOMATIC_INCLUDE, replace(scan, files=files) if exact else None
     notes = IncludePatterns(DEFAULT_INCLUDE)
-    files = tuple(one for one in scan.files if notes.takes(one.path))
+    files = tuple(one for one in scan.files if notes.matches(one.path))
     return (), replace(scan, files=files) if exact else None
 
 
@@ -214,20 +214,13 @@ def commit_authors(git_dir: str) -> list[str] | None:
 
     Nothing is fetched, and no hook, pager or signature program is run.
     """
-    return _git(
-        git_dir,
-        "log",
-        f"--max-count={MAX_COMMITS}",
-        f"--format=%<({MAX_ADDRESS},trunc)%ae",
-        "--no-show-signature",
-        "HEAD",
-        "--",
-    )
+    options = (f"--max-count={MAX_COMMITS}", f"--format=%<({MAX_ADDRESS},trunc)%ae", "--no-show-signature")
+    return _git_lines(git_dir, "log", *options, "HEAD", "--")
 
 
 def own_addresses(git_dir: str) -> frozenset[str]:
-    configured = _git(git_dir, "config", "--get-all", "user.email") or ()
-    identities = _git(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
+    configured = _git_lines(git_dir, "config", "--get-all", "user.email") or ()
+    identities = _git_lines(git_dir, "var", "GIT_AUTHOR_IDENT") or ()
     guessed = (line.rpartition(">")[0].rpartition("<")[2] for line in identities)
     return frozenset({*configured, *guessed} - {""})
 
@@ -240,8 +233,8 @@ def repository_ownership(git_dir: str) -> str:
     """
     authors = commit_authors(git_dir)
     if authors is None:
-        signs = ("packed-refs", "logs/HEAD", "shallow")
-        has_commits = any(os.path.exists(os.path.join(git_dir, name)) for name in signs)
+        commit_files = ("packed-refs", "logs/HEAD", "shallow")
+        has_commits = any(os.path.exists(os.path.join(git_dir, name)) for name in commit_files)
         return FOREIGN if has_commits and _has_remote(git_dir) else OWN
     mine = own_addresses(git_dir)
     count = sum(author in mine for author in authors)
@@ -258,7 +251,7 @@ def _has_remote(git_dir: str) -> bool:
         return False
 
 
-def _git(git_dir: str, *arguments: str) -> list[str] | None:
+def _git_lines(git_dir: str, *arguments: str) -> list[str] | None:
     from scrubjay.ingest.git import GIT_COMMAND  # a folder in no repository needs none of it
 
     try:
@@ -316,38 +309,38 @@ def judge_source(
     Passages get another origin at once; notes are read again, since their front matter now counts, or no longer does.
     Without ``whole``, ``files`` are only some of its files, and repositories without any of them keep their judgement.
     """
-    now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
-    if not now.trust:
-        now = replace(now, repositories=_repositories(registered, files, whole=whole))
-    shares = _shares(reader, now, known) if choice.share is None else choice.share
-    now = replace(now, share=shares)
+    judged = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
+    if not judged.trust:
+        judged = replace(judged, repositories=_judge_repositories(registered, files, whole=whole))
+    shares = _shares_notes(reader, judged, known) if choice.share is None else choice.share
+    judged = replace(judged, share=shares)
     new = [one.path for one in files if one.path not in known]
-    if now == registered:
-        _add_notices(tally, now, new)
+    if judged == registered:
+        _add_notices(tally, judged, new)
         return registered, []
     reclassified = {
-        path for path in known if (authorship(registered, path) == OWN) != (authorship(now, path) == OWN)
+        path for path in known if (authorship(registered, path) == OWN) != (authorship(judged, path) == OWN)
     }
     shared = registered.share is not False  # earlier versions obeyed all front matter
     reread = reclassified if choice.share in (None, shared) else set(known)
     lifecycle: dict[str, LifecycleChange] = {}
     for path in sorted(reclassified):
-        own = authorship(now, path) == OWN
-        for record in reader.passages(now.id, path):
-            origin = _own_origin(record) if own else UNTRUSTED
+        own = authorship(judged, path) == OWN
+        for record in reader.passages(judged.id, path):
+            origin = _trusted_origin(record) if own else UNTRUSTED
             is_addition = note_marker_id(record.content) == record.id
             if origin != record.origin and not is_addition:
                 lifecycle[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes: list[Change] = [
-        PutSource(now),
+        PutSource(judged),
         *(PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes),
     ]
     if lifecycle:
         changes.append(PutLifecycle(lifecycle))
-    _add_notices(tally, now, [*sorted(reclassified), *new])
+    _add_notices(tally, judged, [*sorted(reclassified), *new])
     if registered.share is None and shares:
-        where = source_location(now)
+        where = source_location(judged)
         tally.notices.append(
             FileError(
                 where,
@@ -355,7 +348,7 @@ def judge_source(
                 f"scrubjay sync {where} --no-share keeps them private",
             )
         )
-    return now, changes
+    return judged, changes
 
 
 def judge_history(
@@ -365,27 +358,27 @@ def judge_history(
 
     A repository whose ``head`` moved since it was judged is judged again.
     """
-    now = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
-    ((_, ownership, judged),) = registered.repositories or ((".", OWN, ""),)
-    if judged.partition(" ")[0] != head.partition(" ")[0]:
-        ownership = repository_ownership(shared_git_directory(repository_of(now) or "") or "")
-    now = replace(now, repositories=((".", ownership, judged),))
-    path = commit_path(now, "")
-    own = authorship(now, path) == OWN
+    current = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
+    ((_, ownership, stored_head),) = registered.repositories or ((".", OWN, ""),)
+    if stored_head.partition(" ")[0] != head.partition(" ")[0]:
+        ownership = repository_ownership(shared_git_directory(repository_of(current) or "") or "")
+    current = replace(current, repositories=((".", ownership, stored_head),))
+    path = commit_path(current, "")
+    own = authorship(current, path) == OWN
     if own == (authorship(registered, path) == OWN):
-        return now, []
+        return current, []
     lives = {
         record.id: LifecycleChange(origin="owner" if own else UNTRUSTED, pinned=record.pinned and own)
         for one in known
-        for record in reader.passages(now.id, one)
+        for record in reader.passages(current.id, one)
     }
-    return now, [PutLifecycle(lives)] if lives else []
+    return current, [PutLifecycle(lives)] if lives else []
 
 
 def with_head(source: Source, head: str) -> Source:
-    """Return a history's source that was read up to a head."""
-    work = next((one for _, one, _ in source.repositories or ()), OWN)
-    return replace(source, repositories=((".", work, head),))
+    """Return a history's source with the head up to which it was read."""
+    ownership = next((one for _, one, _ in source.repositories or ()), OWN)
+    return replace(source, repositories=((".", ownership, head),))
 
 
 def register_history(
@@ -399,15 +392,15 @@ def register_history(
         folder: The source that holds the repository's folder.
         repository: The folder, with a ``.git`` in it.
         known: The history's source, if it is registered.
-        git: Whether to take the history in; None for what was said before, at first to do so.
+        git: Whether to ingest the history; None keeps the earlier choice, which at first is to ingest it.
 
     Returns:
-        Of the history None where it is left out. One that is new is not written yet.
+        The history is None if it is left out; a new one is not written yet.
     """
     place = os.path.join(repository, ".git")
-    mark = "/" + escape_pattern(os.path.relpath(place, folder.root))
-    exclude = tuple(one for one in folder.exclude if git is None or one != mark) + (
-        (mark,) if git is False else ()
+    pattern = "/" + escape_pattern(os.path.relpath(place, folder.root))
+    exclude = tuple(one for one in folder.exclude if git is None or one != pattern) + (
+        (pattern,) if git is False else ()
     )
     if exclude != folder.exclude:
         folder = replace(folder, exclude=exclude)
@@ -426,13 +419,13 @@ def register_history(
     )
 
 
-def _own_origin(record: Record) -> str:
+def _trusted_origin(record: Record) -> str:
     if record.role is None or record.role in PERSON_ROLES:
         return "owner"
     return "agent" if record.role in ("assistant", "ai", "model", "bot") else record.origin
 
 
-def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bool:
+def _shares_notes(reader: Reader, source: Source, known: Mapping[str, Document]) -> bool:
     if source.share is not None:
         return source.share
     return any(
@@ -443,10 +436,10 @@ def _shares(reader: Reader, source: Source, known: Mapping[str, Document]) -> bo
     )
 
 
-def _repositories(
+def _judge_repositories(
     source: Source, files: Sequence[FileState], *, whole: bool
 ) -> tuple[tuple[str, str, str], ...]:
-    """A repository whose head moved since it was judged is judged again."""
+    """Return the ownership of each repository, judged again if its head moved."""
     known = {name: (ownership, head) for name, ownership, head in source.repositories or ()}
     root = os.path.realpath(source.root)
     home = os.path.realpath(os.path.expanduser("~"))

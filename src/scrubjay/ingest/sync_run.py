@@ -1,4 +1,4 @@
-"""Sync run: what all steps of one sync share, its tally and its progress."""
+"""Sync run: the state that all steps of one sync share, its tally and its progress."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class SyncRun:
         scope: The owner of a source, with all groups that see its passages: reads and writes.
         owner: The same with the groups of now: decides about visibility.
         stages: Stages of linking (`LinkingOptions`).
-        paused: Whether memory was paused for an agent's session at a time; what was said then is skipped.
+        paused: Whether memory was paused for an agent's session at a time; turns of that time are skipped.
         pending: Changes that go with the next write.
         vaults: Root of a source to the finder of its vaults.
     """
@@ -112,7 +112,7 @@ class SyncRun:
             source.id, path, "", 0, 0, PurePosixPath(path).name, stage_versions(self.chunks)
         )
 
-    def unreadable(
+    def unreadable_document(
         self, source: Source, state: FileState, stored: Document | None, reason: str, *, retry: bool = True
     ) -> PreparedDocument:
         """Return a document that could not be read; its stored passages stay.
@@ -164,14 +164,14 @@ class ProgressMeter:
 
     def read(self, documents: Iterable[PreparedDocument]) -> Iterator[PreparedDocument]:
         for document in documents:
-            self._note(self._read, document)
+            self._record_bytes(self._read, document)
             if time.monotonic() - self._reported >= PROGRESS_SECONDS:
                 self._report()
             yield document
 
     def add_written(self, batch: Sequence[PreparedDocument]) -> None:
         for document in batch:
-            self._note(self._stored, document)
+            self._record_bytes(self._stored, document)
         self._report()
 
     def finish(self) -> None:
@@ -179,7 +179,7 @@ class ProgressMeter:
             self._read = self._stored = dict(self._sizes)
             self._report()
 
-    def _note(self, reached: dict[str, int], document: PreparedDocument) -> None:
+    def _record_bytes(self, reached: dict[str, int], document: PreparedDocument) -> None:
         path = document.path
         size = self._sizes.get(path, 0)
         place = document.fresh[-1].record.place if document.fresh else None

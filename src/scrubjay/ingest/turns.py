@@ -36,7 +36,7 @@ class StrippedText:
 
 
 def strip_injected(text: str) -> StrippedText:
-    """Cut out what is between our injection marks; an unpaired mark stays.
+    """Cut out the text between our injection marks; an unpaired mark stays.
 
     >>> strip_injected("Hi.<scrubjay-memories>Ann likes tea.</scrubjay-memories> What does Ann like?")
     StrippedText(text='Hi. What does Ann like?', blocks=1)
@@ -60,10 +60,10 @@ PASSWORD_MARK: Final = "[secret:password]"
 
 @frozen
 class RedactedTurns:
-    """Redacted turns; ``called`` are places of earlier turns that they call a secret."""
+    """Redacted turns; ``secret_places`` are the places of earlier turns that they call a secret."""
 
     redacted: tuple[RedactedText, ...]
-    called: tuple[int, ...]
+    secret_places: tuple[int, ...]
 
 
 @frozen
@@ -77,24 +77,24 @@ def redact_turns(
 ) -> RedactedTurns:
     """Redact consecutive turns of one conversation, given the turns before and after them."""
     turns = [*before, *texts, *after]
-    called = []
+    secret_places = []
     for place, turn in enumerate(turns):
         following = turns[place + 1 : place + 1 + CONTEXT_TURNS]
         if any(calls_secret(one, turn) for one in following) and not is_allowed(turn.strip(), allow):
-            called.append(place)
-    # All at once behind the turns as they were said, then again those behind a turn that was redacted.
-    said = [*before[-CONTEXT_TURNS:], *texts]
-    ends = range(len(said) - len(texts), len(said))
-    contexts = [said[max(0, end - CONTEXT_TURNS) : end] for end in ends]
+            secret_places.append(place)
+    # All at once in the context of the original turns, then those after a redacted turn again.
+    context_turns = [*before[-CONTEXT_TURNS:], *texts]
+    ends = range(len(context_turns) - len(texts), len(context_turns))
+    contexts = [context_turns[max(0, end - CONTEXT_TURNS) : end] for end in ends]
     redacted = redact_texts(texts, allow, contexts)
-    for at, (text, end) in enumerate(zip(texts, ends, strict=True)):
-        context = said[max(0, end - CONTEXT_TURNS) : end]
-        if at + len(before) in called:
-            redacted[at] = RedactedText(text.replace(text.strip(), PASSWORD_MARK, 1), {"password": 1})
-        elif context != contexts[at]:
-            redacted[at] = redact_text(text, allow, context)
-        said[end] = redacted[at].text
-    return RedactedTurns(tuple(redacted), tuple(place for place in called if place < len(before)))
+    for index, (text, end) in enumerate(zip(texts, ends, strict=True)):
+        context = context_turns[max(0, end - CONTEXT_TURNS) : end]
+        if index + len(before) in secret_places:
+            redacted[index] = RedactedText(text.replace(text.strip(), PASSWORD_MARK, 1), {"password": 1})
+        elif context != contexts[index]:
+            redacted[index] = redact_text(text, allow, context)
+        context_turns[end] = redacted[index].text
+    return RedactedTurns(tuple(redacted), tuple(place for place in secret_places if place < len(before)))
 
 
 def read_stored_turns(reader: Reader, session: str, first: int, last: int) -> list[StoredTurn]:
@@ -115,10 +115,10 @@ def redact_new_turns(
     Turns follow one another by number, those without one in their order.
     """
     redacted: list[RedactedText | None] = [None] * len(memories)
-    called: list[str] = []
+    secret_ids: list[str] = []
     sessions = _places_by_session(memories)
     if not sessions:
-        return redacted, called
+        return redacted, secret_ids
     before: dict[str, list[StoredTurn]] = {}
     after: dict[str, list[StoredTurn]] = {}
     with store.reader(scope) as reader:
@@ -139,8 +139,8 @@ def redact_new_turns(
         )
         for place, clean in zip(places, turns.redacted, strict=True):
             redacted[place] = clean
-        called += [memory for place in turns.called for memory in earlier[place].ids]
-    return redacted, called
+        secret_ids += [memory for place in turns.secret_places for memory in earlier[place].ids]
+    return redacted, secret_ids
 
 
 def _places_by_session(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[int]]:

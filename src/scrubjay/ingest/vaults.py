@@ -1,6 +1,6 @@
 """Vaults: which folder of a source is an Obsidian vault or a Logseq graph, and how its daily notes are named.
 
-Settings of these programs are theirs: what cannot be read there is as if it were not set.
+Settings that cannot be read count as not set.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Vault:
     """A vault or graph.
 
     Attributes:
-        daily: Expression for the path of a daily note in it, without its ending; None where its format names no day.
+        daily: Pattern of the path of a daily note in it, without its ending; None if its format names no day.
     """
 
     root: str
@@ -66,11 +66,11 @@ class Vault:
     def day(self, file: str) -> datetime | None:
         """Return the day of a daily note, given as an absolute path."""
         path = os.path.relpath(file, self.root).replace(os.sep, "/")
-        found = self.daily.fullmatch(os.path.splitext(path)[0]) if self.daily is not None else None
-        return _day(found.groupdict()) if found else None
+        match = self.daily.fullmatch(os.path.splitext(path)[0]) if self.daily is not None else None
+        return _parse_day(match.groupdict()) if match else None
 
 
-def _day(parts: Mapping[str, str]) -> datetime | None:
+def _parse_day(parts: Mapping[str, str]) -> datetime | None:
     year, month = int(parts["year"]), parts["month"].lower()
     numbers = [place for place, name in enumerate(_MONTHS, 1) if month in (name, name[:3])]
     if not numbers and not month.isdigit():
@@ -109,33 +109,33 @@ class VaultFinder:
     """Finds the vault of a file; each folder is looked at once."""
 
     def __init__(self, source_root: str) -> None:
-        self._top = os.path.abspath(source_root)
+        self._source_root = os.path.abspath(source_root)
         self._vault = cache(self._find)
 
     def note(self, path: str) -> VaultNote | None:
-        """Return what a vault says of a file of the source; None for a file in no vault."""
-        file = os.path.join(self._top, path)
+        """Return the vault's note of a file of the source; None for a file in no vault."""
+        file = os.path.join(self._source_root, path)
         vault = self._vault(os.path.dirname(file), 0)
         return None if vault is None else VaultNote(vault.day(file))
 
     def _find(self, folder: str, above: int) -> Vault | None:
         if os.path.isdir(os.path.join(folder, ".obsidian")):
-            return _obsidian(folder)
+            return _obsidian_vault(folder)
         if os.path.isfile(os.path.join(folder, "logseq", "config.edn")):
-            return _logseq(folder)
+            return _logseq_graph(folder)
         parent = os.path.dirname(folder)
-        inside = folder.startswith(self._top + os.sep)
+        inside = folder.startswith(self._source_root + os.sep)
         if parent == folder or above >= MAX_FOLDERS_ABOVE:
             return None
         return self._vault(parent, 0 if inside else above + 1)
 
 
-def _obsidian(folder: str) -> Vault:
+def _obsidian_vault(folder: str) -> Vault:
     try:
-        found = json.loads(_settings(Path(folder, ".obsidian", "daily-notes.json")) or "{}")
+        settings = json.loads(_read_settings(Path(folder, ".obsidian", "daily-notes.json")) or "{}")
     except (ValueError, RecursionError):
-        found = {}
-    values = found if isinstance(found, dict) else {}
+        settings = {}
+    values = settings if isinstance(settings, dict) else {}
     place, form = values.get("folder"), values.get("format")
     return Vault(
         folder,
@@ -145,19 +145,19 @@ def _obsidian(folder: str) -> Vault:
     )
 
 
-def _logseq(folder: str) -> Vault:
-    text = _settings(Path(folder, "logseq", "config.edn"))
+def _logseq_graph(folder: str) -> Vault:
+    text = _read_settings(Path(folder, "logseq", "config.edn"))
 
     def setting(name: str, default: str) -> str:
-        found = re.search(rf'^[^;\n]*:{name}\s+"([^"\n]{{1,200}})"', text, re.MULTILINE)
-        return found[1] if found else default
+        match = re.search(rf'^[^;\n]*:{name}\s+"([^"\n]{{1,200}})"', text, re.MULTILINE)
+        return match[1] if match else default
 
     form = setting("journal/file-name-format", "yyyy_MM_dd")
     words = form.replace("yyyy", "YYYY").replace("dd", "DD").replace("EEEE", "dddd").replace("do", "Do")
     return Vault(folder, daily_pattern(setting("journals-directory", "journals"), words))
 
 
-def _settings(file: Path) -> str:
+def _read_settings(file: Path) -> str:
     try:
         with file.open("rb") as stream:
             return stream.read(MAX_SETTINGS_BYTES).decode("utf-8", "replace")

@@ -29,13 +29,13 @@ from scrubjay.models.sources import repository_of
 
 # Editors write, rename and touch within this time.
 DEBOUNCE = 1.5
-# A tree that is never quiet is reported after this many debounces.
-LONGEST_WAIT = 10
+# Debounces after which a tree that is never quiet is reported.
+MAX_DEBOUNCES = 10
 # Linux queues 16,384 events, four or five a new file, and drops the rest silently: a larger batch may have lost some.
 MAX_NAMES = 2_000
 # Milliseconds.
 _TICK_MS, _STEP_MS = 200, 50
-_MOST_FAILURES = 3
+_MAX_FAILURES = 3
 _ADDED, _DELETED = 1, 3
 
 
@@ -73,12 +73,12 @@ class _PendingChanges:
         self.reason = self.reason or reason
         self.touch(now)
 
-    def due(self, now: float, debounce: float) -> bool:
+    def is_due(self, now: float, debounce: float) -> bool:
         if self.first is None:
             return False
-        return now - self.last >= debounce or now - self.first >= LONGEST_WAIT * debounce
+        return now - self.last >= debounce or now - self.first >= MAX_DEBOUNCES * debounce
 
-    def take(self, missing: tuple[Path, ...]) -> FileChanges:
+    def take_changes(self, missing: tuple[Path, ...]) -> FileChanges:
         changes = FileChanges(
             tuple(Path(name) for name in sorted(self.names)), not self.reason, missing, self.reason
         )
@@ -93,7 +93,7 @@ def watch_roots(
     debounce: float = DEBOUNCE,
     include: Sequence[str] = DEFAULT_INCLUDE,
 ) -> Iterator[FileChanges]:
-    """Yield what changed, each time it has been quiet for ``debounce`` seconds.
+    """Yield changes, each time nothing has changed for ``debounce`` seconds.
 
     The first report comes once the watch is armed, and is not complete. Roots that disappear are watched again when
     they are back.
@@ -113,15 +113,15 @@ def watch_roots(
         except FileNotFoundError as error:
             pending.mark_incomplete(f"a root went away: {error}", time.monotonic())
         except OSError as error:
-            raise _refused(watched, error) from error
+            raise _watch_error(watched, error) from error
         except RuntimeError as error:
             from watchfiles._rust_notify import WatchfilesRustInternalError
 
             pending.failures += 1
             if not isinstance(error, WatchfilesRustInternalError):
                 raise
-            if pending.failures > _MOST_FAILURES:
-                raise _refused(watched, error) from error
+            if pending.failures > _MAX_FAILURES:
+                raise _watch_error(watched, error) from error
             pending.mark_incomplete(f"the watcher began anew: {error}", time.monotonic())
 
 
@@ -141,11 +141,11 @@ def _listen(
             moved = [root.has_moved(batch, pending, now) for root in watched]  # each notes its change
             if any(moved):
                 return
-            if pending.due(now, debounce):
+            if pending.is_due(now, debounce):
                 if pending.rewatch:
                     pending.rewatch = False
                     return
-                yield pending.take(missing)
+                yield pending.take_changes(missing)
 
 
 def _batches(
@@ -168,7 +168,7 @@ def _batches(
         yield {(int(change), name) for change, name in batch}
 
 
-def _refused(watched: list[_Root], error: Exception) -> SourceError:
+def _watch_error(watched: list[_Root], error: Exception) -> SourceError:
     names = ", ".join(str(root.path) for root in watched)
     message = f"The watch of {names} has stopped: {error}. Files are still read at each sync."
     return SourceError(message, hint="on Linux, raise fs.inotify.max_user_watches, or leave folders out")
@@ -182,13 +182,13 @@ class _Root:
         self.identity: tuple[str, int, int] | None = None
 
     def resolve(self) -> None:
-        self.identity = self._current()
+        self.identity = self._current_identity()
         self.real = self.identity[0] if self.identity else ""
         self.is_file = bool(self.real) and not os.path.isdir(self.real)
 
     def has_moved(self, batch: Iterable[tuple[int, str]], pending: _PendingChanges, now: float) -> bool:
-        """A deleted folder's inode number is soon reused, so its deletion event counts too."""
-        if self._current() == self.identity and (_DELETED, self.real) not in batch:
+        """Return whether the root was replaced; a deletion event counts too, since inode numbers are soon reused."""
+        if self._current_identity() == self.identity and (_DELETED, self.real) not in batch:
             return False
         if self.is_file:
             pending.names.add(str(self.path))
@@ -197,7 +197,7 @@ class _Root:
             pending.mark_incomplete(f"{self.path} went away, came or was replaced", now)
         return True
 
-    def _current(self) -> tuple[str, int, int] | None:
+    def _current_identity(self) -> tuple[str, int, int] | None:
         try:
             real = os.path.realpath(self.path, strict=True)
             info = os.stat(real)
@@ -236,7 +236,7 @@ class _EventFilter:
         elif change == _ADDED and os.path.isdir(path):
             # Files put into it before it was watched sent no event.
             pending.mark_incomplete(f"the folder {path} appeared", now)
-        elif not below or self.include.takes(below.replace(os.sep, "/")):
+        elif not below or self.include.matches(below.replace(os.sep, "/")):
             if below or not os.path.isdir(path):
                 pending.names.add(path)
                 pending.touch(now)

@@ -21,7 +21,7 @@ from scrubjay.consolidation.audit import (
     mend_changes,
     select_faults,
 )
-from scrubjay.consolidation.audit import run_audit as look
+from scrubjay.consolidation.audit import run_audit as find_faults
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest.deletion import revert_status_events, status_changes
 from scrubjay.models.dates import DAY, now_micros, record_date
@@ -52,16 +52,16 @@ def run_audit(
     _check_audit_arguments(fix, limit)
     at = now_micros()
     with workspace.reader() as reader:
-        found = look(reader, now)
-        wanted = select_faults(found.faults, FAULT_KINDS if dry_run and not fix else fix)
-        rates = tuple(_rate(reader, found, kind, limit) for kind in FAULT_KINDS)
+        result = find_faults(reader, now)
+        selected = select_faults(result.faults, FAULT_KINDS if dry_run and not fix else fix)
+        rates = tuple(_fault_rate(reader, result, kind, limit) for kind in FAULT_KINDS)
     run = new_run_id()
-    fixed = {kind: tuple(fault.memory for fault in faults) for kind, faults in wanted.items()}
+    fixed = {kind: tuple(fault.memory for fault in faults) for kind, faults in selected.items()}
     if not dry_run:
-        fixed = {kind: _archive_faults(workspace, faults, run, at) for kind, faults in wanted.items()}
+        fixed = {kind: _archive_faults(workspace, faults, run, at) for kind, faults in selected.items()}
     return AuditReport(
-        memories=found.memories,
-        tiers=found.tiers,
+        memories=result.memories,
+        tiers=result.tiers,
         rates=rates,
         missing=tuple(source for source in inspection.list_sources(workspace) if not source.present),
         fixed=fixed,
@@ -84,7 +84,7 @@ def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
 
 
 def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str, at: int) -> tuple[str, ...]:
-    done: list[str] = []
+    archived: list[str] = []
     with workspace.reader() as reader:
         records = reader.get(sorted({fault.memory for fault in faults}))
         mine = [
@@ -95,21 +95,21 @@ def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str
         steps = list(mend_changes(reader, mine, run, at, workspace.scope.user))
     for ids, changes in steps:
         workspace.store.write(workspace.scope, changes, durable=True)
-        done += ids
-    return tuple(done)
+        archived += ids
+    return tuple(archived)
 
 
-def _rate(reader: Reader, found: AuditResult, kind: str, limit: int) -> FaultRate:
-    faults = found.faults[kind]
+def _fault_rate(reader: Reader, result: AuditResult, kind: str, limit: int) -> FaultRate:
+    faults = result.faults[kind]
     fixable = sum(1 for fault in faults if fault.mend)
     reasons = Counter(fault.reason for fault in faults)
     return FaultRate(
         kind=kind,
         count=len(faults),
-        share=round(len(faults) / found.memories, 6) if found.memories else 0.0,
+        share=round(len(faults) / result.memories, 6) if result.memories else 0.0,
         fixable=fixable,
         reasons=dict(reasons.most_common()),
-        tiers=dict(sorted(Counter(found.tiers_of[fault.memory] for fault in faults).items())),
+        tiers=dict(sorted(Counter(result.tiers_of[fault.memory] for fault in faults).items())),
         examples=_examples(reader, faults[:limit]),
         fix=f"scrubjay audit --fix {kind}" if fixable else "",
     )
@@ -121,15 +121,15 @@ def _examples(reader: Reader, faults: Sequence[AuditFault]) -> tuple[FaultExampl
     return tuple(
         FaultExample(
             one.why,
-            _shown_record(records[one.memory], roots),
-            _shown_record(records[one.other], roots) if one.other in records else None,
+            _memory_line(records[one.memory], roots),
+            _memory_line(records[one.other], roots) if one.other in records else None,
             one.mend,
         )
         for one in faults
     )
 
 
-def _shown_record(record: Record, roots: Mapping[str, str]) -> MemoryLine:
+def _memory_line(record: Record, roots: Mapping[str, str]) -> MemoryLine:
     place = record.place
     where = ""
     if place is not None:
@@ -162,21 +162,22 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
         with workspace.reader() as reader:
             edges = reader.edges([event.memory for event in undone], ["supersedes"], inward=True)
         dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
-        now = [replace(one, key=records[one.memory].key) for one in undone]  # its owner may have changed
-        changes = [DropEdges(dropped), *revert_status_events(now, at)]
+        # The owner of a memory may have changed.
+        events_now = [replace(one, key=records[one.memory].key) for one in undone]
+        changes = [DropEdges(dropped), *revert_status_events(events_now, at)]
         workspace.store.write(workspace.scope, changes, durable=True)
-    turned = tuple(event.memory for event in restored)
-    return ChangeReport(turned, tuple(sorted(set(ids) - set(turned))), ())
+    restored_ids = tuple(event.memory for event in restored)
+    return ChangeReport(restored_ids, tuple(sorted(set(ids) - set(restored_ids))), ())
 
 
 @dataclass(frozen=True, slots=True)
 class _Expirable:
-    """A memory that retention may end; ``young`` is its last activity, ``old`` whether that is too long ago."""
+    """A memory that retention may end; ``active_at`` is its last activity, ``is_old`` whether that is too long ago."""
 
     id: str
-    young: int
+    active_at: int
     active: bool
-    old: bool
+    is_old: bool
 
 
 def apply_retention(workspace: Workspace, *, dry_run: bool, now: int) -> RetentionReport:
@@ -197,9 +198,9 @@ def apply_retention(workspace: Workspace, *, dry_run: bool, now: int) -> Retenti
                 young = last_activity(record)
                 old = record.tier in days and now - young > days[record.tier] * DAY
                 candidates.append(_Expirable(record.id, young, record.status == "active", old))
-    over = _over_limit(candidates, active, settings.most)
-    to_forget = [one.id for one in over if settings.action == "forget"]
-    to_archive = [one.id for one in over if one.active and settings.action == "archive"]
+    expired = _select_expired(candidates, active, settings.most)
+    to_forget = [one.id for one in expired if settings.action == "forget"]
+    to_archive = [one.id for one in expired if one.active and settings.action == "archive"]
     if dry_run:
         return RetentionReport(tuple(to_archive), tuple(to_forget), True, "")
     run = new_run_id()
@@ -223,13 +224,13 @@ def _own_records(reader: Reader, user: str) -> Iterator[Record]:
             yield record
 
 
-def _over_limit(candidates: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
-    ordered = sorted(candidates, key=lambda one: (one.young, one.id))
-    over = [one for one in ordered if one.old]
+def _select_expired(candidates: Sequence[_Expirable], active: int, most: int) -> list[_Expirable]:
+    ordered = sorted(candidates, key=lambda one: (one.active_at, one.id))
+    expired = [one for one in ordered if one.is_old]
     if most:
-        left = active - sum(1 for one in over if one.active)
-        over += [one for one in ordered if one.active and not one.old][: max(0, left - most)]
-    return over
+        remaining = active - sum(1 for one in expired if one.active)
+        expired += [one for one in ordered if one.active and not one.is_old][: max(0, remaining - most)]
+    return expired
 
 
 def _archive_records(workspace: Workspace, ids: Sequence[str], run: str) -> list[str]:

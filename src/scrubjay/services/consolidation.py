@@ -1,6 +1,6 @@
 """Consolidation service: run consolidation for each visibility key, undo it, restore what it archived; find skills.
 
-Skills are found in what was asked and run in each conversation, from the store and from agents' logs on disk.
+Skills are found in the requests and commands of each conversation, from the store and from agents' logs on disk.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LOCK_NAME: Final = "consolidate"
 """Name of the lock of a consolidation."""
 
 
-SUMMED: Final = ("tokens", "kept", "archived", "renewed", "supported", "read", "rephrased", "refused")
+SUMMED_COUNTS: Final = ("tokens", "kept", "archived", "renewed", "supported", "read", "rephrased", "refused")
 """Counts of a report that are the sums of those of the keys."""
 
 
@@ -101,7 +101,7 @@ def run_consolidation(
         if not dry_run:
             refresh_learned_notes(workspace)
             workspace.store.vacuum()
-    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in tallies) for name in SUMMED}
+    sums: dict[str, Any] = {name: sum(getattr(one, name) for one in tallies) for name in SUMMED_COUNTS}
     return ConsolidationReport(
         **sums,
         run=run if any(one.wrote for one in tallies) else None,
@@ -239,15 +239,15 @@ def list_skills(workspace: Workspace, project: str | None) -> tuple[Skill, ...]:
     with workspace.reader() as reader:
         for record in all_records(reader, where):
             if record.session is not None and is_usable(record) and record.origin != "derived":
-                turns[record.session].append(_turn(record))
-    ran = _logged_steps(workspace, turns)
-    found = find_skills(
-        _work_session(session, own, ran.get(session, ()), turns) for session, own in sorted(turns.items())
+                turns[record.session].append(_build_turn(record))
+    logged = _logged_steps(workspace, turns)
+    skills = find_skills(
+        _work_session(session, own, logged.get(session, ()), turns) for session, own in sorted(turns.items())
     )
-    return tuple(one for one in found if not wanted or one.project in wanted)
+    return tuple(one for one in skills if not wanted or one.project in wanted)
 
 
-def _turn(record: Record) -> _Turn:
+def _build_turn(record: Record) -> _Turn:
     place = record.place
     spoken = is_spoken(record)
     return _Turn(
@@ -271,9 +271,9 @@ def _logged_steps(
             if turn.log is not None and turn.log[0] in roots and turn.log[1].endswith(".jsonl"):
                 logs[turn.log].append((turn.position[2], session, turn.position))
     latest = sorted(logs, key=lambda log: max(position for _, _, position in logs[log]))[-MAX_LOGS:]
-    found: defaultdict[str, list[tuple[Position, CommandStep]]] = defaultdict(list)
+    steps: defaultdict[str, list[tuple[Position, CommandStep]]] = defaultdict(list)
     for source, path in latest:
-        waiting = sorted(logs[source, path], reverse=True)
+        ahead = sorted(logs[source, path], reverse=True)
         current: tuple[int, str, Position] | None = None
         try:
             calls = shell_calls(Path(roots[source], path))
@@ -281,35 +281,35 @@ def _logged_steps(
             continue
         index = 0
         for call in calls:
-            while waiting and waiting[-1][0] <= call.line:
-                current = waiting.pop()
+            while ahead and ahead[-1][0] <= call.line:
+                current = ahead.pop()
             if current is None:  # copied from another conversation
                 continue
             clean = redact_text(call.command, workspace.settings.redaction.allow).text
             _, session, (at, number, _, _) = current
             for step in command_steps(clean):
-                found[session].append(((at, number, call.line, index), step))
+                steps[session].append(((at, number, call.line, index), step))
                 index += 1
-    return found
+    return steps
 
 
 def _work_session(
     session: str,
     own: list[_Turn],
-    ran: list[tuple[Position, CommandStep]] | tuple[()],
+    logged: list[tuple[Position, CommandStep]] | tuple[()],
     known: dict[str, list[_Turn]],
 ) -> WorkSession:
     shown = [((*one.position[:3], index), step) for one in own for index, step in enumerate(one.steps)]
-    asked = [(one.position, one.request) for one in own if one.request is not None]
+    requests = [(one.position, one.request) for one in own if one.request is not None]
     steps: list[tuple[Position, CommandStep]] = []
-    for position, step in sorted(ran or shown, key=lambda pair: pair[0]):
+    for position, step in sorted(logged or shown, key=lambda pair: pair[0]):
         if not steps or steps[-1][1].name != step.name:
             steps.append((position, step))
     return WorkSession(
         session,
         _conversation(session, known),
         common_value(one.project for one in own),
-        tuple(Request(position, date, text) for position, (text, date) in sorted(asked)),
+        tuple(Request(position, date, text) for position, (text, date) in sorted(requests)),
         tuple(steps),
     )
 

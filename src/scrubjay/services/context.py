@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 REREAD_FACTOR: Final = 3
-"""Times that a hook's context takes, within which a changed file can mostly be read again and another be built."""
+"""Multiple of a context's build time within which changed files can mostly be read and the context built again."""
 MAX_HOOK_BYTES: Final = 20_000
 """Bytes of changed files that a hook ingests itself."""
 
@@ -61,9 +61,9 @@ def context(
 ) -> Context:
     """Return a context as `Memory.context` describes it.
 
-    ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. ``hook``
-    tells that it is for an agent's hook: with a query it is a briefing (`search.briefing`), for the ``first`` prompt of
-    a session or a later one; else what the session begins with (`search.context`). Where files are not checked before,
+    ``known`` are ids of the memories that the conversation has already, which are not repeated in any form. With
+    ``hook`` it is for an agent's hook: with a query a briefing (`search.briefing`), for the ``first`` prompt of a
+    session or a later one; else the context of a new session (`search.context`). If files are not checked before,
     memories whose file is gone or newer are left out; such files are read again first if that is likely to end before
     ``until``, a time of ``time.monotonic``.
     """
@@ -91,19 +91,19 @@ def context(
         timer.lap("rewriting")
         request = replace(request, asking=replace(asking, rewritten=rewriting.text))
     projects = [project] if project and not hook else []
-    found, view = _build(workspace, timer, request, projects, first=first)
-    outdated = [one.id for one in found.left_out if one.why == OUTDATED]
-    took = timer.ms / 1000
+    built, view = _build_context(workspace, timer, request, projects, first=first)
+    outdated = [one.id for one in built.left_out if one.why == OUTDATED]
+    build_seconds = timer.ms / 1000
     if (
         outdated
-        and until - time.monotonic() > REREAD_FACTOR * took
+        and until - time.monotonic() > REREAD_FACTOR * build_seconds
         and reread_files(workspace, outdated, MAX_HOOK_BYTES)
-        and until - time.monotonic() > took
+        and until - time.monotonic() > build_seconds
     ):
-        found, view = _build(workspace, timer, request, projects, first=first)
-    log_slow_query(workspace, "context", query, timer, len(found.memories), view.names)
-    partial = (*view.stale, *rewriting.partial, *view.failed, *found.partial)
-    return replace(found, partial=partial, took_ms=timer.ms)
+        built, view = _build_context(workspace, timer, request, projects, first=first)
+    log_slow_query(workspace, "context", query, timer, len(built.memories), view.names)
+    partial = (*view.stale, *rewriting.partial, *view.failed, *built.partial)
+    return replace(built, partial=partial, took_ms=timer.ms)
 
 
 def hook_context(workspace: Workspace, query: str | None, **options: Any) -> Context:
@@ -112,7 +112,7 @@ def hook_context(workspace: Workspace, query: str | None, **options: Any) -> Con
     return context(unchecked, query, unprompted=query is not None, hook=True, **options)
 
 
-def _build(
+def _build_context(
     workspace: Workspace, timer: StageTimer, request: ContextRequest, projects: Sequence[str], *, first: bool
 ) -> tuple[Context, SearchView]:
     shared: set[str] = set()
@@ -127,12 +127,12 @@ def _build(
         if request.hook and request.asking is not None:
             from scrubjay.search.briefing import build_briefing
 
-            found = build_briefing(view.reader, view.embedders, request, first=first)
+            built = build_briefing(view.reader, view.embedders, request, first=first)
         else:
-            found = build_context(view.reader, view.embedders, request)
+            built = build_context(view.reader, view.embedders, request)
         unread = request.hook and any(map(has_moved, filter(repository_of, view.reader.sources())))
         unknown = unknown_projects(workspace, view.reader, projects, ())
     timer.lap("rank")
-    left_out = {one.id for one in found.left_out if one.why == OUTDATED}
+    left_out = {one.id for one in built.left_out if one.why == OUTDATED}
     notices = (SHARED_CHANGED,) * bool(left_out & shared) + (STALE_STORE,) * bool(unread or left_out - shared)
-    return replace(found, partial=(*unknown, *found.partial, *notices)), view
+    return replace(built, partial=(*unknown, *built.partial, *notices)), view

@@ -88,7 +88,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     """Add memories; those that are new are appended to today's note when settings name a notes folder."""
     new = [
         replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
-        for item in _checked_items(memories)
+        for item in _require_memories(memories)
     ]
     store, scope, settings = workspace.store, workspace.scope, workspace.settings
     base = workspace.models.writer()
@@ -110,19 +110,19 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     ]
 
 
-def _checked_items(memories: Iterable[NewMemory]) -> list[NewMemory]:
-    def refuse(name: str, value: object, wanted: str) -> InputError:
+def _require_memories(memories: Iterable[NewMemory]) -> list[NewMemory]:
+    def type_error(name: str, value: object, wanted: str) -> InputError:
         return InputError(
             f"add_many(): {name} is a {type(value).__name__}, not {wanted}: {value!r:.80}. Nothing was written.",
             hint="memory.add_many([NewMemory(content, ...), ...]); from scrubjay import NewMemory",
         )
 
     if isinstance(memories, str | bytes | Mapping) or not isinstance(memories, Iterable):
-        raise refuse("memories", memories, "a list of NewMemory")
+        raise type_error("memories", memories, "a list of NewMemory")
     items = list(memories)
     for place, item in enumerate(items):
         if not isinstance(item, NewMemory):
-            raise refuse(f"memories[{place}]", item, "a NewMemory")
+            raise type_error(f"memories[{place}]", item, "a NewMemory")
     return items
 
 
@@ -246,7 +246,7 @@ def split_passage(record: Record) -> PassageParts:
 
 
 def edit_refusal(record: Record, user: str) -> str:
-    """Return why a user cannot edit a passage, as far as can be told without its file; empty if nothing forbids it."""
+    """Return why a user cannot edit a passage, judged without reading its file; empty if nothing forbids it."""
     if record.place is None:
         return "it stands in no file"
     if record.owner != user:
@@ -274,33 +274,29 @@ def rewrite_passage(workspace: Workspace, memory: str, content: str, was: str | 
                 where, "was changed since you opened it", "look at what it says now, and edit it again"
             )
         before = snapshot_file(Path(source.root), place.path)
-        at = _locate(before, record, where, workspace.settings.redaction.allow)
-        new = _splice(record, content, before, where)
+        at = _passage_offset(before, record, where, workspace.settings.redaction.allow)
+        new = _new_passage_text(record, content, before, where)
         if new == record.content:
             return RewriteReport(record.id, path, place.line_start, place.line_end, changed=False)
-        if reader.forgotten_hashes(
-            sorted(tombstone_hashes(workspace.store.secret(workspace.scope), new, [record.key]))
-        ):
+        hashes = tombstone_hashes(workspace.store.secret(workspace.scope), new, [record.key])
+        if reader.forgotten_hashes(sorted(hashes)):
             _refuse_rewrite(where, "would say what was forgotten once", "say it in other words")
     text = before.text[:at] + new + before.text[at + len(record.content) :]
     if text[: _front_matter_end(text)] != before.text[: _front_matter_end(before.text)]:
         _refuse_rewrite(where, "would get other front matter", "edit the file with a program of yours")
     rewrite_file(Path(source.root), place.path, before, text)
-    return _sync_passage(workspace, source, record, path)
+    return _sync_rewritten(workspace, source, record, path)
 
 
 def _require_editable(workspace: Workspace, record: Record) -> None:
     reason = edit_refusal(record, workspace.scope.user)
     if reason:
-        kind = (
-            ForbiddenError
-            if record.place is not None and record.owner != workspace.scope.user
-            else InputError
-        )
+        is_others = record.place is not None and record.owner != workspace.scope.user
+        kind = ForbiddenError if is_others else InputError
         raise kind(f"{record.id} cannot be edited in its file: {reason}. Nothing was written.")
 
 
-def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[str]) -> int:
+def _passage_offset(before: FileSnapshot, record: Record, where: str, allow: Sequence[str]) -> int:
     """Return the offset of a passage in its file; stored offsets are those of the redacted text."""
     place = record.place
     assert place is not None
@@ -312,8 +308,8 @@ def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[st
     for _ in range(line):  # redaction marks keep line numbers
         at = before.text.find("\n", at) + 1
     at += column
-    begun = before.text[at - column : at] == clean[place.start - column : place.start]
-    if not begun or before.text[at : at + len(record.content)] != record.content:
+    same_prefix = before.text[at - column : at] == clean[place.start - column : place.start]
+    if not same_prefix or before.text[at : at + len(record.content)] != record.content:
         _refuse_rewrite(
             where,
             "holds a secret or a private part that is not stored, and would lose it",
@@ -322,7 +318,7 @@ def _locate(before: FileSnapshot, record: Record, where: str, allow: Sequence[st
     return at
 
 
-def _splice(record: Record, content: str, before: FileSnapshot, where: str) -> str:
+def _new_passage_text(record: Record, content: str, before: FileSnapshot, where: str) -> str:
     known = split_passage(record)
     body = content.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
     if not body:
@@ -330,37 +326,37 @@ def _splice(record: Record, content: str, before: FileSnapshot, where: str) -> s
     if body == known.body.replace("\r\n", "\n"):
         return record.content
     text = record.content if "\n" in record.content else before.text
-    ends = text.count("\r\n"), text.count("\n")
-    if 0 < ends[0] < ends[1] and "\n" in record.content:
+    crlf_ends, line_ends = text.count("\r\n"), text.count("\n")
+    if 0 < crlf_ends < line_ends and "\n" in record.content:
         _refuse_rewrite(where, "mixes two kinds of line ends", "edit the file with a program of yours")
-    if ends[0]:
+    if crlf_ends:
         body = body.replace("\n", "\r\n")
     return known.head + body + known.tail
 
 
-def _sync_passage(workspace: Workspace, source: Source, record: Record, full: str) -> RewriteReport:
+def _sync_rewritten(workspace: Workspace, source: Source, record: Record, full: str) -> RewriteReport:
     done = sync_file(workspace, source, Path(full))
     if done.problems:
-        trouble = done.problems[0]
+        problem = done.problems[0]
         raise SourceError(
-            f"{full} was written, but not taken in: {trouble.message}", hint=trouble.hint or "scrubjay sync"
+            f"{full} was written, but not taken in: {problem.message}", hint=problem.hint or "scrubjay sync"
         )
     with workspace.reader() as reader:
-        found = _current_record(reader, record)
-    if found is None or found.place is None:
+        current = _current_record(reader, record)
+    if current is None or current.place is None:
         raise SourceError(
             f"{full} was written; the passage is not found in it any more.", hint="scrubjay sync"
         )
-    return RewriteReport(found.id, full, found.place.line_start, found.place.line_end, changed=True)
+    return RewriteReport(current.id, full, current.place.line_start, current.place.line_end, changed=True)
 
 
 def _current_record(reader: Reader, record: Record) -> Record | None:
     place = record.place
     assert place is not None
-    held_now = reader.passages(place.source, place.path)
-    same = [one for one in held_now if one.id == record.id]
-    there = [one for one in held_now if one.place and one.place.start <= place.start < one.place.end]
-    return next(iter(same + there), None)
+    passages = reader.passages(place.source, place.path)
+    same = [one for one in passages if one.id == record.id]
+    covering = [one for one in passages if one.place and one.place.start <= place.start < one.place.end]
+    return next(iter(same + covering), None)
 
 
 def _front_matter_end(text: str) -> int:
@@ -389,8 +385,8 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
     """Archive memories, or make archived and superseded ones active again."""
     at = now_micros()
     with workspace.reader() as reader:
-        found, unknown = find_records(reader, ids)
-    records = list(found.values())
+        by_id, unknown = find_records(reader, ids)
+    records = list(by_id.values())
     if status == "archived":
         verb, op, life = "archive", "archived", LifecycleChange(status=status)
     else:  # an active memory is true until further notice
@@ -413,26 +409,26 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
         records, unknown = find_records(reader, ids)
         if verdict not in ("used", "useful"):
             require_may_change(workspace, records.values(), "judge")
-        found = {memory: _apply_verdict(reader, record, verdict, at) for memory, record in records.items()}
-        lives = {memory: life for memory, life in found.items() if life is not None}
+        verdicts = {memory: _apply_verdict(reader, record, verdict, at) for memory, record in records.items()}
+        lives = {memory: life for memory, life in verdicts.items() if life is not None}
         events = [
             Event(record.id, verdict, at, record.key, actor=workspace.scope.user)
             for record in records.values()
             if record.id in lives
         ]
         judged = {memory: replace(records[memory], **changed_fields(life)) for memory, life in lives.items()}
-        turned = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
-        derived, more = judge_derived(workspace, reader, judged, turned, at)
+        flipped = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
+        derived, more = judge_derived(workspace, reader, judged, flipped, at)
     lives |= derived
     if lives:
         changes: list[Change] = [PutLifecycle(lives), PutEvents((*events, *more))]
         workspace.store.write(workspace.scope, changes, durable=True)
-    unchanged = tuple(memory for memory in found if memory not in lives)
+    unchanged = tuple(memory for memory in verdicts if memory not in lives)
     return ChangeReport(tuple(judged), unchanged, unknown, tuple(sorted(derived)))
 
 
 def _apply_verdict(reader: Reader, record: Record, verdict: str, at: int) -> LifecycleChange | None:
-    """Return the change that a verdict makes; None where it takes back what nobody said, or repeats "never"."""
+    """Return the change that a verdict makes; None if it revokes a verdict that nobody gave, or repeats "never"."""
     if verdict == "used":
         return LifecycleChange(last_used=at)
     if verdict in INJECTION_VERDICTS:
@@ -463,9 +459,9 @@ def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> Li
 
 
 def strength_after(events: Sequence[Event]) -> float:
-    """Return the strength after events, newest first; each "not-wrong" takes back each earlier "wrong" of its cause.
+    """Return the strength after events, newest first; a "not-wrong" revokes each earlier "wrong" of its cause.
 
-    A person's own takes back those of every cause.
+    One that a person gave revokes those of every cause.
     """
     taken_back: set[str | None] = set()
     wrong = 0
@@ -489,30 +485,30 @@ def feedback_strength(useful: int, wrong: int) -> float:
 
 
 def judge_derived(
-    workspace: Workspace, reader: Reader, judged: Mapping[str, Record], turned: Set[str], at: int
+    workspace: Workspace, reader: Reader, judged: Mapping[str, Record], flipped: Set[str], at: int
 ) -> tuple[dict[str, LifecycleChange], list[Event]]:
     """Return the changes and events of other memories that follow from verdicts.
 
-    A digest is wrong while a source that it quotes is; any other derived memory while all of its sources are. Of the
-    judged memories ``turned`` are those that are marked wrong since, or no longer. Memories that the caller may not
-    change stay as they are.
+    A digest is wrong while a source that it quotes is; any other derived memory while all of its sources are.
+    ``flipped`` are the judged memories that are now marked wrong and were not before, or the reverse. Memories that the
+    caller may not change stay as they are.
     """
     known = dict(judged)
     lives: dict[str, LifecycleChange] = {}
     events: dict[str, list[Event]] = {}
-    waiting = sorted(turned)
-    while waiting:
-        inward = reader.edges(waiting, ["derived_from"], inward=True)
-        found = reader.get(sorted({edge.src for edge in inward} - known.keys()))
+    pending = sorted(flipped)
+    while pending:
+        inward = reader.edges(pending, ["derived_from"], inward=True)
+        candidates = reader.get(sorted({edge.src for edge in inward} - known.keys()))
         derived = {
             memory: record
-            for memory, record in found.items()
+            for memory, record in candidates.items()
             if record.origin == "derived" and may_change(workspace, record)
         }
         edges = reader.edges(sorted(derived), ["derived_from"])
         sources = {**reader.get(sorted({edge.dst for edge in edges})), **known}
         earlier = reader.events(sorted(derived), limit=deletion.ALL_EVENTS)
-        waiting = []
+        pending = []
         for memory, record in derived.items():
             own = [edge for edge in edges if edge.src == memory and edge.dst in sources]
             history = [event for event in earlier if event.memory == memory]
@@ -522,7 +518,7 @@ def judge_derived(
             if any(edge.rule == DIGEST_RULE for edge in own):
                 unquoted = {edge.dst for edge in own if not edge.weight}
                 causes = wrong - unquoted
-                cleared = (unquoted & turned) - wrong  # a consolidation quotes them again
+                cleared = (unquoted & flipped) - wrong  # a consolidation quotes them again
             elif all(edge.dst in wrong for edge in own):
                 causes = before or {min(wrong)}
             cleared |= before - causes
@@ -539,14 +535,14 @@ def judge_derived(
                 lives[memory] = LifecycleChange(strength=after.strength)
             if after.marked_wrong != record.marked_wrong:
                 known[memory] = after
-                waiting.append(memory)
+                pending.append(memory)
     return lives, list(chain.from_iterable(events.values()))
 
 
 def _inherited_verdicts(history: Sequence[Event]) -> set[str]:
     """Return the sources whose "wrong" a derived memory has, by its events, newest first."""
     taken_back: set[str] = set()
-    found: set[str] = set()
+    sources: set[str] = set()
     for event in history:
         if event.other is None:
             if event.op == "not-wrong":
@@ -554,8 +550,8 @@ def _inherited_verdicts(history: Sequence[Event]) -> set[str]:
         elif event.op == "not-wrong":
             taken_back.add(event.other)
         elif event.op == "wrong" and event.other not in taken_back:
-            found.add(event.other)
-    return found
+            sources.add(event.other)
+    return sources
 
 
 LINK_KINDS: Final = ("links", "derived_from", "supersedes", "contradicts")
@@ -582,15 +578,15 @@ def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
     _check_link_kind(kind)
     with workspace.reader() as reader:
         record = find_record(reader, src)
-        one, other = record.id, find_record(reader, dst).id
-        there = [edge for edge in reader.edges([one], [kind]) if edge.dst == other]
-        reverse = [edge for edge in reader.edges([other], [kind]) if edge.dst == one]
-        if any(edge.key != workspace.scope.key() for edge in there):
+        src_id, dst_id = record.id, find_record(reader, dst).id
+        existing = [edge for edge in reader.edges([src_id], [kind]) if edge.dst == dst_id]
+        reverse = [edge for edge in reader.edges([dst_id], [kind]) if edge.dst == src_id]
+        if any(edge.key != workspace.scope.key() for edge in existing):
             require_may_change(workspace, [record], "part")
-    if not there:
-        hint = f"it is joined the other way round: unlink {other} from {one}" if reverse else ""
-        raise NotFoundError(f"No edge of kind {kind} leads from {one} to {other}.", hint=hint)
-    workspace.store.write(workspace.scope, [DropEdges(((one, kind, other),))], durable=True)
+    if not existing:
+        hint = f"it is joined the other way round: unlink {dst_id} from {src_id}" if reverse else ""
+        raise NotFoundError(f"No edge of kind {kind} leads from {src_id} to {dst_id}.", hint=hint)
+    workspace.store.write(workspace.scope, [DropEdges(((src_id, kind, dst_id),))], durable=True)
 
 
 def _check_link_kind(kind: str) -> None:
@@ -611,9 +607,9 @@ def forget_memories(workspace: Workspace, ids: Sequence[str], *, reactivate: boo
                     f"The id {one!r:.80} is too short to forget by. Nothing was forgotten.",
                     hint=f"give at least {SHORT_ID_DIGITS} of its digits",
                 )
-        found, unknown = find_records(reader, ids)
-        require_may_change(workspace, found.values(), "forget")
-    gone = deletion.forget_memories(store, scope, [*found, *unknown], reactivate=reactivate)
+        records, unknown = find_records(reader, ids)
+        require_may_change(workspace, records.values(), "forget")
+    gone = deletion.forget_memories(store, scope, [*records, *unknown], reactivate=reactivate)
     if "categories" in workspace.settings.linking.stages:
         from scrubjay.categories.folders import update_folders
         from scrubjay.categories.topics import are_topics_due, organise_topics
@@ -635,8 +631,8 @@ def forget_everything(workspace: Workspace) -> ForgetReport:
     own = replace(workspace, may_curate=False)
     with store.tenant_reader(scope.tenant) as reader:
         everyone = replace(reader.scope, user=scope.user)
-        found = all_records(reader, RecordFilter(statuses=STATUSES))
-        ids = [record.id for record in found if may_change(own, record)]
+        records = all_records(reader, RecordFilter(statuses=STATUSES))
+        ids = [record.id for record in records if may_change(own, record)]
         sources = [source.id for source in reader.sources() if source.key == scope.key()]
     settings = replace(workspace.settings, notes=NotesSettings())  # the user's folder shows the user's view
     done = forget_memories(replace(workspace, scope=everyone, settings=settings, dictionaries={}), ids)

@@ -105,7 +105,7 @@ class Concepts:
         terms = edits.parse_names([[name, *aliases]])
         for each in (terms[0].name, *terms[0].aliases):
             edits.check_names(each)
-        return self._teach(terms, visibility, group)
+        return self._add_names(terms, visibility, group)
 
     def add_many(
         self,
@@ -123,7 +123,7 @@ class Concepts:
         """
         from scrubjay.entities import edits
 
-        return self._teach(edits.parse_names(rows), visibility, group)
+        return self._add_names(edits.parse_names(rows), visibility, group)
 
     def add_file(
         self, file: str | Path, *, visibility: str = "user", group: str | None = None
@@ -143,10 +143,10 @@ class Concepts:
         except OSError as error:
             raise SourceError(f"{file} cannot be read: {error.strerror}. Nothing was written.") from error
         terms, broken = edits.parse_dictionary(data)
-        done = self._teach(terms, visibility, group)
+        done = self._add_names(terms, visibility, group)
         return replace(done, refused=(*broken, *done.refused))
 
-    def _teach(
+    def _add_names(
         self, terms: Sequence[edits.EntityNames], visibility: str, group: str | None
     ) -> DictionaryReport:
         from scrubjay.entities import edits
@@ -178,7 +178,7 @@ class Concepts:
         if one == other:
             raise InputError(f"{name} and {into} are one concept already, {one}. Nothing was written.")
         edits.merge_entity(self._workspace.store, self._workspace.scope, one, other)
-        return self._known(other)
+        return self._summary(other)
 
     def rename(self, name: str, to: str) -> EntitySummary:
         """Rename a concept; its id stays, and the old name becomes an alias.
@@ -193,7 +193,7 @@ class Concepts:
         edits.rename_entity(
             self._workspace.store, self._workspace.scope, concept, to, self._workspace.dictionaries
         )
-        return self._known(concept)
+        return self._summary(concept)
 
     def remove(self, name: str) -> EntitySummary:
         """Remove a concept from the dictionary, and return it; it is not detected again.
@@ -205,22 +205,22 @@ class Concepts:
 
         workspace = self._workspace
         try:
-            gone = self._known(self._id(name))
+            removed = self._summary(self._id(name))
         except NotFoundError:
             # An interrupted removal has already refused the name; continue it.
             with workspace.reader() as reader:
-                left = browse.removed_entity(reader, name)
-            if left is None or not left.memories:
+                interrupted = browse.removed_entity(reader, name)
+            if interrupted is None or not interrupted.memories:
                 raise
-            gone = left
-        edits.remove_entity(workspace.store, workspace.scope, gone.id)
-        return gone
+            removed = interrupted
+        edits.remove_entity(workspace.store, workspace.scope, removed.id)
+        return removed
 
     def _id(self, name: str) -> str:
         with self._workspace.reader() as reader:
             return browse.find_entity(reader, name).id
 
-    def _known(self, concept: str) -> EntitySummary:
+    def _summary(self, concept: str) -> EntitySummary:
         with self._workspace.reader() as reader:
             return browse.entity_by_id(reader, concept)
 
@@ -249,11 +249,11 @@ class Categories:
         if depth is not None and depth < 1:
             raise InputError(f"depth is {depth}; it must be at least 1.")
         with self._workspace.reader() as reader:
-            shelves = browse.category_tree(reader)
+            categories = browse.category_tree(reader)
         return tuple(
-            shelf
-            for shelf in shelves
-            if kind in (None, shelf.kind) and (depth is None or shelf.depth < depth)
+            category
+            for category in categories
+            if kind in (None, category.kind) and (depth is None or category.depth < depth)
         )
 
     def show(self, name: str) -> CategoryPage:

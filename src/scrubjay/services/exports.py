@@ -31,23 +31,23 @@ def atomic_destination(
 ) -> Iterator[tuple[Path, Path]]:
     """Yield a destination and a temporary file beside it, which replaces the destination when the block ends."""
     place = Path(os.path.abspath(Path(path).expanduser()))
-    _require_free(workspace, place, overwrite)
-    beside = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
+    _require_writable(workspace, place, overwrite)
+    temporary = place.with_name(f".{place.name}.{secrets.token_hex(4)}.part")
     try:
-        yield place, beside
-        _require_free(workspace, place, overwrite)
-        atomic_files.replace_file(beside, place)
+        yield place, temporary
+        _require_writable(workspace, place, overwrite)
+        atomic_files.replace_file(temporary, place)
     except OSError as error:
         raise SourceError(
             f"{place} cannot be written: {error.strerror or error}. No file was left behind.",
             hint="name a folder that is there, yours, and not full",
         ) from error
     finally:
-        for end in ("", "-journal", "-wal", "-shm"):
-            beside.with_name(beside.name + end).unlink(missing_ok=True)
+        for suffix in ("", "-journal", "-wal", "-shm"):
+            temporary.with_name(temporary.name + suffix).unlink(missing_ok=True)
 
 
-def _require_free(workspace: Workspace, place: Path, overwrite: bool) -> None:
+def _require_writable(workspace: Workspace, place: Path, overwrite: bool) -> None:
     file = store_file(workspace.store.url)
     own = None if file is None else Path(os.path.abspath(file))
     if own is not None and place in [own.with_name(own.name + end) for end in STORE_SUFFIXES]:
@@ -80,8 +80,8 @@ def export_memories(
         return _export_markdown(workspace, path)
     if not isinstance(path, str | Path):
         return _write_export(workspace, path, "", progress)
-    with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY, 0o600)
+    with atomic_destination(workspace, path, overwrite=overwrite) as (place, temporary):
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | atomic_files.BINARY, 0o600)
         with os.fdopen(handle, "wb") as stream:
             done = _write_export(workspace, stream, str(place), progress)
             stream.flush()
@@ -113,9 +113,8 @@ def _write_export(
             total = reader.counts().memories if progress is not None else 0
             mark = principal_mark(secret, workspace.scope)
             forgotten = exported_names(reader, secret, workspace.scope, mark)
-            for line, raw in _encoded_lines(
-                export_lines(reader, writer, mark, workspace.scope.groups, forgotten)
-            ):
+            exported = export_lines(reader, writer, mark, workspace.scope.groups, forgotten)
+            for line, raw in _encoded_lines(exported):
                 digest.update(raw)
                 size += stream.write(raw)
                 counts[line["line"]] += 1
@@ -148,10 +147,10 @@ def _encoded_lines(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, 
 def _damage_error(
     workspace: Workspace, error: StoreDamagedError, last: str, written: int | None
 ) -> StoreDamagedError:
-    what = str(error).partition(" Nothing was written")[0]
+    cause = str(error).partition(" Nothing was written")[0]
     done = "No export was written" if written is None else f"{written:,} lines were written, and no footer"
     return StoreDamagedError(
-        f"{workspace.store.url} is damaged, found after {last}: {what} {done}; the store is as it was.",
+        f"{workspace.store.url} is damaged, found after {last}: {cause} {done}; the store is as it was.",
         hint="put a backup back (`scrubjay backup`); or `scrubjay forget` the memory that is named, sync its file "
         "again, and export again. `scrubjay doctor` looks the store through",
     )
@@ -159,8 +158,8 @@ def _damage_error(
 
 def back_up_store(workspace: Workspace, path: str | Path, *, overwrite: bool = False) -> BackupReport:
     started = time.monotonic()
-    with atomic_destination(workspace, path, overwrite=overwrite) as (place, beside):
-        workspace.store.backup(beside)
+    with atomic_destination(workspace, path, overwrite=overwrite) as (place, temporary):
+        workspace.store.backup(temporary)
     return BackupReport(str(place), place.stat().st_size, time.monotonic() - started)
 
 
@@ -175,12 +174,12 @@ def copy_tenants(
 ) -> tuple[CopyReport, ...]:
     from scrubjay.transfer.copy import copy_tenant
 
-    _require_distinct(source.url, to)
+    _require_other_store(source.url, to)
     wanted = source.tenants() if tenants is None else list(tenants)
     if not wanted:
         raise NotFoundError(f"{source.url} holds no tenant. {NOTHING_COPIED}")
-    opened = partial(open_store, to, quota=source.quota)
-    return tuple(copy_tenant(source, opened, tenant, progress) for tenant in wanted)
+    open_target = partial(open_store, to, quota=source.quota)
+    return tuple(copy_tenant(source, open_target, tenant, progress) for tenant in wanted)
 
 
 def require_store_file(url: str) -> None:
@@ -190,7 +189,7 @@ def require_store_file(url: str) -> None:
         raise NotFoundError(f"{file} does not exist. {NOTHING_COPIED}")
 
 
-def _require_distinct(source: str, to: str) -> None:
+def _require_other_store(source: str, to: str) -> None:
     if to.startswith("memory:") or source.startswith("memory:"):
         raise InputError(
             f"memory:// ends with its process; there is nothing to copy from or to. {NOTHING_COPIED}"

@@ -93,10 +93,10 @@ def import_path(workspace: Workspace, path: Path, format: str, options: ImportOp
         )
     if not path.exists():
         raise NotFoundError(f"{path} does not exist. Nothing was imported.")
-    known = detect_format(path) if format == "auto" else format
-    if path.is_dir() and known not in (*FOLDER_FORMATS, "basic-memory"):
-        raise InputError(f"{path} is a folder; {known} is read from a file. Nothing was imported.")
-    exported, synced = known == "scrubjay", known in FOLDER_FORMATS
+    detected = detect_format(path) if format == "auto" else format
+    if path.is_dir() and detected not in (*FOLDER_FORMATS, "basic-memory"):
+        raise InputError(f"{path} is a folder; {detected} is read from a file. Nothing was imported.")
+    exported, synced = detected == "scrubjay", detected in FOLDER_FORMATS
     for refused, why, hint in (
         (
             options.shared and not exported,
@@ -132,8 +132,8 @@ def import_path(workspace: Workspace, path: Path, format: str, options: ImportOp
             if exported:
                 return _restore_export(workspace, path, options)
             if synced:
-                return _sync_folder(workspace, synced_folder(path, known), known, options)
-            return _import_items(workspace, format_reader(known)(path), known, options)
+                return _sync_folder(workspace, synced_folder(path, detected), detected, options)
+            return _import_items(workspace, format_reader(detected)(path), detected, options)
         except QuotaError as error:
             raise QuotaError(
                 f"{error} What was imported before that stays.",
@@ -147,25 +147,25 @@ def _sync_folder(
     """Register a folder of Markdown as a source, unless it is in one, and sync it."""
     started = time.monotonic()
     full = Path(os.path.abspath(folder.path))
-    with workspace.reader() as view:
-        known = view.sources()
-    within = any(
+    with workspace.reader() as reader:
+        known = reader.sources()
+    is_known = any(
         source_location(one) == str(full) or (not is_single_file(one) and full.is_relative_to(one.root))
         for one in known
     )
-    new = () if within else (str(full),)
+    new = () if is_known else (str(full),)
     if options.dry_run:
-        found = scan_files(full, include=folder.include) if folder.include else scan_files(full)
-        first = tuple(
+        scan = scan_files(full, include=folder.include) if folder.include else scan_files(full)
+        samples = tuple(
             ImportSample("file", state.path, f"{state.size:,} bytes", "")
-            for state in found.files[:MAX_SAMPLES]
+            for state in scan.files[:MAX_SAMPLES]
         )
         seconds = time.monotonic() - started
         return ImportReport(
-            format, True, documents=len(found.files), sources=new, samples=first, seconds=seconds
+            format, True, documents=len(scan.files), sources=new, samples=samples, seconds=seconds
         )
     # Importing a part of a source does not change its rules; a new source is trusted.
-    rules = NO_RULES if within else SyncRules(folder.description, folder.include, trust="trusted")
+    rules = NO_RULES if is_known else SyncRules(folder.description, folder.include, trust="trusted")
     done = sync(workspace, full, rules, options.progress)
     return ImportReport(
         format,
@@ -197,12 +197,12 @@ def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) ->
     if not options.dry_run:
         _record_versions(workspace, header)
     import_lines(file, header, into, shared=options.shared, progress=options.progress)
-    there = _forgotten_there(workspace, into.forgotten_there)
-    too = tuple(one for one in there if options.forget and into.forgotten_there[one])
-    kept = tuple(one for one in there.values() if one.id not in too)
-    still = tuple(place for one in too if (place := there[one].place))
+    forgettable = _forgettable(workspace, into.forgotten_there)
+    forgotten_too = tuple(one for one in forgettable if options.forget and into.forgotten_there[one])
+    kept = tuple(one for one in forgettable.values() if one.id not in forgotten_too)
+    still = tuple(place for one in forgotten_too if (place := forgettable[one].place))
     if not options.dry_run:
-        forget_memories(workspace, too)
+        forget_memories(workspace, forgotten_too)
         _recluster(workspace, into)
         refresh_learned_notes(workspace)
     return ImportReport(
@@ -215,13 +215,13 @@ def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) ->
         samples=tuple(into.samples),
         seconds=time.monotonic() - started,
         forgotten_there=tuple(one.id for one in kept),
-        forgotten_too=too,
+        forgotten_too=forgotten_too,
         kept=kept if options.forget else (),
         still=still,
     )
 
 
-def _forgotten_there(workspace: Workspace, ids: Iterable[str]) -> dict[str, KeptMemory]:
+def _forgettable(workspace: Workspace, ids: Iterable[str]) -> dict[str, KeptMemory]:
     """Return the memories, forgotten elsewhere, that the user may forget here."""
     with workspace.reader() as reader:
         records = {one.id: one for one in reader.get(list(ids)).values() if may_change(workspace, one)}
@@ -239,13 +239,13 @@ def _forgotten_there(workspace: Workspace, ids: Iterable[str]) -> dict[str, Kept
 
 
 KEPT_REASON: Final = "edited, or added again here, since the stores were last merged"
-"""The export may mean another text, or an earlier statement of the same one."""
+"""The export may mean another text, or an earlier addition of the same one."""
 
 
 def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
     """Stamp the store with the export's versions; if they are not today's, the next sync rebuilds everything."""
-    with workspace.reader() as view:
-        known = view.versions()
+    with workspace.reader() as reader:
+        known = reader.versions()
     wanted = header.versions or current_versions(workspace)
     if known is None or (known == current_versions(workspace) and wanted != known):
         workspace.store.write(workspace.scope, [PutVersions(wanted)])
@@ -259,8 +259,8 @@ def _recluster(workspace: Workspace, into: ImportContext) -> None:
             organise_topics(
                 workspace.store, workspace.scope, key, into.base, workspace.models.passage_models()
             )
-    with workspace.reader() as view:
-        sources = [source for source in view.sources() if source.id in into.sources]
+    with workspace.reader() as reader:
+        sources = [source for source in reader.sources() if source.id in into.sources]
     for source in sources if into.keys else ():
         update_folders(workspace.store, workspace.scope, source, now_micros())
 
@@ -282,7 +282,7 @@ def _import_items(
         for item in items:
             if options.untrusted and isinstance(item, ImportedMemory):
                 item = replace(item, new=replace(item.new, origin="untrusted"))
-            importer.take(item)
+            importer.add_item(item)
             if options.progress and isinstance(item, ImportedMemory) and importer.seen % 100 == 0:
                 options.progress(Progress("import", importer.seen, importer.seen, time.monotonic() - started))
         importer.finish()
@@ -328,10 +328,10 @@ class _BatchImporter:
         self.broken: list[RejectedItem] = []
         self.samples: list[ImportSample] = []
 
-    def take(self, item: ImportedItem) -> None:
+    def add_item(self, item: ImportedItem) -> None:
         match item:
             case RejectedItem():
-                self._fault(item.where, item.message)
+                self._report_fault(item.where, item.message)
             case ImportedName():
                 self._names.setdefault(item.name, item)
             case ImportedRelation():
@@ -344,7 +344,7 @@ class _BatchImporter:
         if max(len(self._items), len(self._names)) >= BATCH_ITEMS or self._characters >= BATCH_CHARACTERS:
             self._flush()
 
-    def _fault(self, where: str, message: str) -> None:
+    def _report_fault(self, where: str, message: str) -> None:
         self.counts["failures"] += 1
         if len(self.broken) < MAX_REPORTED_FAULTS:
             self.broken.append(RejectedItem(where, message))
@@ -362,20 +362,20 @@ class _BatchImporter:
         allow = self._workspace.settings.redaction.allow
         self._add_names()
         store, scope = self._workspace.store, self._workspace.scope
-        found, secrets = redact_new_turns(store, scope, [item.new for item, _ in items], allow)
+        redacted, secret_ids = redact_new_turns(store, scope, [item.new for item, _ in items], allow)
         memories = [
             (item, one if text is None else validate_memory(item.new, scope, self._secret, allow, text))
-            for (item, one), text in zip(items, found, strict=True)
+            for (item, one), text in zip(items, redacted, strict=True)
         ]
         with store.reader(scope) as reader:
-            apart = separate_speakers(reader, [one for _, one in memories], self._secret)
-            memories = [(item, one) for (item, _), one in zip(memories, apart, strict=True)]
-            stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.exact)])
+            separated = separate_speakers(reader, [one for _, one in memories], self._secret)
+            memories = [(item, one) for (item, _), one in zip(memories, separated, strict=True)]
+            stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.legacy_id)])
             forgotten = find_forgotten(
-                reader, self._secret, apart, lambda one: (one.record.content,), scope.keys
+                reader, self._secret, separated, lambda one: (one.record.content,), scope.keys
             )
-        if secrets and not self._dry:
-            redact_stored_turns(store, scope, self._base, secrets)
+        if secret_ids and not self._dry:
+            redact_stored_turns(store, scope, self._base, secret_ids)
         new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
         for (item, one), gone in zip(memories, forgotten, strict=True):
             memory = _stored_id(one, stored)
@@ -388,7 +388,7 @@ class _BatchImporter:
                 new[memory] = (item, one)
             if item.name and item.name not in self.names.get([item.name]):
                 self.names.put(item.name, memory)
-        self._add(list(new.values()))
+        self._write_new(list(new.values()))
         present = stored.keys() | new.keys()
         written = [(item, memory) for item, one in memories if (memory := _stored_id(one, stored)) in present]
         self._supersede([memory for item, memory in written if item.superseded])
@@ -403,10 +403,10 @@ class _BatchImporter:
                 item.new, self._workspace.scope, self._secret, self._workspace.settings.redaction.allow
             )
         except InputError as error:
-            self._fault(item.where, str(error).removesuffix(" Nothing was written."))
+            self._report_fault(item.where, str(error).removesuffix(" Nothing was written."))
             return None
 
-    def _add(self, memories: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
+    def _write_new(self, memories: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
         workspace = self._workspace
         for _, one in memories:
             self.counts["added"] += 1
@@ -436,11 +436,11 @@ class _BatchImporter:
             if (why := name_refusal(name.name)) is None:
                 allowed.append(name)
             else:
-                self._fault(name.where, f'"{name.name[:60]}" is not taken as a concept: {why}')
+                self._report_fault(name.where, f'"{name.name[:60]}" is not taken as a concept: {why}')
         if not allowed:
             return
         if self._dry:
-            known = self._concepts()
+            known = self._concept_ids()
             self.counts["concepts"] += len({normal_form(name.name) for name in allowed} - known.keys())
             return
         workspace = self._workspace
@@ -450,19 +450,19 @@ class _BatchImporter:
             workspace.store, workspace.scope, terms, self._key, workspace.dictionaries
         ).added
 
-    def _concepts(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def _concept_ids(self) -> dict[str, str]:
+        ids: dict[str, str] = {}
         with self._workspace.reader() as reader:
             for row in reader.concepts():
                 for name in (*row.aliases, row.name):
-                    found[normal_form(name)] = row.id
-        return found
+                    ids[normal_form(name)] = row.id
+        return ids
 
     def _link_concepts(self, written: Sequence[tuple[ImportedMemory, str]]) -> None:
         """Link memories to the concepts they are about, whether or not their text has the name."""
         if not any(item.about for item, _ in written):
             return
-        known = self._concepts()
+        known = self._concept_ids()
         edges = {
             (memory, "references", known[normal_form(name)]): ""
             for item, memory in written
@@ -499,4 +499,4 @@ class _BatchImporter:
 
 def _stored_id(one: ValidatedMemory, here: Container[str]) -> str:
     """Return the id of a memory, which an earlier version may have stored under another."""
-    return one.exact if one.exact in here and not one.scrubbed else one.record.id
+    return one.legacy_id if one.legacy_id in here and not one.scrubbed else one.record.id

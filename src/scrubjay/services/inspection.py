@@ -1,4 +1,4 @@
-"""Inspection service: what a store holds, conversations included, and what surrounds a memory.
+"""Inspection service: the contents of a store, its conversations, and the surroundings of a memory.
 
 The totals of a whole store, over all users and tenants, are for its worker and its operators, never for a caller.
 """
@@ -33,7 +33,7 @@ from scrubjay.models.records import (
 from scrubjay.models.reports import ArchivedByRun, FileError, MemoryPage, Redaction, SourceStatus, StoreStatus
 from scrubjay.models.results import line_range
 from scrubjay.models.sources import authorship, repository_of, source_location
-from scrubjay.models.sources import find_source as sources_find_source
+from scrubjay.models.sources import find_source as find_registered
 from scrubjay.models.views import (
     Conflict,
     Conversation,
@@ -60,17 +60,17 @@ if TYPE_CHECKING:
 
 def list_sources(workspace: Workspace) -> list[SourceStatus]:
     with workspace.reader() as reader:
-        found = reader.sources()
-        if not found:
+        sources = reader.sources()
+        if not sources:
             return []
         projects = workspace.projects()
-        return [_source_status(reader, source, projects) for source in found]
+        return [_source_status(reader, source, projects) for source in sources]
 
 
 def find_source(workspace: Workspace, name: str) -> SourceStatus:
     with workspace.reader() as reader:
-        found = sources_find_source(reader.sources(), name)
-        return _source_status(reader, found, workspace.projects())
+        source = find_registered(reader.sources(), name)
+        return _source_status(reader, source, workspace.projects())
 
 
 MAX_NAMED: Final = 5
@@ -78,12 +78,12 @@ MAX_NAMED: Final = 5
 
 
 def find_note(reader: Reader, name: str) -> str | None:
-    """Return the absolute path of the note that a name or ``[[wiki link#heading]]`` means, None if there is none.
+    """Return the absolute path of the note with a name or ``[[wiki link#heading]]``, None if there is none.
 
     Raises:
         NotFoundError: Several notes have the name.
     """
-    from scrubjay.ingest.enrichment import pages_named
+    from scrubjay.ingest.enrichment import find_pages
 
     inner = name.strip().removeprefix("!").removeprefix("[[").removesuffix("]]")
     links = extract_links(f"[[{inner}]]")
@@ -93,21 +93,21 @@ def find_note(reader: Reader, name: str) -> str | None:
     ranked = [
         (rank, str(Path(source.root) / path))
         for source in reader.sources()
-        for rank, path in pages_named(reader, source.id, target)
+        for rank, path in find_pages(reader, source.id, target)
     ]
-    found = sorted(path for rank, path in ranked if rank == min(ranked)[0])
-    if len(found) > 1:
-        named = ", ".join(found[:MAX_NAMED]) + (" and others" if len(found) > MAX_NAMED else "")
+    paths = sorted(path for rank, path in ranked if rank == min(ranked)[0])
+    if len(paths) > 1:
+        named = ", ".join(paths[:MAX_NAMED]) + (" and others" if len(paths) > MAX_NAMED else "")
         raise NotFoundError(f"Several notes are called {target.name!r:.80}: {named}.", hint="give one path")
     heading = "" if target.heading.startswith("^") else heading_slug(target.heading)
-    return f"{found[0]}#{heading}".rstrip("#") if found else None
+    return f"{paths[0]}#{heading}".rstrip("#") if paths else None
 
 
 def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:
     synced = iso_seconds(source.synced_at) if source.synced_at is not None else None
     place = source_location(source)
     documents = reader.documents(source.id)
-    work = _ownership_counts(source, documents)
+    ownership = _ownership_counts(source, documents)
     repository = repository_of(source)
     left_out = sum(one.versions.extractor == LEFT_OUT for one in documents.values())
     return SourceStatus(
@@ -118,10 +118,10 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         passages=reader.count_passages([source.id]),
         synced=synced,
         present=Path(place).exists(),
-        project=projects.within(source.id, repository or source.root),
-        trust=source.trust or next((one for one in (FOREIGN, JOINT) if work[one]), OWN),
+        project=projects.of_source_directory(source.id, repository or source.root),
+        trust=source.trust or next((one for one in (FOREIGN, JOINT) if ownership[one]), OWN),
         share=source.share is not False,
-        untrusted=0 if repository else work[FOREIGN] + work[JOINT],
+        untrusted=0 if repository else ownership[FOREIGN] + ownership[JOINT],
         commits=len(documents) - left_out if repository else 0,
         left_out=left_out,
         forgotten=sum(one.forgotten for one in documents.values()),
@@ -129,11 +129,11 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
 
 
 def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str]:
-    """Return how many files of a source are whose; all files of one folder have the same author."""
-    found = Counter[str]()
+    """Count the files of a source by whose they are; all files of one folder have the same ownership."""
+    counts = Counter[str]()
     for folder, files in Counter(os.path.dirname(path) for path in documents).items():
-        found[authorship(source, os.path.join(folder, "-"))] += files
-    return found
+        counts[authorship(source, os.path.join(folder, "-"))] += files
+    return counts
 
 
 def unread_files(reader: Reader) -> list[FileError]:
@@ -156,8 +156,9 @@ def store_status(workspace: Workspace) -> StoreStatus:
     with workspace.reader() as reader:
         counts = reader.counts()
         archived = _archived_by_runs(reader) if counts.statuses.get("archived") else ()
-        troubles = tuple(unread_files(reader))
+        unread = tuple(unread_files(reader))
         due = reader.due(DUE_LINKS)
+    warnings = (workspace.store.row_security_warning(), workspace.store.index_hint(workspace.scope))
     return StoreStatus(
         store=workspace.store.url,
         bytes=workspace.store.size(),
@@ -169,13 +170,9 @@ def store_status(workspace: Workspace) -> StoreStatus:
         models=tuple(workspace.models.status()),
         notes=tuple(filter(None, (workspace.models.multilingual_note(),))),
         quota=used_allowances(workspace.store, workspace.scope),
-        warnings=tuple(
-            filter(
-                None, (workspace.store.row_security_warning(), workspace.store.index_hint(workspace.scope))
-            )
-        ),
+        warnings=tuple(filter(None, warnings)),
         archived=archived,
-        unread=troubles,
+        unread=unread,
         unenriched=len({(one.source, one.path or one.id) for one in due}),
         unenriched_since=None if not due else iso_seconds(min(due_since(one.mark) for one in due)),
     )
@@ -185,34 +182,34 @@ def _archived_by_runs(reader: Reader) -> tuple[ArchivedByRun, ...]:
     from scrubjay.consolidation.context import UNREQUESTED_ARCHIVE_RULES
     from scrubjay.consolidation.undo import archiving_runs
 
-    found: dict[str, ArchivedByRun] = {}
+    by_run: dict[str, ArchivedByRun] = {}
     for run, events in archiving_runs(reader):  # one for each visibility key
-        before = found[run.id].memories if run.id in found else 0
+        before = by_run[run.id].memories if run.id in by_run else 0
         undo = f"scrubjay consolidate --undo {run.id}"
-        found[run.id] = ArchivedByRun(
+        by_run[run.id] = ArchivedByRun(
             run.id, before + len(events), run.rules in UNREQUESTED_ARCHIVE_RULES, undo
         )
-    return tuple(found.values())
+    return tuple(by_run.values())
 
 
 CONTEXT_CHARACTERS: Final = 24
-_MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
+_REDACTION_MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
 
 
 def list_redactions(workspace: Workspace) -> list[Redaction]:
     """Return the redaction marks in visible memories, by file and line."""
-    found: list[Redaction] = []
+    marks: list[Redaction] = []
     with workspace.reader() as reader:
         roots = {source.id: source.root for source in reader.sources()}
         for record in all_records(reader):
-            found += _find_marks(record, roots)
-    return sorted(found, key=lambda one: (one.path, one.line, one.memory))
+            marks += _find_marks(record, roots)
+    return sorted(marks, key=lambda one: (one.path, one.line, one.memory))
 
 
 def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
     text, place = record.content, record.place
     path = "" if place is None else str(Path(roots.get(place.source, "")) / place.path)
-    for mark in _MARK.finditer(text):
+    for mark in _REDACTION_MARK.finditer(text):
         lines = line_range(place)
         line = 0 if lines is None else lines[0] + text.count("\n", 0, mark.start())
         before = text[max(0, mark.start() - CONTEXT_CHARACTERS) : mark.start()].rpartition("\n")[2]
@@ -274,22 +271,22 @@ def memory_history(workspace: Workspace, memory: str) -> MemoryHistory:
         one = browse.find_record(reader, memory).id
         newest = reader.events([one], limit=MAX_HISTORY_EVENTS)
         events = tuple(event for event in reversed(newest) if event.op != "imported")
-        joined: dict[tuple[str, bool], list[str]] = {}
+        linked: dict[tuple[str, bool], list[str]] = {}
         for kind in ("derived_from", "supersedes", "contradicts"):
             for inward in (False, True):
                 edges = reader.edges([one], [kind], inward=inward)
-                joined[kind, inward] = sorted(edge.src if inward else edge.dst for edge in edges)
-        found = sorted((edge.dst, edge.rule) for edge in reader.edges([one], ["derived_from"]))
+                linked[kind, inward] = sorted(edge.src if inward else edge.dst for edge in edges)
+        evidence = sorted((edge.dst, edge.rule) for edge in reader.edges([one], ["derived_from"]))
         record = reader.get([one])[one]
     return MemoryHistory(
         record,
         events,
-        evidence=tuple(memory for memory, _ in found),
-        rules=tuple(rule for _, rule in found),
-        derived=tuple(joined["derived_from", True]),
-        supersedes=tuple(joined["supersedes", False]),
-        superseded_by=tuple(joined["supersedes", True]),
-        contradicts=tuple(sorted({*joined["contradicts", False], *joined["contradicts", True]})),
+        evidence=tuple(memory for memory, _ in evidence),
+        rules=tuple(rule for _, rule in evidence),
+        derived=tuple(linked["derived_from", True]),
+        supersedes=tuple(linked["supersedes", False]),
+        superseded_by=tuple(linked["supersedes", True]),
+        contradicts=tuple(sorted({*linked["contradicts", False], *linked["contradicts", True]})),
     )
 
 
@@ -308,16 +305,16 @@ def list_conversations(workspace: Workspace, limit: int, skip: int) -> Conversat
     _check_range("limit", limit, 1)
     _check_range("skip", skip, 0)
     with workspace.reader() as reader:
-        found = reader.sessions(limit + 1, skip)
-        described = (_describe(reader, session) for session in found[:limit])
-        return ConversationList(tuple(filter(None, described)), len(found) > limit)
+        sessions = reader.sessions(limit + 1, skip)
+        described = (_describe_conversation(reader, session) for session in sessions[:limit])
+        return ConversationList(tuple(filter(None, described)), len(sessions) > limit)
 
 
 def read_conversation(workspace: Workspace, session: str, limit: int, skip: int) -> ConversationPage:
     _check_range("limit", limit, 1)
     _check_range("skip", skip, 0)
     with workspace.reader() as reader:
-        conversation = _describe(reader, session)
+        conversation = _describe_conversation(reader, session)
         if conversation is None:
             raise NotFoundError(
                 f"There is no conversation {session!r:.80}.", hint="it may have been forgotten"
@@ -335,15 +332,15 @@ def _check_range(name: str, number: int, least: int) -> None:
         raise InputError(f"{name} is {number}; it must be {bound}.")
 
 
-def _describe(reader: Reader, session: str) -> Conversation | None:
+def _describe_conversation(reader: Reader, session: str) -> Conversation | None:
     last = reader.last_turn(session)
     if last is None:
         return None
     opening = reader.turns(session, 0, OPENING_TURNS - 1)
     closing = reader.turns(session, last, last)
     turns = opening or closing
-    first = next((one for one in turns if one.role == "user" and _is_said(one)), turns[0])
-    title = next((one.title for one in turns if one.turn == 0 and _is_said(one)), "")
+    first = next((one for one in turns if one.role == "user" and _is_turn(one)), turns[0])
+    title = next((one.title for one in turns if one.turn == 0 and _is_turn(one)), "")
     return Conversation(
         session=session,
         opening=title or memory_phrase(first),
@@ -355,14 +352,14 @@ def _describe(reader: Reader, session: str) -> Conversation | None:
     )
 
 
-def _is_said(record: Record) -> bool:
-    """Return whether a memory is a turn itself, and not learned from one."""
+def _is_turn(record: Record) -> bool:
+    """Return whether a memory is a turn itself, not derived from one."""
     return record.tier == "observation" and bool(record.content.strip())
 
 
 @frozen
 class StoredUsers:
-    """Who has memories in a tenant.
+    """The users and groups that have memories in a tenant.
 
     Attributes:
         users: Each user, with the groups of their memories that enrichment is due for.
@@ -375,7 +372,7 @@ class StoredUsers:
 
 
 def known_tenants(store: Store, named: Iterable[str]) -> tuple[list[str], str]:
-    """Return all tenants; where row-level security hides the others those that are named, and why."""
+    """Return all tenants; if row-level security hides others, only the named ones, and the reason."""
     try:
         return sorted({*named, *store.tenants()}), ""
     except StoreError as error:  # one that cannot be read at all raises again at the first tenant
@@ -403,14 +400,14 @@ def tenant_counts(store: Store, named: Iterable[str]) -> TenantCounts:
 
 
 def stored_users(store: Store, named: Iterable[str]) -> dict[str, StoredUsers]:
-    return {tenant: _users_of(store, tenant) for tenant in known_tenants(store, named)[0]}
+    return {tenant: _tenant_users(store, tenant) for tenant in known_tenants(store, named)[0]}
 
 
-def _users_of(store: Store, tenant: str) -> StoredUsers:
+def _tenant_users(store: Store, tenant: str) -> StoredUsers:
     keys = sorted(key for key, count in store.memory_counts(tenant).items() if count)
-    named = [key.partition(":")[::2] for key in keys]
-    users: dict[str, set[str]] = {name: set() for kind, name in named if kind == "user"}
-    groups = frozenset(name for kind, name in named if kind == "group")
+    names = [key.partition(":")[::2] for key in keys]
+    users: dict[str, set[str]] = {name: set() for kind, name in names if kind == "user"}
+    groups = frozenset(name for kind, name in names if kind == "group")
     if groups:
         with store.reader(UnrestrictedScope(tenant, "", (), tuple(keys))) as reader:
             due = [one.id for one in reader.due(DUE_LINKS) if one.key.startswith("group:")]

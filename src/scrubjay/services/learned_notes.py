@@ -34,14 +34,14 @@ FOLDER_MODE: Final = 0o755
 
 
 def update_learned_notes(workspace: Workspace, *, changed: bool = True) -> NotesReport | None:
-    """Bring the folder that the settings name up to date; None where another process is at it.
+    """Bring the folder that the settings name up to date; None if another process is doing so.
 
-    Without ``changed`` nothing was written to the store, and only the files are looked at.
+    Without ``changed`` nothing was written to the store, and only the files are checked.
     """
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as alone:
         if not alone:
             return None
-        run = _notes_run(workspace, takes_edits=True)
+        run = _notes_run(workspace, stores_edits=True)
         if not changed and run.is_current():
             return None
         return run.update()
@@ -54,24 +54,24 @@ def refresh_learned_notes(workspace: Workspace) -> None:
         return
     if report.problems and workspace.log is not None:
         workspace.log.write("warning", "learned notes", 0, problems=len(report.problems))
-    _raise_if_unwritten(report, "The memories are stored, but ")
+    _raise_write_error(report, "The memories are stored, but ")
 
 
 def write_changed_notes(workspace: Workspace, new: Sequence[str], changed: Sequence[str]) -> None:
     """Write the files of new memories, and those of changed and superseded ones that are at their usual path.
 
-    Other files are not looked at: the next sync does that.
+    Other files are left to the next sync.
     """
-    report = _notes_run(workspace, takes_edits=False).write_some(new, changed)
-    _raise_if_unwritten(report, "The memory is stored, but ")
+    report = _notes_run(workspace, stores_edits=False).write_changed(new, changed)
+    _raise_write_error(report, "The memory is stored, but ")
 
 
-def _notes_run(workspace: Workspace, *, takes_edits: bool) -> _NotesRun:
+def _notes_run(workspace: Workspace, *, stores_edits: bool) -> _NotesRun:
     notes = workspace.settings.notes
     assert notes.learned_dir is not None
-    # Without notes of its own: what it stores is written by itself.
+    # Without a notes folder, since this run itself writes what it stores.
     inner = replace(workspace, settings=replace(workspace.settings, notes=NotesSettings()))
-    return _NotesRun(inner, notes.learned_dir.expanduser(), notes.learned_visibility, takes_edits)
+    return _NotesRun(inner, notes.learned_dir.expanduser(), notes.learned_visibility, stores_edits)
 
 
 def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
@@ -89,12 +89,12 @@ def export_notes(workspace: Workspace, folder: str | Path) -> NotesReport:
                 "Nothing was written.",
                 hint=f'set learned_dir = "{place}" under [notes] in the settings, or name another folder',
             )
-    report = _NotesRun(workspace, place, VISIBILITIES, takes_edits=False).update()
-    _raise_if_unwritten(report)
+    report = _NotesRun(workspace, place, VISIBILITIES, stores_edits=False).update()
+    _raise_write_error(report)
     return report
 
 
-def _raise_if_unwritten(report: NotesReport, stored: str = "") -> None:
+def _raise_write_error(report: NotesReport, stored: str = "") -> None:
     for failed in report.problems:
         if failed.hint == WRITE_HINT:
             raise SourceError(f"{stored}{failed.path}: {failed.message}", hint=failed.hint)
@@ -104,14 +104,14 @@ WRITE_HINT: Final = "correct [notes] learned_dir in the settings, or the folder'
 
 
 @dataclass(slots=True)
-class _File:
+class _NoteFile:
     path: str
     text: str
     note: MemoryNote
 
 
 @dataclass(slots=True)
-class _Learned:
+class _LearnedMemory:
     """A memory with the earliest text it had, and the memory that superseded it."""
 
     record: Record
@@ -124,17 +124,17 @@ class _NotesRun:
     workspace: Workspace
     folder: Path
     visibility: Sequence[str]
-    takes_edits: bool
+    stores_edits: bool
     counts: dict[str, int] = field(
         default_factory=lambda: dict.fromkeys(("written", "removed", "amended", "added"), 0)
     )
     problems: list[FileError] = field(default_factory=list)
-    stored: list[FileError] = field(default_factory=list)
+    notices: list[FileError] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
     """Id of a memory to the path of its file, for links."""
 
     @property
-    def mark(self) -> str:
+    def store_mark(self) -> str:
         from scrubjay.transfer.archive import principal_mark  # a sync with nothing new has no use for it
 
         return principal_mark(self.workspace.store.secret(self.workspace.scope), self.workspace.scope)
@@ -151,19 +151,19 @@ class _NotesRun:
             for one in files
         )
 
-    def write_some(self, new: Sequence[str], changed: Sequence[str]) -> NotesReport:
+    def write_changed(self, new: Sequence[str], changed: Sequence[str]) -> NotesReport:
         started = time.monotonic()
         with self.workspace.reader() as reader:
             records = reader.get([*new, *changed])
             older = [edge.dst for edge in reader.edges(list(records), ["supersedes"])]
             records |= reader.get([one for one in older if one not in records])
-            learned = _learned(reader, [one for one in records.values() if self._is_wanted(one)])
+            learned = _learned_memories(reader, [one for one in records.values() if self._is_wanted(one)])
             self.names = {one.record.id: note_path(one.record, one.first_text) for one in learned}
             evidence = self._evidence(reader, learned)
         for memory in learned:
             path = note_path(memory.record, memory.first_text)
             there = self._read(path)
-            if isinstance(there, _File):
+            if isinstance(there, _NoteFile):
                 if there.note.id == memory.record.id and there.note.unedited:
                     self._write(path, memory, evidence, there)
             elif there is None and memory.record.id in new:  # another's may have been moved
@@ -175,10 +175,10 @@ class _NotesRun:
         started = time.monotonic()
         files = {one.path: one for one in self._files()}
         learned = self._all_learned()
-        if self.takes_edits and self._take_edits(files, learned):
+        if self.stores_edits and self._store_edits(files, learned):
             files = {one.path: one for one in self._files(quiet=True)}
             learned = self._all_learned()
-        matched = _match(files, learned)
+        matched = _match_files(files, learned)
         self.names = {memory: one.path for memory, one in matched.items()}
         for memory in learned:
             self.names.setdefault(memory.record.id, note_path(memory.record, memory.first_text))
@@ -187,7 +187,7 @@ class _NotesRun:
         for memory in learned:
             there = matched.get(memory.record.id)
             path = self.names[memory.record.id]
-            if there is None or self._is_ours(there, memory):
+            if there is None or self._may_overwrite(there, memory):
                 self._write(path, memory, evidence, there)
         self._remove(files, {one.path for one in matched.values()})
         return self._report(len(learned), started)
@@ -199,30 +199,30 @@ class _NotesRun:
             **self.counts,
             problems=tuple(self.problems),
             seconds=time.monotonic() - started,
-            stored=tuple(self.stored),
+            stored=tuple(self.notices),
         )
 
-    def _problem(self, path: str, message: str, hint: str = "") -> None:
+    def _report_problem(self, path: str, message: str, hint: str = "") -> None:
         self.problems.append(FileError(str(self.folder / path), message, hint))
 
     # Files
 
-    def _files(self, *, quiet: bool = False) -> Iterator[_File]:
+    def _files(self, *, quiet: bool = False) -> Iterator[_NoteFile]:
         known = len(self.problems)
         for above, folders, names in os.walk(self.folder):
             folders[:] = sorted(one for one in folders if not one.startswith("."))
             for name in sorted(names):
                 if name.endswith(MEMORY_NOTE_SUFFIX) and not name.startswith("."):
                     path = os.path.relpath(os.path.join(above, name), self.folder).replace(os.sep, "/")
-                    found = self._read(path)
-                    if isinstance(found, _File):
-                        yield found
-                    elif found:
-                        self._problem(path, found, "correct its front matter, or rename it")
+                    file = self._read(path)
+                    if isinstance(file, _NoteFile):
+                        yield file
+                    elif file:
+                        self._report_problem(path, file, "correct its front matter, or rename it")
         if quiet:
             del self.problems[known:]
 
-    def _read(self, path: str) -> _File | str | None:
+    def _read(self, path: str) -> _NoteFile | str | None:
         """Return a file, why it holds no memory, or None where it does not exist."""
         place = self.folder / path
         if not os.path.lexists(place):
@@ -240,16 +240,20 @@ class _NotesRun:
         except OSError as error:
             return f"It cannot be read: {error.strerror or error}."
         note = read_note(text)
-        return note if isinstance(note, str) else _File(path, text, note)
+        return note if isinstance(note, str) else _NoteFile(path, text, note)
 
     def _write(
-        self, path: str, memory: _Learned, evidence: Mapping[str, Sequence[str]], there: _File | None
+        self,
+        path: str,
+        memory: _LearnedMemory,
+        evidence: Mapping[str, Sequence[str]],
+        there: _NoteFile | None,
     ) -> None:
         record = memory.record
         newer = self.names.get(memory.superseded_by, "")
         text = write_note(
             record,
-            self.mark,
+            self.store_mark,
             evidence.get(record.id, ()),
             _link(newer) if newer else "",
             there.note.extra if there is not None else "",
@@ -259,7 +263,7 @@ class _NotesRun:
             return
         place = self.folder / path
         if not self.folder.parent.is_dir():
-            self._problem(
+            self._report_problem(
                 path, f"{self.folder.parent} does not exist, so nothing is written there.", WRITE_HINT
             )
             return
@@ -271,17 +275,17 @@ class _NotesRun:
             # An empty file after a power cut is written again, so none is synced by itself.
             atomic_files.write_file(place, text.encode("utf-8", "replace"), mode, durable=False)
         except OSError as error:
-            self._problem(path, f"It cannot be written: {error.strerror or error}.", WRITE_HINT)
+            self._report_problem(path, f"It cannot be written: {error.strerror or error}.", WRITE_HINT)
             return
         self.counts["written"] += 1
 
     @staticmethod
-    def _is_as_read(place: Path, file: _File | None) -> bool:
+    def _is_as_read(place: Path, file: _NoteFile | None) -> bool:
         if file is None:
             return not os.path.lexists(place) or (place.is_file() and not place.stat().st_size)
         return place.exists() and place.read_bytes() == file.text.encode()
 
-    def _delete(self, file: _File) -> None:
+    def _delete(self, file: _NoteFile) -> None:
         path = file.path
         place = self.folder / path
         try:
@@ -291,7 +295,7 @@ class _NotesRun:
             if place.parent != self.folder and not any(place.parent.iterdir()):
                 place.parent.rmdir()
         except OSError as error:
-            self._problem(path, f"It cannot be removed: {error.strerror or error}.", WRITE_HINT)
+            self._report_problem(path, f"It cannot be removed: {error.strerror or error}.", WRITE_HINT)
             return
         self.counts["removed"] += 1
 
@@ -302,19 +306,19 @@ class _NotesRun:
         own = record.owner == self.workspace.scope.user and kind in self.visibility
         return own and record.place is None and record.turn is None
 
-    def _all_learned(self) -> list[_Learned]:
+    def _all_learned(self) -> list[_LearnedMemory]:
         with self.workspace.reader() as reader:
-            found = all_records(reader, RecordFilter(statuses=STATUSES))
-            return _learned(reader, [record for record in found if self._is_wanted(record)])
+            records = all_records(reader, RecordFilter(statuses=STATUSES))
+            return _learned_memories(reader, [record for record in records if self._is_wanted(record)])
 
-    def _evidence(self, reader: Reader, learned: Sequence[_Learned]) -> dict[str, list[str]]:
+    def _evidence(self, reader: Reader, learned: Sequence[_LearnedMemory]) -> dict[str, list[str]]:
         edges = reader.edges([one.record.id for one in learned], ["derived_from"])
         records = reader.get(sorted({edge.dst for edge in edges}))
-        found: dict[str, set[str]] = {}
+        links: dict[str, set[str]] = {}
         for edge in edges:
             if edge.dst in records:
-                found.setdefault(edge.src, set()).add(self._citation(records[edge.dst]))
-        return {memory: sorted(citations - {""}) for memory, citations in found.items()}
+                links.setdefault(edge.src, set()).add(self._citation(records[edge.dst]))
+        return {memory: sorted(citations - {""}) for memory, citations in links.items()}
 
     def _citation(self, record: Record) -> str:
         """Return a link to a note or to another memory's file, or a turn's session and number."""
@@ -328,25 +332,25 @@ class _NotesRun:
 
     # Edits, conflicts, removals
 
-    def _is_ours(self, file: _File, memory: _Learned) -> bool:
-        """Return whether a file may be written anew; one that may not and says something else is reported."""
+    def _may_overwrite(self, file: _NoteFile, memory: _LearnedMemory) -> bool:
+        """Return whether a file may be overwritten; one that may not and has another text is reported."""
         note, content = file.note, plain_text(memory.record.content)
         if note.id == memory.record.id and note.unedited:
             return True
         if note.id != memory.record.id and note.text != content:
-            self._problem(
+            self._report_problem(
                 file.path,
                 f"Another store or a person wrote it, and it differs from {memory.record.id}. Both were left.",
                 "merge the stores (`scrubjay export`, `scrubjay import`), or delete the file to have it written anew",
             )
-        elif not self.takes_edits and note.text != content:
-            self._problem(file.path, "It was edited since it was written, and was left as it is.")
+        elif not self.stores_edits and note.text != content:
+            self._report_problem(file.path, "It was edited since it was written, and was left as it is.")
         return False
 
-    def _take_edits(self, files: Mapping[str, _File], learned: Sequence[_Learned]) -> bool:
-        """Store what a person wrote or another machine brought; return whether anything was stored."""
+    def _store_edits(self, files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory]) -> bool:
+        """Store edits of a person and files from another machine; return whether anything was stored."""
         by_id = {one.record.id: one.record for one in learned}
-        matched = {one.path for one in _match(files, learned).values()}
+        matched = {one.path for one in _match_files(files, learned).values()}
         done = 0
         for file in files.values():
             record = by_id.get(file.note.id)
@@ -356,17 +360,17 @@ class _NotesRun:
                 elif file.path not in matched and record is None:
                     done += self._add(file)
             except ScrubjayError as error:
-                self._problem(file.path, f"Its edit was not stored: {error}", error.hint)
+                self._report_problem(file.path, f"Its edit was not stored: {error}", error.hint)
         return done > 0
 
-    def _amend(self, record: Record, file: _File) -> bool:
+    def _amend(self, record: Record, file: _NoteFile) -> bool:
         from scrubjay.redaction.redactor import redact_text
         from scrubjay.services.curation import update_memory
 
         clean = redact_text(file.note.text, self.workspace.settings.redaction.allow).text
         if clean == plain_text(record.content) and file.note.tags == record.tags:
             if clean != file.note.text:
-                self._problem(file.path, "It holds a secret or a private part, which is not stored.")
+                self._report_problem(file.path, "It holds a secret or a private part, which is not stored.")
                 return False
         else:
             amendment = Amendment(tags=file.note.tags)
@@ -375,23 +379,21 @@ class _NotesRun:
             report = update_memory(self.workspace, record.id, amendment)
             self.counts["amended"] += bool(report.changed)
             message = f"Your edit was stored as a new version of {record.id}."
-            self.stored.append(
+            self.notices.append(
                 FileError(str(self.folder / file.path), message, f"scrubjay history {record.id}")
             )
-        if (
-            clean == file.note.text
-        ):  # the file says what is stored: mark it as written, with the person's fields
+        if clean == file.note.text:  # the file has the stored text: write it with the person's fields
             with self.workspace.reader() as reader:
-                learned = _learned(reader, list(reader.get([record.id]).values()))
+                learned = _learned_memories(reader, list(reader.get([record.id]).values()))
             self._write(file.path, learned[0], {}, file)
         return True
 
-    def _add(self, file: _File) -> bool:
+    def _add(self, file: _NoteFile) -> bool:
         from scrubjay.services.curation import add
 
         note, scope = file.note, self.workspace.scope
-        # What is derived from conversations of another store comes and goes with them: an import brings it.
-        derived = note.origin == "derived" and note.store and (note.unedited or note.store != self.mark)
+        # Memories derived from conversations of another store come with those, by an import.
+        derived = note.origin == "derived" and note.store and (note.unedited or note.store != self.store_mark)
         if note.status != "active" or derived or self._is_forgotten(note.text):
             return False
         visibility, _, group = note.visibility.partition(":")
@@ -410,8 +412,8 @@ class _NotesRun:
             known = reader.get([note.id])
         if known:
             return False  # a copy of another memory's file
-        if note.store == self.mark and not note.unedited:
-            self._problem(
+        if note.store == self.store_mark and not note.unedited:
+            self._report_problem(
                 file.path,
                 f"{note.id} is not stored any more, and its file was edited since; the file was left.",
                 "delete the file, or the lines `id` and `store` in it to store it as a new memory",
@@ -421,7 +423,7 @@ class _NotesRun:
         if report.existed or report.passed:
             return False
         self.counts["added"] += 1
-        self.stored.append(FileError(str(self.folder / file.path), f"It was stored as {report.id}."))
+        self.notices.append(FileError(str(self.folder / file.path), f"It was stored as {report.id}."))
         return True
 
     def _is_forgotten(self, text: str) -> bool:
@@ -429,27 +431,24 @@ class _NotesRun:
         with self.workspace.store.reader(scope) as reader:
             return bool(reader.forgotten_hashes(sorted(tombstone_hashes(secret, text, scope.keys))))
 
-    def _remove(self, files: Mapping[str, _File], matched: set[str]) -> None:
+    def _remove(self, files: Mapping[str, _NoteFile], matched: set[str]) -> None:
         """Remove files that this store wrote of memories that were forgotten, or are not to be written any more."""
         others = [one for one in files.values() if one.path not in matched]
         with self.workspace.reader() as reader:
             stored = reader.get([one.note.id for one in others if one.note.id])
         for file in others:
-            record = stored.get(file.note.id)
-            if self._is_forgotten(file.note.text):
-                if file.note.unedited:
+            note, record = file.note, stored.get(file.note.id)
+            if self._is_forgotten(note.text):
+                if note.unedited:
                     self._delete(file)
                 else:
-                    self._problem(
-                        file.path,
-                        "Its text was forgotten, but the file was edited and was left.",
-                        "delete it",
-                    )
+                    message = "Its text was forgotten, but the file was edited and was left."
+                    self._report_problem(file.path, message, "delete it")
             elif record is None:
-                # Derived and gone with its evidence, or taken back by a run. What somebody said came back by `_add`.
-                if file.note.unedited and file.note.origin == "derived" and file.note.store == self.mark:
+                # A derived memory, gone with its evidence or undone with its run; `_add` stored any other again.
+                if note.unedited and note.origin == "derived" and note.store == self.store_mark:
                     self._delete(file)
-            elif file.note.unedited and not self._is_wanted(record):
+            elif note.unedited and not self._is_wanted(record):
                 self._delete(file)
 
 
@@ -457,31 +456,31 @@ def _link(path: str) -> str:
     return f"[[{path.rpartition('/')[2].removesuffix('.md')}]]"
 
 
-def _match(files: Mapping[str, _File], learned: Sequence[_Learned]) -> dict[str, _File]:
+def _match_files(files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory]) -> dict[str, _NoteFile]:
     """Return the file of each memory: with its id, wherever it was moved; at its path; or with its text."""
-    by_id: dict[str, _File] = {}
+    by_id: dict[str, _NoteFile] = {}
     for file in files.values():
         by_id.setdefault(file.note.id, file)
     by_text = {(file.note.kind, file.note.text): file for file in files.values()}
-    matched: dict[str, _File] = {}
+    matched: dict[str, _NoteFile] = {}
     taken: set[str] = set()
     for memory in learned:
-        if (named := by_id.get(memory.record.id)) is not None:
-            matched[memory.record.id] = named
-            taken.add(named.path)
+        if (by_name := by_id.get(memory.record.id)) is not None:
+            matched[memory.record.id] = by_name
+            taken.add(by_name.path)
     own = {one.record.id for one in learned}
     for memory in learned:
         if memory.record.id not in matched:
-            like = files.get(note_path(memory.record, memory.first_text))
-            if like is None:
-                like = by_text.get((memory.record.tier, plain_text(memory.record.content)))
-            if like is not None and like.path not in taken and like.note.id not in own:
-                matched[memory.record.id] = like
-                taken.add(like.path)
+            candidate = files.get(note_path(memory.record, memory.first_text))
+            if candidate is None:
+                candidate = by_text.get((memory.record.tier, plain_text(memory.record.content)))
+            if candidate is not None and candidate.path not in taken and candidate.note.id not in own:
+                matched[memory.record.id] = candidate
+                taken.add(candidate.path)
     return matched
 
 
-def _learned(reader: Reader, records: Sequence[Record]) -> list[_Learned]:
+def _learned_memories(reader: Reader, records: Sequence[Record]) -> list[_LearnedMemory]:
     """Return memories in the order of their ids, without the earlier texts that amendments left."""
     ids = [record.id for record in records]
     edges, inward = reader.edges(ids, ["supersedes"]), reader.edges(ids, ["supersedes"], inward=True)
@@ -503,7 +502,7 @@ def _learned(reader: Reader, records: Sequence[Record]) -> list[_Learned]:
         if edge.rule != EDITED_RULE:
             newer.setdefault(edge.dst, edge.src)
     return [
-        _Learned(record, first.get(record.id, record).content, newer.get(record.id, ""))
+        _LearnedMemory(record, first.get(record.id, record).content, newer.get(record.id, ""))
         for record in sorted(records, key=lambda one: one.id)
         if record.id not in versions
     ]

@@ -158,28 +158,28 @@ class ModelRegistry:
         raise NotFoundError(f"No model {name!r:.80} comes with scrubjay; there are: {names}.")
 
     def writer(self) -> Embedder:
-        """Return the base model, registered; a new store, or one of before them, gets the default models with it."""
+        """Return the base model, registered; a new or older store gets the default models with it."""
         registered = self._registered()
         if all(state.model.fingerprint != self.base.model.fingerprint for state in registered):
             puts = [PutModel(self.base.model)]
             if not registered:
-                puts += [PutModel(model) for model in self._defaults()]
+                puts += [PutModel(model) for model in self._default_models()]
             self._store.write(self._scope, puts)
             if registered:  # the base model covers every memory before it is used
                 from scrubjay.ingest.embedder import backfill_vectors
 
                 backfill_vectors(self._store, self._scope, [self.base], overlap=self._overlap)
         known = {state.model.name for state in registered}
-        if FORMER_DEFAULT in known and known.isdisjoint(model.name for model in self._defaults()):
-            self._store.write(self._scope, [PutModel(model) for model in self._defaults()])
+        if FORMER_DEFAULT in known and known.isdisjoint(model.name for model in self._default_models()):
+            self._store.write(self._scope, [PutModel(model) for model in self._default_models()])
         return self.base
 
-    def _defaults(self) -> list[EmbeddingModel]:
+    def _default_models(self) -> list[EmbeddingModel]:
         return [self._catalog.open(name).model for name in self._catalog.default]
 
-    def ready(self, states: Sequence[ModelState]) -> bool:
+    def are_open(self, states: Sequence[ModelState]) -> bool:
         """Return whether `rankers` opens no model that is not open yet."""
-        return all(self._catalog.is_open(one.model) for one in states if self._used(one))
+        return all(self._catalog.is_open(one.model) for one in states if self._is_used(one))
 
     @traced("scrubjay.models.load")
     def rankers(
@@ -192,7 +192,7 @@ class ModelRegistry:
         embedders: list[AnyEmbedder] = [self.base]
         failed = []
         for state in self._others(states):
-            if not self._used(state):
+            if not self._is_used(state):
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
@@ -201,18 +201,18 @@ class ModelRegistry:
                 embedders.append(embedder)
         return embedders, tuple(failed)
 
-    def _used(self, state: ModelState) -> bool:
+    def _is_used(self, state: ModelState) -> bool:
         return state.state == "active" and (state.model.late_interaction or not self.cold)
 
     def left_out(self, states: Sequence[ModelState]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return which models a cold process does without, a sentence each.
 
-        First those without which texts in other languages are hardly found, then the others.
+        First the multilingual ones, without which texts in other languages are hardly found, then the others.
         """
         from scrubjay.search.fusion import MULTILINGUAL as MULTILINGUAL_MODELS
 
         names = [
-            one.model.name for one in self._others(states) if one.state == "active" and not self._used(one)
+            one.model.name for one in self._others(states) if one.state == "active" and not self._is_used(one)
         ]
         missed = (
             f"{name} was not used: it takes too long to load for one command; `scrubjay resident start` "
@@ -227,24 +227,24 @@ class ModelRegistry:
         )
         return tuple(missed), tuple(skipped)
 
-    def backfilled(self) -> list[AnyEmbedder]:
+    def backfilled_models(self) -> list[AnyEmbedder]:
         """Return the embedders that are backfilled: those in use first, and of these late interaction."""
         states = sorted(
             self._others(),
             key=lambda one: (one.state != "active", not one.model.late_interaction, one.model.name),
         )
-        found = [self._catalog.find(state.model)[0] for state in states]
-        return [embedder for embedder in found if embedder is not None]
+        embedders = [self._catalog.find(state.model)[0] for state in states]
+        return [embedder for embedder in embedders if embedder is not None]
 
     def passage_models(self) -> list[Embedder]:
         """Return those of the backfilled that make vectors of whole passages."""
-        return [each for each in self.backfilled() if not isinstance(each, TokenEmbedder)]
+        return [each for each in self.backfilled_models() if not isinstance(each, TokenEmbedder)]
 
     def background_models(self) -> list[AnyEmbedder]:
         """Return the store's bundled models, which are embedded without being asked for: they send nothing."""
         bundled = {*self._catalog.default, self._catalog.multilingual} & {*self._catalog.names}
         fingerprints = {self._catalog.open(name).model.fingerprint for name in bundled}
-        return [each for each in self.backfilled() if each.model.fingerprint in fingerprints]
+        return [each for each in self.backfilled_models() if each.model.fingerprint in fingerprints]
 
     def _registered(self) -> list[ModelState]:
         with self._store.reader(self._scope) as reader:
@@ -259,12 +259,12 @@ class ModelRegistry:
         from scrubjay.models.reports import ModelStatus
 
         with self._store.reader(self._scope) as reader:
-            reach = [(state, reader.coverage(state.model.fingerprint)) for state in reader.models()]
+            coverages = [(state, reader.coverage(state.model.fingerprint)) for state in reader.models()]
         base = self.base.model.fingerprint
-        reach.sort(key=lambda pair: (pair[0].model.fingerprint != base, pair[0].model.name))
-        waiting = {state.model.fingerprint: coverage.waiting for state, coverage in reach}
-        superseded = FORMER_DEFAULT in (state.model.name for state, _ in reach) and all(
-            waiting.get(model.fingerprint) == 0 for model in self._defaults()
+        coverages.sort(key=lambda pair: (pair[0].model.fingerprint != base, pair[0].model.name))
+        waiting = {state.model.fingerprint: coverage.waiting for state, coverage in coverages}
+        superseded = FORMER_DEFAULT in (state.model.name for state, _ in coverages) and all(
+            waiting.get(model.fingerprint) == 0 for model in self._default_models()
         )
         return [
             ModelStatus(
@@ -280,7 +280,7 @@ class ModelRegistry:
                 if superseded and state.model.name == FORMER_DEFAULT and state.model.fingerprint != base
                 else "",
             )
-            for state, coverage in reach
+            for state, coverage in coverages
         ]
 
     def add(self, name: str) -> ModelStatus:
@@ -297,12 +297,12 @@ class ModelRegistry:
         A model that is not registered yet is added first.
         """
         try:
-            chosen = self._find(name)
+            chosen = self._find_registered(name)
         except NotFoundError:
             if not self._catalog.describes(name):
                 raise
             self.add(name)
-            chosen = self._find(name)
+            chosen = self._find_registered(name)
         if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model, which is always used. Nothing was changed.")
         changes = [PutModel(chosen, "active")]
@@ -316,8 +316,7 @@ class ModelRegistry:
     def adopt_multilingual(self) -> None:
         """Use the catalog's model for other languages where most texts are not English.
 
-        Nothing happens where it is registered already or not installed, or where a model was added that no new store
-        has: somebody chose.
+        Nothing happens if it is registered already or not installed, or if somebody added a model that new stores lack.
         """
         registered = {state.model.name for state in self._others()}
         chosen = registered - {self._catalog.open(name).model.name for name in self._catalog.default}
@@ -325,7 +324,7 @@ class ModelRegistry:
             self.use(self._catalog.multilingual)
 
     def multilingual_note(self) -> str:
-        """Say which model is used, or might be, for other languages; empty where nothing speaks for one."""
+        """Describe which model is used, or could be, for other languages; empty if none is needed."""
         model = self._catalog.multilingual
         if not model:
             return ""
@@ -341,9 +340,9 @@ class ModelRegistry:
         state = next((state.state for state in self._others() if state.model.name == name), "")
         if not self._mostly_not_english():
             with self._store.reader(self._scope) as reader:
-                silent = bool(state) or not reader.pending("", 1)
+                is_silent = bool(state) or not reader.pending("", 1)
             unused = f"{name} is installed and not used: most texts are English."
-            return "" if silent else f"{unused} `scrubjay models use {model}` uses it."
+            return "" if is_silent else f"{unused} `scrubjay models use {model}` uses it."
         return (
             f"Most texts are not English: {name} "
             + {
@@ -378,7 +377,7 @@ class ModelRegistry:
 
     def drop(self, name: str) -> ModelStatus:
         """Remove a model and its vectors from the store."""
-        chosen = self._find(name)
+        chosen = self._find_registered(name)
         if chosen.fingerprint == self.base.model.fingerprint:
             raise InputError(f"{chosen.name} is the base model; every search needs it. Nothing was dropped.")
         automatic = self._catalog.multilingual
@@ -396,7 +395,7 @@ class ModelRegistry:
         self._store.write(self._scope, [DropModel(chosen.fingerprint)])
         return dropped
 
-    def _find(self, name: str) -> EmbeddingModel:
+    def _find_registered(self, name: str) -> EmbeddingModel:
         """Return a registered model by its name, or its name in the settings."""
         registered = sorted(
             (state.model for state in self._registered()),
@@ -434,9 +433,8 @@ DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {
     "chat": 1.0,
     CALLER_RERANKER: 1.0,
 }
-"""What a deviation weighs where the settings do not say: a model that reads question and passage together has as much
-to say as all channels, whose sum spreads about one deviation over the best fifty; words and their places, a
-quarter."""
+"""Weight of a deviation unless the settings name one: a model that reads question and passage together counts as much
+as all channels, whose sum spreads about one deviation over the best fifty; words and their places, a quarter."""
 
 
 DEEP_DEPTH: Final = 30
@@ -451,9 +449,9 @@ class RerankerRegistry:
     """The rerankers of one process, each opened on first use; ``given`` is the caller's own."""
 
     def __init__(self, reranker: Reranker | None = None) -> None:
-        self._given = reranker
+        self._caller_reranker = reranker
         self._opened: dict[str, Reranker] = {}
-        self._opening = threading.Lock()
+        self._lock = threading.Lock()
 
     def choose(
         self, workspace: Workspace, kind: str | None, *, plain: bool, deep: bool = False
@@ -464,8 +462,8 @@ class RerankerRegistry:
         weighted sum; ``deep`` takes a cross-encoder where no other model is chosen.
         """
         options, characters = workspace.settings.rerank, None
-        chosen = kind or (CALLER_RERANKER if self._given is not None else options.kind)
-        known = (*RERANKER_KINDS, CALLER_RERANKER) if self._given is not None else RERANKER_KINDS
+        chosen = kind or (CALLER_RERANKER if self._caller_reranker is not None else options.kind)
+        known = (*RERANKER_KINDS, CALLER_RERANKER) if self._caller_reranker is not None else RERANKER_KINDS
         if chosen not in known:
             raise InputError(f"Rerank {chosen!r} is not one of {', '.join(known)}.")
         if deep and kind == "off":
@@ -497,9 +495,9 @@ class RerankerRegistry:
         return RerankOptions(reranker, options.depth, options.deadline, weight, characters), ()
 
     def _open(self, workspace: Workspace, kind: str) -> Reranker:
-        if kind == CALLER_RERANKER and self._given is not None:
-            return self._given
-        with self._opening:
+        if kind == CALLER_RERANKER and self._caller_reranker is not None:
+            return self._caller_reranker
+        with self._lock:
             if kind not in self._opened:
                 self._opened[kind] = _open_reranker(workspace, kind)
             return self._opened[kind]
@@ -575,7 +573,7 @@ class QueryRewriter:
         self._model: LanguageModel | None = None
         self._announced = False
         self._failures = 0
-        self._resting_until = 0.0
+        self._paused_until = 0.0
 
     def rewrite(self, question: str, history: Sequence[str]) -> RewriteOutcome:
         """Return the question completed from the conversation before it."""
@@ -594,7 +592,7 @@ class QueryRewriter:
             return RewriteOutcome(notes=("What was said before was not read: [llm] rewrite is off.",))
         if len(question) > MAX_QUESTION_LENGTH:
             return RewriteOutcome(notes=("The question is too long to be rewritten.",))
-        if self._clock() < self._resting_until:
+        if self._clock() < self._paused_until:
             return self._not_rewritten(
                 f"failed {MAX_FAILURES} times and is left alone for {COOLDOWN_SECONDS:.0f} s"
             )
@@ -605,13 +603,13 @@ class QueryRewriter:
             with self._lock:
                 self._failures += 1
                 if self._failures >= MAX_FAILURES:
-                    self._failures, self._resting_until = 0, self._clock() + COOLDOWN_SECONDS
+                    self._failures, self._paused_until = 0, self._clock() + COOLDOWN_SECONDS
             return self._not_rewritten(f"did not rewrite it: {str(error).partition('. ')[0]}")
         self._failures = 0
-        found = check_rewriting(answer, question, turns)
-        if found.refused:
-            return self._not_rewritten(f"rewrote it, which was not believed: {found.refused}")
-        return RewriteOutcome(found.text)
+        rewriting = check_rewriting(answer, question, turns)
+        if rewriting.refused:
+            return self._not_rewritten(f"rewrote it, which was not believed: {rewriting.refused}")
+        return RewriteOutcome(rewriting.text)
 
     def _not_rewritten(self, why: str) -> RewriteOutcome:
         return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {why}.",))

@@ -83,7 +83,7 @@ def find_changed_files(
     from scrubjay.models.sources import exclude_memory_notes, exclude_nested_sources
 
     learned = workspace.settings.notes.learned_dir
-    found = check_freshness(
+    freshness = check_freshness(
         reader,
         [
             exclude_memory_notes(exclude_nested_sources(source, sources), learned)
@@ -93,8 +93,8 @@ def find_changed_files(
         workspace.settings.sync.look_seconds,
         workspace.scan_cache,
     )
-    changed = tuple(source for source in sources if source.id in found.changed)
-    return ChangedFiles(changed, found.partial, reader.versions() if changed else None)
+    changed = tuple(source for source in sources if source.id in freshness.changed)
+    return ChangedFiles(changed, freshness.partial, reader.versions() if changed else None)
 
 
 @traced("scrubjay.search.ingest")
@@ -140,7 +140,7 @@ class StageTimer:
     """Milliseconds of one query, by part."""
 
     def __init__(self) -> None:
-        self._begun = self._last = time.perf_counter()
+        self._started = self._last = time.perf_counter()
         self.parts: dict[str, float] = {}
 
     def lap(self, name: str) -> None:
@@ -151,11 +151,11 @@ class StageTimer:
 
     @property
     def ms(self) -> float:
-        return round((self._last - self._begun) * 1000, 3)
+        return round((self._last - self._started) * 1000, 3)
 
 
 def log_slow_query(
-    workspace: Workspace, kind: str, query: str | None, laps: StageTimer, results: int, models: list[str]
+    workspace: Workspace, kind: str, query: str | None, timer: StageTimer, results: int, models: list[str]
 ) -> None:
     """Log a query that took longer than ``[log] slow_ms``; its words only with ``[log] queries``.
 
@@ -170,16 +170,16 @@ def log_slow_query(
         }
     )
     settings = workspace.settings.log
-    if workspace.log is None or laps.ms < settings.slow_ms:
+    if workspace.log is None or timer.ms < settings.slow_ms:
         return
     with workspace.reader() as reader:
         memories = sum(map(reader.count_memories, workspace.scope.keys))
-    facts: dict[str, str | float | bool] = {f"{name}_ms": took for name, took in laps.parts.items()}
-    facts |= {"memories": memories, "results": results, "models": ",".join(models)}
-    facts |= {"words": len((query or "").split())}
+    fields: dict[str, str | float | bool] = {f"{name}_ms": took for name, took in timer.parts.items()}
+    fields |= {"memories": memories, "results": results, "models": ",".join(models)}
+    fields |= {"words": len((query or "").split())}
     if settings.queries and query:
-        facts["query"] = query[:MAX_LOGGED_QUERY]
-    workspace.log.write("warning", f"slow {kind}", laps.ms, **facts)
+        fields["query"] = query[:MAX_LOGGED_QUERY]
+    workspace.log.write("warning", f"slow {kind}", timer.ms, **fields)
 
 
 @frozen
@@ -190,7 +190,7 @@ class SearchView:
         reader: The view of the store.
         embedders: The models that rank, base first.
         stale: Files that were not checked or not ingested, a sentence each.
-        rootless: Whether the folder of a source is missing.
+        lacks_folder: Whether the folder of a source is missing.
         failed: Models that failed, or that are missed, a sentence each.
         skipped: Other models that a cold process does not load, a sentence each.
         now: UTC microseconds, after changed files were ingested.
@@ -199,7 +199,7 @@ class SearchView:
     reader: Reader
     embedders: list[AnyEmbedder]
     stale: tuple[str, ...]
-    rootless: bool
+    lacks_folder: bool
     failed: tuple[str, ...]
     skipped: tuple[str, ...]
     now: int
@@ -211,26 +211,26 @@ class SearchView:
     def mark_outdated(self, results: Sequence[Result]) -> tuple[tuple[Result, ...], tuple[Notice, ...]]:
         """Mark the results whose file is gone or newer, if some files were not ingested or a folder is missing.
 
-        Those of others' files that are gone or newer are left out, with a sentence that says so.
+        Outdated results of others' files are left out, with a notice.
         """
         of_others = any(one.path is None and one.line_start is not None for one in results)
-        if not (of_others or (results and (self.stale or self.rootless))):
+        if not (of_others or (results and (self.stale or self.lacks_folder))):
             return tuple(results), ()
         from scrubjay.ingest.scanner import outdated_memories, outdated_shared
 
         records = self.reader.get([one.id for one in results]).values()
         hidden = outdated_shared(self.reader, records)
         shown = tuple(one for one in results if one.id not in hidden)
-        if self.stale or self.rootless:
-            found = outdated_memories(self.reader, records, missing_roots=self.rootless)
-            shown = tuple(replace(one, outdated=found.get(one.id, "")) for one in shown)
+        if self.stale or self.lacks_folder:
+            outdated = outdated_memories(self.reader, records, missing_roots=self.lacks_folder)
+            shown = tuple(replace(one, outdated=outdated.get(one.id, "")) for one in shown)
         return shown, (SHARED_CHANGED,) if hidden else ()
 
 
 def unknown_projects(
     workspace: Workspace, reader: Reader, projects: Sequence[str], shown: Collection[str | None]
 ) -> tuple[Notice, ...]:
-    """Return a sentence for each of these projects that no visible memory has; those in ``shown`` are not looked up.
+    """Return a notice for each of these projects that no visible memory has; those in ``shown`` are not looked up.
 
     Paths are skipped: a folder may have no memories yet.
     """
@@ -243,15 +243,15 @@ def unknown_projects(
 
 
 def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> None:
-    """Embed what a search ingested with the models that it ranks with anyway, if it is little."""
+    """Embed the few memories that a search ingested, with the models that it ranks with anyway."""
     from scrubjay.services.sync import embed_few
 
     with suppress(StoreBusyError, StoreReadOnlyError):  # it stays pending, and its scores are predicted
         embed_few(workspace, embedders)
 
 
-def _lacks_folder(workspace: Workspace, reader: Reader) -> bool:
-    """Return whether the folder of a source is missing; those of a database may be on another machine."""
+def _is_folder_missing(workspace: Workspace, reader: Reader) -> bool:
+    """Return whether a source's folder is missing; sources of a database may be on another machine."""
     if not workspace.checks_files or workspace.store.url.startswith(("postgres:", "postgresql:")):
         return False
     return not all(os.path.exists(source.root) for source in reader.sources())
@@ -274,7 +274,7 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
             reader = stack.enter_context(workspace.reader())
         timer.lap("files")
         states, models = reader.models(), workspace.models
-        if models.ready(states) and not files.changed:
+        if models.are_open(states) and not files.changed:
             embedders, failed = models.rankers(states)
         else:
             stack.close()
@@ -284,8 +284,8 @@ def open_view(workspace: Workspace, timer: StageTimer) -> Iterator[SearchView]:
             reader = stack.enter_context(workspace.reader())
         timer.lap("models")
         missed, skipped = models.left_out(states)
-        rootless = _lacks_folder(workspace, reader)
-        yield SearchView(reader, embedders, stale, rootless, (*failed, *missed), skipped, now_micros())
+        lacks_folder = _is_folder_missing(workspace, reader)
+        yield SearchView(reader, embedders, stale, lacks_folder, (*failed, *missed), skipped, now_micros())
 
 
 def search_request(workspace: Workspace, query: str, options: SearchOptions) -> SearchRequest:
@@ -342,20 +342,20 @@ def search(workspace: Workspace, query: str, options: SearchOptions) -> Answer:
         request = replace(request, rewritten=rewriting.text)
         if options.clock.now is None:
             request = replace(request, now=view.now)
-        found = run_search(view.reader, view.embedders, request, reranker)
-        results, changed = view.mark_outdated(found.results)
-        nearest, changed_nearest = view.mark_outdated(found.nearest)
+        answer = run_search(view.reader, view.embedders, request, reranker)
+        results, changed = view.mark_outdated(answer.results)
+        nearest, changed_nearest = view.mark_outdated(answer.nearest)
         shown = {one.project for one in results}
         unknown = unknown_projects(workspace, view.reader, options.filters.projects, shown)
     timer.lap("rank")
     log_slow_query(workspace, "search", query, timer, len(results), view.names)
     partial = (*view.stale, *(changed or changed_nearest), *rewriting.partial, *view.failed, *no_reranker)
     return replace(
-        found,
+        answer,
         results=results,
         nearest=nearest,
-        partial=(*partial, *found.partial),
-        notes=(*unknown, *rewriting.notes, *view.skipped, *found.notes),
+        partial=(*partial, *answer.partial),
+        notes=(*unknown, *rewriting.notes, *view.skipped, *answer.notes),
         took_ms=timer.ms,
     )
 
@@ -387,16 +387,16 @@ def thread(workspace: Workspace, query: str, options: ThreadOptions) -> Thread:
     with open_view(workspace, timer) as view:
         if options.clock.now is None:
             request = replace(request, now=view.now)
-        found = build_thread(view.reader, view.embedders, request, options, reranker)
-        results, changed = view.mark_outdated([knot.result for knot in found.knots])
+        story = build_thread(view.reader, view.embedders, request, options, reranker)
+        results, changed = view.mark_outdated([knot.result for knot in story.knots])
     marked = {one.id: one for one in results}
     knots = tuple(
-        replace(knot, result=marked[knot.result.id]) for knot in found.knots if knot.result.id in marked
+        replace(knot, result=marked[knot.result.id]) for knot in story.knots if knot.result.id in marked
     )
     timer.lap("rank")
     log_slow_query(workspace, "thread", query, timer, len(knots), view.names)
-    partial = (*view.stale, *changed, *view.failed, *no_reranker, *found.partial)
-    return replace(found, knots=knots, partial=partial, took_ms=timer.ms)
+    partial = (*view.stale, *changed, *view.failed, *no_reranker, *story.partial)
+    return replace(story, knots=knots, partial=partial, took_ms=timer.ms)
 
 
 _OPERATORS = re.compile(r"[\"“„”«»「」]|(?<!\S)-")
@@ -405,15 +405,15 @@ MAX_THREAD_QUESTION: Final = 400
 
 
 def thread_question(workspace: Workspace, query: str) -> str:
-    """Return the beginning of the memory that a query is the id of, else the query."""
+    """Return the beginning of the memory whose id the query is, else the query."""
     id = query.strip() if isinstance(query, str) else ""
     if not may_be_id(id):
         return query
     from scrubjay.search.browse import find_records
 
     with workspace.reader() as reader:
-        found = list(find_records(reader, [id])[0].values())
-    return _OPERATORS.sub(" ", found[0].content[:MAX_THREAD_QUESTION]) if found else query
+        records = list(find_records(reader, [id])[0].values())
+    return _OPERATORS.sub(" ", records[0].content[:MAX_THREAD_QUESTION]) if records else query
 
 
 def uses_default_fusion(request: SearchRequest | SearchOptions) -> bool:
@@ -422,7 +422,7 @@ def uses_default_fusion(request: SearchRequest | SearchOptions) -> bool:
 
 
 def preferred_project(workspace: Workspace, here: str) -> str | None:
-    return workspace.projects().named(here) or None
+    return workspace.projects().resolve(here) or None
 
 
 def fetch(
@@ -437,13 +437,13 @@ def fetch(
     from scrubjay.services.inspection import find_note
 
     with workspace.reader() as reader:
-        found = fetch_memories(reader, ids, str(path) if path else None, lines, window)
-        if path and found.unknown and (note := find_note(reader, str(path))):
+        report = fetch_memories(reader, ids, str(path) if path else None, lines, window)
+        if path and report.unknown and (note := find_note(reader, str(path))):
             named = fetch_memories(reader, ids, note, lines, window)
-            found = found if named.unknown else named
+            report = report if named.unknown else named
     if ids:
-        record_usage(workspace, ids, found)
-    return found
+        record_usage(workspace, ids, report)
+    return report
 
 
 USAGE_INTERVAL: Final = 3_600 * SECOND

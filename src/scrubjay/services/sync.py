@@ -80,11 +80,11 @@ def recluster_due(
     """
     if "categories" not in edges.stages:
         return
-    for key in workspace.scope.keys if max_memories is None else edges.written:
+    for key in workspace.scope.keys if max_memories is None else edges.connected:
         if max_memories is not None and count_memories(workspace.store, workspace.scope, key) > max_memories:
             continue
         if are_topics_due(
-            workspace.store, workspace.scope, key, base, edges.written[key], patient=max_memories is None
+            workspace.store, workspace.scope, key, base, edges.connected[key], patient=max_memories is None
         ):
             organise_topics(workspace.store, workspace.scope, key, base, workspace.models.passage_models())
 
@@ -118,7 +118,7 @@ def fact_stage(workspace: Workspace, base: Embedder) -> FactStage:
 
 
 def count_due(workspace: Workspace) -> int:
-    """Return how many memories wait for enrichment by this caller."""
+    """Return how many memories are due for enrichment by this caller."""
     with workspace.reader() as reader:
         return len(due_memories(reader))
 
@@ -138,9 +138,9 @@ def enrich(
     waiting = count_due(workspace)
     if not waiting:  # an earlier call may have been interrupted, or left topics to this one
         recluster_due(workspace, base, edge_builder(workspace, base))
-    left = 0
-    while waiting not in (0, left) and not problems and proceed():
-        left = waiting
+    previous = 0
+    while waiting not in (0, previous) and not problems and proceed():
+        previous = waiting
         edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
         recluster = partial(recluster_due, workspace, base, edges)
         with store.try_exclusive(scope, "enrichment") as alone:
@@ -152,11 +152,11 @@ def enrich(
                 problems = (FileError(store.url, f"Facts were not stored: {error}", error.hint),)
         linked += edges.linked
         learned += facts.learned
-        waiting = count_due(workspace)  # what was written meanwhile, by whoever found this call at work
+        waiting = count_due(workspace)  # written meanwhile by calls that found this one at work
     if workspace.settings.notes.learned_dir is not None:
         from scrubjay.services.learned_notes import update_learned_notes
 
-        notes = update_learned_notes(workspace, changed=bool(linked or learned or left))
+        notes = update_learned_notes(workspace, changed=bool(linked or learned or previous))
         if notes is not None:
             problems, notices = (*problems, *notes.problems), notes.stored
     return EnrichReport(linked, learned, waiting, time.monotonic() - started, problems, notices)
@@ -177,17 +177,11 @@ def embed_pending(
     """
     workspace.models.writer()  # the models of a store from before they were the default
     before = {key: pending_embeddings(workspace, key) for key in workspace.scope.keys}
-    overlap = workspace.settings.chunk.overlap
+    store, scope, overlap = workspace.store, workspace.scope, workspace.settings.chunk.overlap
     workspace.models.adopt_multilingual()
-    models = workspace.models.background_models() if bundled else workspace.models.backfilled()
+    models = workspace.models.background_models() if bundled else workspace.models.backfilled_models()
     done = backfill_vectors(
-        workspace.store,
-        workspace.scope,
-        models,
-        overlap=overlap,
-        seconds=seconds,
-        progress=progress,
-        proceed=proceed,
+        store, scope, models, overlap=overlap, seconds=seconds, progress=progress, proceed=proceed
     )
     covered = [key for key, waited in before.items() if not (waited and pending_embeddings(workspace, key))]
     if models and covered:
@@ -204,10 +198,9 @@ MAX_INLINE_EMBEDDINGS: Final = 16
 def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None) -> EmbedReport:
     """Embed missing vectors of bundled models, if only a few are missing.
 
-    What was just edited then ranks by its own vectors, not by predicted ones. A model that has embedded nothing yet,
-    as at a first sync, or lacks many is left to the background.
-
-    Only the models ``ranking`` are considered; all bundled ones by default.
+    Edited memories then rank by their own vectors, not by predicted ones. A model that has embedded nothing yet, as at
+    a first sync, or lacks many is left to the background. ``ranking`` restricts the models; by default all bundled ones
+    are considered.
     """
     models = workspace.models.background_models()
     if ranking is not None:
@@ -224,7 +217,7 @@ def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None
 def enrich_and_embed(
     workspace: Workspace, proceed: Callable[[], bool], *, bundled: bool = False
 ) -> tuple[EnrichReport, EmbedReport]:
-    """Enrich the memories that wait for it, then embed pending ones, newest first, as far as ``proceed`` allows.
+    """Enrich due memories, then embed pending ones, newest first, as far as ``proceed`` allows.
 
     ``bundled`` embeds with the bundled models alone, which send nothing anywhere.
     """
@@ -233,7 +226,7 @@ def enrich_and_embed(
 
 
 def background_pending(workspace: Workspace) -> int:
-    """Return how many memories wait for enrichment, and how many embeddings of the bundled models are pending."""
+    """Return how many memories are due for enrichment, plus the pending embeddings of the bundled models."""
     with workspace.reader() as reader:
         return len(due_memories(reader)) + sum(
             reader.coverage(each.model.fingerprint).waiting for each in workspace.models.background_models()
@@ -241,7 +234,7 @@ def background_pending(workspace: Workspace) -> int:
 
 
 def pending_work(workspace: Workspace) -> int:
-    """Return how many memories wait for enrichment, and how many for a model, services included."""
+    """Return how many memories are due for enrichment, plus those pending embedding, also by services."""
     return count_due(workspace) + pending_embeddings(workspace)
 
 
@@ -249,7 +242,7 @@ def pending_embeddings(workspace: Workspace, key: str | None = None) -> int:
     """Return how many memories, or those with a visibility key, lack an embedding of a backfilled model."""
     scope = workspace.scope if key is None else workspace.scope.seen_with(key)
     with workspace.store.reader(scope) as reader:
-        return count_pending(reader, workspace.models.backfilled())
+        return count_pending(reader, workspace.models.backfilled_models())
 
 
 def embed_texts(workspace: Workspace, texts: Sequence[str], model: str | None) -> VectorReport:
@@ -311,9 +304,8 @@ def sync(
 ) -> SyncReport:
     """Sync one folder or file, or every registered source; ``only`` one file of a folder.
 
-    What was written is searchable, and with ``enriched`` also enriched, before this returns.
-
-    The history of a folder that is a repository is synced with it, unless ``rules`` say or have said otherwise.
+    Written memories are searchable, and with ``enriched`` also enriched, before this returns. A folder that is a
+    repository is synced with its history, unless ``rules`` exclude or excluded that.
 
     A store made by other versions of the stages is rebuilt first: old and new passages never mix.
     """
@@ -324,13 +316,13 @@ def sync(
     if project is not None:
         words = {"auto": AUTOMATIC_PROJECT, "none": EXPLICIT_NO_PROJECT}
         project = words[project] if project in words else resolve_projects(workspace, [project])[0]
-    found: ScanResult | None = None
+    scan: ScanResult | None = None
     notices: list[FileError] = []
     chosen = _registered_sources(workspace)
     if full is not None:
         roots = {one.id: one.root for one in chosen}
         wish = Source("", "", rules.description, rules.include, rules.exclude)
-        source, found = register_source(workspace.store, workspace.scope, full, wish)
+        source, scan = register_source(workspace.store, workspace.scope, full, wish)
         if roots.get(source.id, source.root) != source.root:
             message = (
                 f"This holds the notes of {roots[source.id]}, not on this machine; they keep their memories."
@@ -345,16 +337,20 @@ def sync(
     only = Path(only) if only is not None else None
     _update_versions(workspace, progress)
     done = sync_each(
-        workspace, chosen, started, progress, only=only, project=project, choice=rules.choice, found=found
+        workspace, chosen, started, progress, only=only, project=project, choice=rules.choice, listing=scan
     )
     done = replace(done, notices=(*done.notices, *notices))
     if enriched:
-        done = _enriched(workspace, done, progress)
+        done = _enrich_synced(workspace, done, progress)
     counts = ("files", "passages", "added", "updated", "removed", "commits", "waiting")
     annotate({f"scrubjay.{name}": getattr(done, name) for name in counts})
     if workspace.log is not None and done.problems:
         workspace.log.write(
-            "warning", "sync problems", done.seconds * 1000, problems=len(done.problems), files=done.files
+            "warning",
+            "sync problems",
+            done.seconds * 1000,
+            problems=len(done.problems),
+            files=done.files,
         )
     if workspace.log is not None and done.notices:
         workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
@@ -412,7 +408,7 @@ def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> N
         )
 
 
-def _enriched(workspace: Workspace, done: SyncReport, progress: ProgressCallback | None = None) -> SyncReport:
+def _enrich_synced(workspace: Workspace, done: SyncReport, progress: ProgressCallback | None) -> SyncReport:
     report = enrich(workspace, progress)
     embedded, waiting = 0, done.waiting
     if waiting or report.learned:
@@ -433,7 +429,7 @@ def _enriched(workspace: Workspace, done: SyncReport, progress: ProgressCallback
 def _with_history(
     workspace: Workspace, source: Source, full: Path, git: bool | None
 ) -> tuple[list[Source], list[FileError]]:
-    """Return a folder's source, with that of its history, and what is to be said of a history that was removed."""
+    """Return a folder's source, with that of its history, and notices of a removed or unread history."""
     store, scope = workspace.store, workspace.scope
     if repository_of(source) is not None or not _is_repository(workspace, full):
         if not all((full / name).exists() for name in ("HEAD", "objects", "refs")):
@@ -444,9 +440,9 @@ def _with_history(
     source, history = register_history(store, scope, source, str(full), known, git)
     if history is not None:
         projects = ProjectResolver(store, scope)
-        chosen = projects.chosen(source.id)
+        chosen = projects.chosen_for(source.id)
         if known is None and chosen is not None:
-            store.write(scope, [projects.choice(history.id, chosen)])
+            store.write(scope, [projects.put_choice(history.id, chosen)])
         return [source, history], []
     if known is None:
         return [source], []
@@ -474,7 +470,7 @@ def _count_stored_commits(reader: Reader, source: Source) -> int:
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
     started = time.monotonic()
     _update_versions(workspace, None)
-    return _enriched(workspace, sync_each(workspace, [source], started, None, only=only))
+    return _enrich_synced(workspace, sync_each(workspace, [source], started, None, only=only), None)
 
 
 def current_versions(workspace: Workspace) -> StageVersions:
@@ -495,12 +491,12 @@ def sync_each(
     project: str | None = None,
     inline: int | None = None,
     choice: TrustChoice = NO_CHOICE,
-    found: ScanResult | None = None,
+    listing: ScanResult | None = None,
 ) -> SyncReport:
     """Sync sources one after the other, up to their enrichment.
 
     ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`, for a search, which
-    leaves files unread that have passages of a group the caller is not in. ``found`` are the files of the one source,
+    leaves files unread that have passages of a group the caller is not in. ``listing`` are the files of the one source,
     if they were already scanned.
     """
     tally = SyncTally()
@@ -534,11 +530,11 @@ def sync_each(
         own = exclude_memory_notes(
             exclude_nested_sources(source, known), workspace.settings.notes.learned_dir
         )
-        scan = found if only is None and own == source else None
+        scan = listing if only is None and own == source else None
         pipeline.sync_source(source_run, source, own, only, inline, choice, project, scan)
     with workspace.reader() as reader:
         passages = reader.count_passages([source.id for source in chosen])
-        waiting = count_pending(reader, workspace.models.backfilled())
+        waiting = count_pending(reader, workspace.models.backfilled_models())
         if inline is None:
             tally.forgotten += sum(
                 one.forgotten for source in chosen for one in reader.documents(source.id).values()
@@ -631,14 +627,8 @@ def _rebuild_all(
     else:
         stale = [DropCategory(one.id) for one in categories]
     store.write(scope, stale)
-    rebuild_tenant(
-        store,
-        scope,
-        workspace.models.writer(),
-        chunk_settings(workspace),
-        progress,
-        keep_vectors=keep_vectors,
-    )
+    base, chunks = workspace.models.writer(), chunk_settings(workspace)
+    rebuild_tenant(store, scope, base, chunks, progress, keep_vectors=keep_vectors)
 
 
 def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None) -> SyncReport:
@@ -648,7 +638,7 @@ def rebuild_store(workspace: Workspace, progress: ProgressCallback | None = None
     workspace.store.vacuum()
     with workspace.reader() as reader:
         counts = reader.counts()
-        waiting = count_pending(reader, workspace.models.backfilled())
+        waiting = count_pending(reader, workspace.models.backfilled_models())
     seconds = time.monotonic() - started
     return SyncReport(
         files=counts.documents, passages=counts.memories, added=0, updated=counts.memories, unchanged=0, removed=0,

@@ -122,13 +122,13 @@ def may_change(workspace: Workspace, record: Record) -> bool:
     return workspace.may_curate or record.owner == workspace.scope.user or record.key == workspace.scope.key()
 
 
-def require_may_change(workspace: Workspace, records: Iterable[Record], what: str) -> None:
-    """Refuse to change what others shared; ``what`` completes "can … it"."""
+def require_may_change(workspace: Workspace, records: Iterable[Record], verb: str) -> None:
+    """Refuse to change what others shared; ``verb`` completes "can … it"."""
     for record in records:
         if not may_change(workspace, record):
             owner = record.owner or "several people"
             raise ForbiddenError(
-                f"{record.id} is {owner}'s, shared as {record.key}: only its owner and whoever may curate can {what} "
+                f"{record.id} is {owner}'s, shared as {record.key}: only its owner and whoever may curate can {verb} "
                 "it. Nothing was written.",
                 hint=f"ask {owner}, or use a token with the scope curate: scrubjay token create NAME --scope read "
                 "--scope write --scope curate",
@@ -140,7 +140,7 @@ def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[
     if not projects or isinstance(projects, str):
         return projects
     known = workspace.projects()
-    names = [known.named(text) for text in projects]
+    names = [known.resolve(text) for text in projects]
     for name, text in zip(names, projects, strict=True):
         if not name:
             raise InputError(
@@ -155,35 +155,32 @@ MAX_PROJECTS = 10
 
 
 def find_project(workspace: Workspace, project: str) -> str:
-    """Return the project that a name, or the end of one, stands for.
+    """Return the project with a name, or whose name ends so.
 
     Raises:
         InputError: The caller can see no such project; the message names the known ones, the most similar first.
     """
     known = workspace.projects().names()
-    if found := match_project(project, known):
-        return found
+    if match := match_project(project, known):
+        return match
     with workspace.reader() as reader:
         known = sorted({*known, *reader.project_names()})
-    if found := match_project(project, known):
-        return found
+    if match := match_project(project, known):
+        return match
     raise _unknown_value("project", project, known)
 
 
 def _unknown_value(kind: str, value: str, known: Collection[str]) -> InputError:
-    """Return the error of a filter's value that no visible memory has, which names the most similar known ones."""
+    """Return the error for a filter value that no visible memory has; it names the most similar known ones."""
     from difflib import SequenceMatcher
 
     wanted = value.casefold()
-    likeness = {one: SequenceMatcher(None, wanted, one.casefold()).ratio() for one in known}
-    nearest = sorted(known, key=lambda one: (wanted not in one.casefold(), -likeness[one], one))
+    similarity = {one: SequenceMatcher(None, wanted, one.casefold()).ratio() for one in known}
+    nearest = sorted(known, key=lambda one: (wanted not in one.casefold(), -similarity[one], one))
     more = f" and {len(nearest) - MAX_PROJECTS} more" if len(nearest) > MAX_PROJECTS else ""
     named = ", ".join(f"{one:.80}" for one in nearest[:MAX_PROJECTS]) + more
-    names = (
-        f"{kind.capitalize()}s: {named}"
-        if named
-        else f"No memory has {'an' if kind == 'agent' else 'a'} {kind}"
-    )
+    article = "an" if kind == "agent" else "a"
+    names = f"{kind.capitalize()}s: {named}" if named else f"No memory has {article} {kind}"
     return InputError(
         f"There is no {kind} {value!r:.80}. {names}.",
         hint="give one of these, or omit it to search everywhere" if named else "omit it",
@@ -196,15 +193,15 @@ MAX_KNOWN = 1_000
 
 
 def check_filters(workspace: Workspace, ask: Callable[..., T], arguments: Mapping[str, Any], found: T) -> T:
-    """Return what a query found; if that is nothing, ask again with its filter values completed.
+    """Return the answer of a query; if it is empty, ask again with its filter values completed.
 
     Raises:
         InputError: No visible memory has a value; the message names similar ones.
     """
     if any(getattr(found, name, None) for name in ("results", "nearest", "knots", "text")):
         return found
-    whole = find_filter_values(workspace, arguments)
-    return ask(**whole) if whole != arguments else found
+    completed = find_filter_values(workspace, arguments)
+    return ask(**completed) if completed != arguments else found
 
 
 def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict[str, Any]:
@@ -217,39 +214,39 @@ def find_filter_values(workspace: Workspace, filters: Mapping[str, Any]) -> dict
     def whole_project(name: str) -> str:
         return name if name.startswith((".", "~", "/", "\\")) else find_project(workspace, name)
 
-    found = dict(filters)
+    completed = dict(filters)
     if projects := filters.get("projects"):
-        found["projects"] = [whole_project(one) for one in projects]
+        completed["projects"] = [whole_project(one) for one in projects]
     if project := filters.get("project"):
-        found["project"] = whole_project(project)
+        completed["project"] = whole_project(project)
     with workspace.reader() as reader:
 
-        def holds(**where: Any) -> bool:
+        def exists(**where: Any) -> bool:
             return bool(reader.latest(RecordFilter(statuses=STATUSES, **where), 1))
 
         if sessions := filters.get("sessions"):
-            found["sessions"] = [
-                one if holds(sessions=(one,)) else _find_session(reader, one) for one in sessions
+            completed["sessions"] = [
+                one if exists(sessions=(one,)) else _find_session(reader, one) for one in sessions
             ]
         latest = partial(reader.latest, RecordFilter(statuses=STATUSES), MAX_KNOWN)
         for agent in filter(None, (*filters.get("agents", ()), filters.get("agent"))):
-            if not holds(agents=(agent,)):
+            if not exists(agents=(agent,)):
                 raise _unknown_value("agent", agent, {one.agent for one in latest() if one.agent})
         for tag in filters.get("tags", ()):
-            if not holds(tags=(tag,)):
+            if not exists(tags=(tag,)):
                 raise _unknown_value("tag", tag, {each for one in latest() for each in one.tags})
         path = filters.get("path")
-        if path and not holds(path=path):
+        if path and not exists(path=path):
             raise _unknown_value("path", path, {one.place.path for one in latest() if one.place})
-    return found
+    return completed
 
 
 def _find_session(reader: Reader, text: str) -> str:
     sessions = reader.sessions(sys.maxsize)
-    starting = [one for one in sessions if one.startswith(text)]
-    if len(starting) != 1:
-        raise _unknown_value("session", text, starting or sessions[:MAX_KNOWN])
-    return starting[0]
+    matching = [one for one in sessions if one.startswith(text)]
+    if len(matching) != 1:
+        raise _unknown_value("session", text, matching or sessions[:MAX_KNOWN])
+    return matching[0]
 
 
 _ANNOTATIONS: dict[str, tuple[str, type | tuple[type, ...]]] = {
@@ -261,13 +258,13 @@ _ANNOTATIONS: dict[str, tuple[str, type | tuple[type, ...]]] = {
     "Path": ("a path", os.PathLike),
     "datetime": ("a date", date),
     "date": ("a date", date),
-    # Whether each of its items is a text is checked by whoever reads them, who can name the one that is not.
+    # Its items are checked where they are read, since the error there can name the wrong one.
     "Sequence[str]": ("a list of texts", Iterable),
 }
 """Annotation to how an error calls it, and its types. Parameters of any other annotation are not checked."""
 
 
-def _fits(value: object, annotation: str) -> bool:
+def _is_instance(value: object, annotation: str) -> bool:
     return isinstance(value, _ANNOTATIONS[annotation][1]) and (
         annotation == "bool" or not isinstance(value, bool)
     )
@@ -281,11 +278,11 @@ def check_calls(cls: type[T]) -> type[T]:
     for name in dir(cls):
         method = inspect.getattr_static(cls, name)
         if not name.startswith("_") and name not in ("open", "close") and inspect.isfunction(method):
-            setattr(cls, name, _guard(method))
+            setattr(cls, name, _checked_method(method))
     return cls
 
 
-def _guard(method: Callable[..., Any]) -> Callable[..., Any]:
+def _checked_method(method: Callable[..., Any]) -> Callable[..., Any]:
     name = f"scrubjay.{method.__name__}"
 
     @wraps(method)
@@ -315,7 +312,7 @@ def check_arguments(method: Callable[..., Any], *args: Any, **kwargs: Any) -> No
     names, kinds = _checked_parameters(method)
     for name, value in (*zip(names, args, strict=False), *kwargs.items()):
         wanted = kinds.get(name)
-        if wanted is not None and not any(_fits(value, kind) for kind in wanted):
+        if wanted is not None and not any(_is_instance(value, kind) for kind in wanted):
             phrases = " or ".join(dict.fromkeys(_ANNOTATIONS[kind][0] for kind in wanted if kind != "None"))
             kind = type(value).__name__
             raise InputError(

@@ -34,7 +34,7 @@ def read() -> Callable[..., Reading]:
         with open(file, "rb") as opened:
             for step in follow_log(opened, form, root, file.relative_to(root).as_posix(), cursor):
                 end = step.end
-                for one in step.found:
+                for one in step.items:
                     if isinstance(one, Turn):
                         turns.append(one)
                     elif isinstance(one, SkippedItem):

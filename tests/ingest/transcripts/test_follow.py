@@ -24,7 +24,7 @@ def steps(data: bytes, form: TranscriptFormat, path: str = "s.jsonl", cursor: in
 
 
 def found(read: list[LogStep]) -> list[object]:
-    return [one for step in read for one in step.found]
+    return [one for step in read for one in step.items]
 
 
 def endless(one: object) -> object:

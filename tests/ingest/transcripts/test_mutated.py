@@ -89,7 +89,7 @@ def check(form: TranscriptFormat, root: Path, file: Path) -> None:
             steps = list(follow_log(opened, form, root, file.relative_to(root).as_posix()))
         except SourceError:
             return
-    for turn in (found for step in steps for found in step.found if isinstance(found, Turn)):
+    for turn in (found for step in steps for found in step.items if isinstance(found, Turn)):
         words = (
             turn.key,
             turn.role,

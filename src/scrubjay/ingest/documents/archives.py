@@ -18,9 +18,9 @@ from xml.etree import ElementTree
 from scrubjay.ingest.documents.html import convert_html, decode_html
 from scrubjay.ingest.documents.limits import MAX_PARTS, MAX_UNPACKED, UnreadableDocumentError, check_length
 
-OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLE_MAGIC: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of a compound file: of an Office document with a password, or of the formats before 2007."""
-DAMAGED: Final = "fetch or export it again"
+DAMAGED_HINT: Final = "fetch or export it again"
 
 
 class PartReader:
@@ -32,7 +32,7 @@ class PartReader:
         try:
             self.archive = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError) as error:
-            raise UnreadableDocumentError(f"is damaged, or was cut off: {error}.", DAMAGED) from error
+            raise UnreadableDocumentError(f"is damaged, or was cut off: {error}.", DAMAGED_HINT) from error
         if len(self.archive.infolist()) > MAX_PARTS:
             raise UnreadableDocumentError(f"has more than the {MAX_PARTS:,} parts that are read.")
         self.names = {info.filename for info in self.archive.infolist()}
@@ -42,7 +42,7 @@ class PartReader:
         return name in self.names
 
     def read(self, name: str) -> bytes:
-        """Return a part. Those that are read together have a limit, whatever they declare."""
+        """Return a part. All parts together have a limit, whatever sizes they declare."""
         info = self.archive.getinfo(name)
         if info.flag_bits & 1:
             raise UnreadableDocumentError("is encrypted.", "save a copy without a password")
@@ -51,7 +51,7 @@ class PartReader:
                 data = part.read(self._left + 1)
         except (zipfile.BadZipFile, zlib.error, NotImplementedError, EOFError, OSError) as error:
             raise UnreadableDocumentError(
-                f"is damaged: its part {name!r} cannot be unpacked.", DAMAGED
+                f"is damaged: its part {name!r} cannot be unpacked.", DAMAGED_HINT
             ) from error
         self._left -= len(data)
         if self._left < 0:
@@ -70,17 +70,17 @@ class PartReader:
             return ElementTree.fromstring(data)
         except (ElementTree.ParseError, ValueError, LookupError) as error:
             raise UnreadableDocumentError(
-                f"is damaged: its part {name!r} is not XML ({error}).", DAMAGED
+                f"is damaged: its part {name!r} is not XML ({error}).", DAMAGED_HINT
             ) from error
 
 
-_WORD: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_TITLE: Final = "{http://purl.org/dc/elements/1.1/}title"
-_TEXTS: Final = (".xml", ".rels")
-_CORE: Final = "docProps/core.xml"
+_WORD_NAMESPACE: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_TITLE_TAG: Final = "{http://purl.org/dc/elements/1.1/}title"
+_TEXT_SUFFIXES: Final = (".xml", ".rels")
+_CORE_PROPERTIES: Final = "docProps/core.xml"
 _BACK_LINK: Final = re.compile(r' ?<a href="#[a-z]{1,9}-ref-[0-9]{1,9}">↑</a>')
-_OFF: Final = frozenset(("0", "false", "off"))
-_STYLES: Final = """
+_FALSE_VALUES: Final = frozenset(("0", "false", "off"))
+_STYLE_MAP: Final = """
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => p:fresh
 comment-reference =>
@@ -91,7 +91,7 @@ def read_docx(data: bytes) -> tuple[str, str, list[str]]:
     """Return text and title of a DOCX; no problems are known of one that can be read."""
     import mammoth
 
-    if data.startswith(OLE):
+    if data.startswith(OLE_MAGIC):
         raise UnreadableDocumentError(
             "is encrypted, or in the format of Word before 2007.", "save a copy as DOCX without a password"
         )
@@ -100,12 +100,12 @@ def read_docx(data: bytes) -> tuple[str, str, list[str]]:
         raise UnreadableDocumentError(
             "is not a DOCX: it holds no Word document.", "give it the ending of its format"
         )
-    title = parts.xml(_CORE).findtext(_TITLE) if _CORE in parts else ""
-    slim = _texts_alone(parts)
+    title = parts.xml(_CORE_PROPERTIES).findtext(_TITLE_TAG) if _CORE_PROPERTIES in parts else ""
+    slim = _without_pictures(parts)
     try:
         html = mammoth.convert_to_html(
             slim,
-            style_map=_STYLES,
+            style_map=_STYLE_MAP,
             include_embedded_style_map=False,
             external_file_access=False,
             convert_image=mammoth.images.img_element(lambda image: {"src": ""}),
@@ -119,30 +119,30 @@ def read_docx(data: bytes) -> tuple[str, str, list[str]]:
     return text, " ".join((title or "").split()), []
 
 
-def _texts_alone(parts: PartReader) -> io.BytesIO:
+def _without_pictures(parts: PartReader) -> io.BytesIO:
     """Return the archive without pictures, checked and without hidden text, so that nothing else is unpacked."""
     slim = io.BytesIO()
     with zipfile.ZipFile(slim, "w", zipfile.ZIP_STORED) as out:
         for name in sorted(parts.names):
-            if name.endswith(_TEXTS):
+            if name.endswith(_TEXT_SUFFIXES):
                 root = parts.xml(name)
-                _drop_hidden(root)
+                _remove_hidden_runs(root)
                 out.writestr(name, ElementTree.tostring(root))
     slim.seek(0)
     return slim
 
 
-def _drop_hidden(root: ElementTree.Element) -> None:
+def _remove_hidden_runs(root: ElementTree.Element) -> None:
     for parent in root.iter():
-        for run in [child for child in parent if child.tag == f"{_WORD}r"]:
-            mark = run.find(f"{_WORD}rPr/{_WORD}vanish")
-            if mark is not None and mark.get(f"{_WORD}val", "1").lower() not in _OFF:
+        for run in [child for child in parent if child.tag == f"{_WORD_NAMESPACE}r"]:
+            mark = run.find(f"{_WORD_NAMESPACE}rPr/{_WORD_NAMESPACE}vanish")
+            if mark is not None and mark.get(f"{_WORD_NAMESPACE}val", "1").lower() not in _FALSE_VALUES:
                 parent.remove(run)
 
 
 _CONTAINER: Final = "META-INF/container.xml"
 _ENCRYPTION: Final = "META-INF/encryption.xml"
-_PAGES: Final = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
+_PAGE_TYPES: Final = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 
 def read_epub(data: bytes) -> tuple[str, str, list[str]]:
@@ -158,11 +158,11 @@ def read_epub(data: bytes) -> tuple[str, str, list[str]]:
         raise UnreadableDocumentError("is a damaged EPUB: its package document is missing.", "fetch it again")
     book = parts.xml(package)
     title = " ".join((book.findtext(".//{http://purl.org/dc/elements/1.1/}title") or "").split())
-    protected = _protected(parts)
+    encrypted = _encrypted_parts(parts)
     texts: list[str] = []
     missing = size = 0
     for name in _reading_order(book, posixpath.dirname(package)):
-        if name in protected:
+        if name in encrypted:
             raise UnreadableDocumentError(
                 "is encrypted (digital rights management).", "only the reader that it was bought for opens it"
             )
@@ -181,14 +181,14 @@ def _reading_order(book: ElementTree.Element, folder: str) -> list[str]:
     items = {
         item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href", ""))))
         for item in book.iterfind(".//{*}manifest/{*}item")
-        if item.get("media-type") in _PAGES and "nav" not in (item.get("properties") or "").split()
+        if item.get("media-type") in _PAGE_TYPES and "nav" not in (item.get("properties") or "").split()
     }
     order = (items.get(one.get("idref")) for one in book.iterfind(".//{*}spine/{*}itemref"))
     return list(dict.fromkeys(name for name in order if name is not None))
 
 
-def _protected(parts: PartReader) -> set[str]:
-    """Return the parts that are encrypted; books often hide their fonts so, which is no matter."""
+def _encrypted_parts(parts: PartReader) -> set[str]:
+    """Return the encrypted parts; books often encrypt their fonts, which does not matter."""
     if _ENCRYPTION not in parts:
         return set()
     root = parts.xml(_ENCRYPTION)

@@ -1,4 +1,4 @@
-"""Converter: has documents read by the worker process, and takes from it only text within limits."""
+"""Converter: reads documents with the worker process, and accepts only text within limits."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from scrubjay.ingest.files import FileBytes, FileText, UnconvertibleError
 from scrubjay.ingest.scanner import document_suffix
 
 KEPT: Final = "What was stored of it before is kept."
-LEAVE_OUT: Final = "leave it out by a line in .scrubjayignore"
+IGNORE_HINT: Final = "leave it out by a line in .scrubjayignore"
 
 
 class DocumentConverter:
-    """Converts documents; the process is started at the first one, and again when one ended it."""
+    """Converts documents; the process is started for the first one, and again after a crash."""
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self._seconds = seconds
@@ -43,7 +43,7 @@ class DocumentConverter:
         """
         reply = self._ask(path, file.data)
         if "error" in reply:
-            raise UnconvertibleError(f"{path} {reply['error']} {KEPT}", hint=reply["hint"] or LEAVE_OUT)
+            raise UnconvertibleError(f"{path} {reply['error']} {KEPT}", hint=reply["hint"] or IGNORE_HINT)
         return FileText(
             reply["text"].replace("\0", "\ufffd"),
             file.content_hash,
@@ -58,29 +58,29 @@ class DocumentConverter:
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        late = threading.Event()
+        timed_out = threading.Event()
 
-        def stop() -> None:
-            late.set()
+        def end_process() -> None:
+            timed_out.set()
             process.kill()
 
-        timer = threading.Timer(self._seconds, stop)
+        timer = threading.Timer(self._seconds, end_process)
         timer.start()
         try:
             head = json.dumps({"suffix": document_suffix(path), "size": len(data)})
             process.stdin.write(head.encode() + b"\n" + data)
             process.stdin.flush()
             line = process.stdout.readline()
-        except OSError:  # it ended before it had read everything
+        except OSError:  # it ended before it read everything
             line = b""
         finally:
             timer.cancel()
-        if late.is_set() or not line.endswith(b"\n"):
+        if timed_out.is_set() or not line.endswith(b"\n"):
             self._end(process)
         if line.endswith(b"\n"):
             reply: Mapping[str, Any] = json.loads(line)
             return reply
-        if late.is_set():
+        if timed_out.is_set():
             return {"error": f"was not read within {self._seconds:g} seconds.", "hint": "split it"}
         return {
             "error": "ended the program that reads documents: it is damaged, or needs too much memory.",

@@ -35,7 +35,7 @@ _NOT_IN_CELL: Final = "table, h1, h2, h3, h4, h5, h6, ul, ol, pre, blockquote"
 _HIDING: Final = re.compile(r"(?i)(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b")
 _CHARSET: Final = re.compile(rb"""(?i)(?:charset|encoding)\s{0,9}=\s{0,9}["']?([\w:.-]{1,40})""")
 _CHARSET_HEAD: Final = 4096
-_CLOSED: Final = re.compile(r"<([A-Za-z][\w:-]{0,30})([^<>]{0,2000})/>")
+_SELF_CLOSING: Final = re.compile(r"<([A-Za-z][\w:-]{0,30})([^<>]{0,2000})/>")
 _VOID: Final = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr")
 )
@@ -52,9 +52,9 @@ def decode_html(data: bytes) -> str:
     for mark, encoding in BYTE_ORDER_MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
-    declared = _CHARSET.search(data, 0, _CHARSET_HEAD)
+    charset = _CHARSET.search(data, 0, _CHARSET_HEAD)
     try:
-        name = codecs.lookup(declared[1].decode("ascii")).name if declared else "utf-8"
+        name = codecs.lookup(charset[1].decode("ascii")).name if charset else "utf-8"
     except (LookupError, UnicodeDecodeError):
         name = "utf-8"
     if name.startswith(("utf-16", "utf-32")):  # it was read as ASCII, so it is not
@@ -68,7 +68,7 @@ def decode_html(data: bytes) -> str:
 
 
 def read_html(data: bytes) -> tuple[str, str, list[str]]:
-    """Return text and title of a page; problems there are none: every text is HTML of some kind."""
+    """Return text and title of a page, and no problems, since every text is HTML of some kind."""
     if data.startswith((b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise UnreadableDocumentError("is not HTML, by its first bytes.", "give it the ending of its format")
     text, title = convert_html(decode_html(data))
@@ -80,22 +80,22 @@ def convert_html(html: str) -> tuple[str, str]:
     from selectolax.lexbor import LexborHTMLParser
 
     if html.lstrip()[:5] == "<?xml" or "http://www.w3.org/1999/xhtml" in html[:2000]:
-        html = _CLOSED.sub(_opened, html)
+        html = _SELF_CLOSING.sub(_close_empty_element, html)
     tree = LexborHTMLParser(html)
-    named = tree.css_first("title")
-    title = _inline(named.text(deep=True)) if named is not None else ""
+    title_node = tree.css_first("title")
+    title = _collapse_spaces(title_node.text(deep=True)) if title_node is not None else ""
     writer = _Writer()
     if tree.root is not None:
         _walk(tree.root, writer)
     return writer.text(), title
 
 
-def _opened(tag: re.Match[str]) -> str:
-    """XHTML closes an empty element within its tag, which HTML reads as open: the rest would be inside it."""
+def _close_empty_element(tag: re.Match[str]) -> str:
+    """Close an empty element of XHTML (``<p/>``), which HTML reads as an open one around the rest."""
     return tag[0] if tag[1].lower() in _VOID else f"<{tag[1]}{tag[2]}></{tag[1]}>"
 
 
-def _inline(text: str) -> str:
+def _collapse_spaces(text: str) -> str:
     return _SPACE.sub(" ", _CONTROL.sub("", text)).strip()
 
 
@@ -123,7 +123,7 @@ def _walk(root: LexborNode, writer: _Writer) -> None:
         elif tag == "img":
             if not _is_hidden(node):
                 writer.write(node.attributes.get("alt") or "")
-        elif tag == "table" and (rows := _rows(node)) is not None and not _is_hidden(node):
+        elif tag == "table" and (rows := _table_rows(node)) is not None and not _is_hidden(node):
             writer.table(rows)
         elif tag[:1] not in ("-", "!") and tag not in SKIPPED and not _is_hidden(node):
             writer.enter(tag, node.attributes.get("start") if tag == "ol" else None)
@@ -138,7 +138,7 @@ def _children(node: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def _rows(table: LexborNode) -> list[list[str]] | None:
+def _table_rows(table: LexborNode) -> list[list[str]] | None:
     """Return the cells of a table of data; None for one that arranges a page, whose cells have blocks of their own."""
     if any(node.mem_id != table.mem_id for node in table.css(_NOT_IN_CELL)):
         return None
@@ -147,14 +147,14 @@ def _rows(table: LexborNode) -> list[list[str]] | None:
         if _is_hidden(row):
             continue
         cells = [
-            _cell(cell) for cell in _children(row) if (cell.tag in ("td", "th")) and not _is_hidden(cell)
+            _cell_text(cell) for cell in _children(row) if (cell.tag in ("td", "th")) and not _is_hidden(cell)
         ]
         if any(cells):
             rows.append(cells)
     return rows if rows and max(map(len, rows)) > 1 else None
 
 
-def _cell(node: LexborNode) -> str:
+def _cell_text(node: LexborNode) -> str:
     writer = _Writer(escapes=False)
     _walk(node, writer)
     return _SPACE.sub(" ", writer.text()).strip().replace("|", "\\|")
@@ -218,10 +218,10 @@ class _Writer:
         if tag not in BLOCKS:
             return
         if tag == "pre":
-            self.fence()
+            self.end_preformatted()
             self.preformatted = max(0, self.preformatted - 1)
         elif tag in _LEVELS:
-            self.heading(_LEVELS[tag])
+            self.end_heading(_LEVELS[tag])
         elif not self.preformatted:
             self.flush()
         if tag in LISTS and self.numbers:
@@ -230,50 +230,50 @@ class _Writer:
         elif tag in ("li", "blockquote") and self.items:
             self.items.pop()
 
-    def heading(self, level: int) -> None:
-        text = _inline("".join(self.words).replace("\v", " ").replace("``", ""))
+    def end_heading(self, level: int) -> None:
+        text = _collapse_spaces("".join(self.words).replace("\v", " ").replace("``", ""))
         self.words.clear()
         if text:
             for item in self.items:  # a heading within an item stands for its mark
                 item.first = item.rest
-            self.put([f"{'#' * level} {text}"], bare=True)
+            self.add_block([f"{'#' * level} {text}"], bare=True)
 
-    def fence(self) -> None:
+    def end_preformatted(self) -> None:
         text = _CONTROL.sub("", "".join(self.words).replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
         self.words.clear()
         if text.strip():
             mark = "```"
             while mark in text:
                 mark += "`"
-            self.put([mark, *(line.rstrip() for line in text.split("\n")), mark])
+            self.add_block([mark, *(line.rstrip() for line in text.split("\n")), mark])
 
     def flush(self) -> None:
         if not self.words:
             return
         joined = "".join(self.words).replace("``", "")
         self.words.clear()
-        lines = [line for part in joined.split("\v") if (line := _inline(part))]
+        lines = [line for part in joined.split("\v") if (line := _collapse_spaces(part))]
         if lines:
-            self.put([self._escaped(line) for line in lines])
+            self.add_block([self._escape(line) for line in lines])
 
     def table(self, rows: list[list[str]]) -> None:
         self.flush()
         width = max(map(len, rows))
         lines = [f"| {' | '.join([*cells, *[''] * (width - len(cells))])} |" for cells in rows]
-        self.put([lines[0], f"| {' | '.join(['---'] * width)} |", *lines[1:]])
+        self.add_block([lines[0], f"| {' | '.join(['---'] * width)} |", *lines[1:]])
 
-    def put(self, lines: list[str], *, bare: bool = False) -> None:
-        """Add a block; ``bare`` at the margin, where alone it is a heading."""
+    def add_block(self, lines: list[str], *, bare: bool = False) -> None:
+        """Add a block; ``bare`` puts it at the margin, as a heading must be."""
         depth = self.items[-MAX_DEPTH:] if not bare else []
         prefix, indent = "", ""
         for item in depth:
             prefix += item.first
             indent += item.rest
-        fresh = prefix != indent
+        begins_item = prefix != indent
         for item in depth:
             item.first = item.rest
         block = "\n".join((prefix if number == 0 else indent) + line for number, line in enumerate(lines))
-        tight = self.tight and fresh and bool(self.numbers)
+        tight = self.tight and begins_item and bool(self.numbers)
         self.tight = bool(self.numbers) and not bare
         if self.blocks:
             self.blocks.append("\n" if tight else "\n\n")
@@ -285,5 +285,5 @@ class _Writer:
         self.flush()
         return "".join([*self.blocks, "\n"]) if self.blocks else ""
 
-    def _escaped(self, line: str) -> str:
+    def _escape(self, line: str) -> str:
         return "\\" + line if self.escapes and _MARKUP.match(line) else line

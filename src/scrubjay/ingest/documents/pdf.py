@@ -1,4 +1,4 @@
-"""PDF: the text of its pages, each ended by a form feed, so that a stored passage can be counted to its page."""
+"""PDF: the text of its pages, each ended by a form feed, so that the page of a passage can be counted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def read_pdf(data: bytes) -> tuple[str, str, list[str]]:
         else:
             layer.close()
             page.close()
-        pages.append(_plain(text))
+        pages.append(_clean_text(text))
         size += len(pages[-1]) + 1
         check_length(size)
     if not any(pages):
@@ -77,16 +77,16 @@ def read_pdf(data: bytes) -> tuple[str, str, list[str]]:
         more = f" and {len(damaged) - MAX_NAMED_PAGES:,} more" if len(damaged) > MAX_NAMED_PAGES else ""
         problems.append(f"Damaged pages were left out: {named}{more}.")
     title = document.get_metadata_value("Title")
-    return "".join(page + PAGE_END for page in pages), _title(title), problems
+    return "".join(page + PAGE_END for page in pages), _clean_title(title), problems
 
 
-def _plain(text: str) -> str:
+def _clean_text(text: str) -> str:
     text = _SOFT_HYPHENS.sub("", text)
     text = _CONTROL.sub("", _LINE_ENDS.sub("\n", text)).translate(_LIGATURES)
     return "\n".join(line.rstrip() for line in text.strip().split("\n")) + "\n" if text.strip() else ""
 
 
-def _title(raw: str) -> str:
-    """Return a PDF's title; programs write a file's name where nobody gave one, which is none."""
-    title = " ".join(_PRODUCER_TITLE.sub("", _plain(raw)).split())
+def _clean_title(raw: str) -> str:
+    """Return a PDF's title, empty for the file name that programs write if nobody gave one."""
+    title = " ".join(_PRODUCER_TITLE.sub("", _clean_text(raw)).split())
     return "" if _FILE_TITLE.search(title) else title

@@ -16,11 +16,11 @@ from typing import Final
 from scrubjay.ingest.documents.limits import MAX_MEMORY, UnreadableDocumentError
 
 STACK_BYTES: Final = 64 * 1024 * 1024
-RECURSION: Final = 20_000
+RECURSION_LIMIT: Final = 20_000
 """Levels of nesting that a library which recurses may reach; the stack has room for them."""
 
 
-def _reader_of(suffix: str) -> Callable[[bytes], tuple[str, str, list[str]]]:
+def _reader_for(suffix: str) -> Callable[[bytes], tuple[str, str, list[str]]]:
     if suffix == ".pdf":
         from scrubjay.ingest.documents.pdf import read_pdf
 
@@ -41,7 +41,7 @@ def _reader_of(suffix: str) -> Callable[[bytes], tuple[str, str, list[str]]]:
 def convert(suffix: str, data: bytes) -> dict[str, object]:
     """Return a document's text, title and problems, or an error and a hint."""
     try:
-        text, title, problems = _reader_of(suffix)(data)
+        text, title, problems = _reader_for(suffix)(data)
     except UnreadableDocumentError as error:
         return {"error": str(error), "hint": error.hint}
     except RecursionError:
@@ -80,7 +80,7 @@ def _serve() -> None:
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the sync, which then closes the input
     _limit_memory()
-    sys.setrecursionlimit(RECURSION)
+    sys.setrecursionlimit(RECURSION_LIMIT)
     threading.stack_size(STACK_BYTES)
     thread = threading.Thread(target=_serve)
     thread.start()

@@ -125,8 +125,8 @@ def branch_session(session: str, first: str) -> str:
 # No such tool is older: earlier times come from clocks that were never set.
 _EARLIEST = micros(datetime(2000, 1, 1, tzinfo=UTC))
 # Clocks of two machines differ by less.
-_AHEAD = DAY
-MOST_SECONDS = 1e11
+_MAX_AHEAD = DAY
+MAX_SECONDS = 1e11
 """Seconds of the year 5138, and milliseconds of 1973: a larger number is in milliseconds, microseconds or ns."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -185,17 +185,17 @@ def as_micros(value: object) -> int | None:
     >>> as_micros("0001-01-01T00:00:00Z"), as_micros("2999-01-01"), as_micros("soon"), as_micros(True)
     (None, None, None, None)
     """
-    found = _number(value) if isinstance(value, int | float) else _iso(as_string(value))
-    if found is None or not _EARLIEST <= found <= time.time() * SECOND + _AHEAD:
+    result = _number_micros(value) if isinstance(value, int | float) else _iso_micros(as_string(value))
+    if result is None or not _EARLIEST <= result <= time.time() * SECOND + _MAX_AHEAD:
         return None
-    return found
+    return result
 
 
 def micros_from_millis(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value > MOST_SECONDS else None
+    return as_micros(value) if isinstance(value, int | float) and value > MAX_SECONDS else None
 
 
-def _iso(text: str) -> int | None:
+def _iso_micros(text: str) -> int | None:
     if not text:
         return None
     try:
@@ -205,11 +205,11 @@ def _iso(text: str) -> int | None:
         return None
 
 
-def _number(value: float) -> int | None:
+def _number_micros(value: float) -> int | None:
     # NaN is in no range.
-    if isinstance(value, bool) or not 0 < value < MOST_SECONDS * 1_000_000_000:
+    if isinstance(value, bool) or not 0 < value < MAX_SECONDS * 1_000_000_000:
         return None
-    while value >= MOST_SECONDS:
+    while value >= MAX_SECONDS:
         value /= 1000
     return round(value * SECOND)
 
@@ -224,7 +224,7 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
         return text
     pieces, position = [], 0
     open_only: set[str] = set()  # without a closing tag: searching again would be quadratic
-    for match in _opening(names).finditer(text):
+    for match in _opening_tags(names).finditer(text):
         name = match[1]
         if match.start() < position or name in open_only:
             continue
@@ -238,7 +238,7 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
 
 
 @lru_cache(maxsize=8)
-def _opening(names: Collection[str]) -> re.Pattern[str]:
+def _opening_tags(names: Collection[str]) -> re.Pattern[str]:
     return re.compile(f"<({'|'.join(re.escape(name) for name in sorted(names))})(?: [^<>]*)?>")
 
 
@@ -255,7 +255,7 @@ def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[t
         return []
     main = leaf if leaf in parents else next(reversed(list(parents)))
     placed: dict[str, int] = {}
-    found: list[tuple[str, list[str]]] = []
+    paths: list[tuple[str, list[str]]] = []
     for end in (main, *parents):
         chain: dict[str, None] = {}
         at = end
@@ -265,18 +265,18 @@ def message_paths(parents: Mapping[str, str], leaf: str, session: str) -> list[t
         if not chain:
             continue
         keys = list(reversed(chain))
-        place = placed.get(at, len(found))
+        place = placed.get(at, len(paths))
         # A path continues an earlier one at its end, unless that is the main one.
-        if not 0 < place < len(found) or found[place][1][-1] != at:
-            place = len(found)
-            found.append((branch_session(session, keys[0]) if found else session, []))
-        found[place][1].extend(keys)
+        if not 0 < place < len(paths) or paths[place][1][-1] != at:
+            place = len(paths)
+            paths.append((branch_session(session, keys[0]) if paths else session, []))
+        paths[place][1].extend(keys)
         placed.update(dict.fromkeys(keys, place))
-    return found
+    return paths
 
 
 MAX_TRACKED_RECORDS = 10_000
-"""How far back a branch may begin: a day of conversation, about 3 MB."""
+"""Last records of which a branch may begin: a day of conversation, about 3 MB."""
 
 
 @dataclass(slots=True)
@@ -296,37 +296,36 @@ class BranchTracker:
 
     def __init__(self, most: int = MAX_TRACKED_RECORDS) -> None:
         self._most = most
-        self._seen: OrderedDict[str, _Record] = OrderedDict()
+        self._records: OrderedDict[str, _Record] = OrderedDict()
 
     def __contains__(self, uuid: str) -> bool:
-        return uuid in self._seen
+        return uuid in self._records
 
     def add(self, uuid: str, parent: str, *, turn: bool, side: bool = False, prompt: bool = False) -> str:
         """Add a record and return its branch: the uuid of the branch's first record, "" for the main one.
 
-        ``turn``: it was taken as a turn; ``side``: it belongs to a sidechain, a branch of its own; ``prompt``: a person
-        said it.
+        ``turn``: it is a turn; ``side``: it belongs to a sidechain, a branch of its own; ``prompt``: a person wrote it.
         """
-        known = self._seen.get(parent)
-        begins = (
+        known = self._records.get(parent)
+        begins_branch = (
             (known is None or not known.side) if side else prompt and known is not None and known.continued
         )
-        branch = uuid if begins else known.branch if known else ""
+        branch = uuid if begins_branch else known.branch if known else ""
         if turn:
             self._mark_continued(parent)
         if uuid:
-            self._seen[uuid] = _Record(parent, branch, side)
-            if len(self._seen) > self._most:
-                self._seen.popitem(last=False)
+            self._records[uuid] = _Record(parent, branch, side)
+            if len(self._records) > self._most:
+                self._records.popitem(last=False)
         return branch
 
     def _mark_continued(self, uuid: str) -> None:
-        while (record := self._seen.get(uuid)) is not None and not record.continued:
-            record.continued = True  # and those above the turn before are already
+        while (record := self._records.get(uuid)) is not None and not record.continued:
+            record.continued = True  # those above the turn before are marked already
             uuid = record.parent
 
 
-def sibling_names(root: Path, folder: str) -> tuple[str, ...]:
+def folder_names(root: Path, folder: str) -> tuple[str, ...]:
     """Return the sorted names in a folder of a source; none where it is outside the root or cannot be listed."""
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(top, *folder.split("/")))
@@ -377,13 +376,13 @@ MAX_LINE_BYTES = 32 * 1024 * 1024
 """A pasted screenshot has 5 MB in base64."""
 
 REPLAY_BYTES = 32 * 1024 * 1024
-"""What is read again before the cursor: a quarter of a second of a log with its tools' output (one of words
-alone takes ten times that), and more than all but a few logs have."""
+"""Bytes read again before the cursor: a quarter of a second for a log with its tools' output (ten times that without),
+and more than all but a few logs have."""
 
 HEAD_REPLAY_BYTES = 1024 * 1024
 
 _BLOCK = 1 << 20
-_EDGES = b"\0 \t\r\n"  # JSON's white space, and NUL
+_PADDING = b"\0 \t\r\n"  # JSON's white space, and NUL
 
 
 def read_rows(file: BinaryIO, cursor: int) -> Iterator[LogRow | BrokenRow]:
@@ -406,9 +405,9 @@ def peek_objects(head: bytes) -> tuple[dict[str, Any] | None, ...]:
     ({'a': 1}, None)
     """
     lines = head.removeprefix(BYTE_ORDER_MARK).split(b"\n")
-    if len(head) >= HEAD_BYTES or _object(lines[-1]) is None:
+    if len(head) >= HEAD_BYTES or _parse_object(lines[-1]) is None:
         lines.pop()  # cut off, or empty after the last line end
-    return tuple(_object(line) for line in lines if line.strip(_EDGES))
+    return tuple(_parse_object(line) for line in lines if line.strip(_PADDING))
 
 
 def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | BrokenRow]:
@@ -423,20 +422,20 @@ def _rows_from(file: BinaryIO, start: int, line: int) -> Iterator[LogRow | Broke
             message = f"has {end - start:,} bytes, more than the {MAX_LINE_BYTES:,} that are read"
             yield BrokenRow(line, start, end, message)
         else:
-            found = _row(data.removeprefix(BYTE_ORDER_MARK) if start == 0 else data, line, start, end)
-            if not complete and not isinstance(found, LogRow):
+            row = _parse_line(data.removeprefix(BYTE_ORDER_MARK) if start == 0 else data, line, start, end)
+            if not complete and not isinstance(row, LogRow):
                 return
-            if found is not None:
-                yield found
+            if row is not None:
+                yield row
         start, line = end, line + 1
 
 
-def _row(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow | None:
-    data = data.strip(_EDGES)
-    return _parsed(data, line, start, end) if data else None
+def _parse_line(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow | None:
+    data = data.strip(_PADDING)
+    return _parse_row(data, line, start, end) if data else None
 
 
-def _parsed(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow:
+def _parse_row(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow:
     try:
         value = json.loads(data.decode())
     except UnicodeDecodeError as error:
@@ -452,9 +451,9 @@ def _parsed(data: bytes, line: int, start: int, end: int) -> LogRow | BrokenRow:
     return LogRow(line, start, end, value)
 
 
-def _object(data: bytes) -> dict[str, Any] | None:
-    found = _row(data, 1, 0, 0)
-    return found.value if isinstance(found, LogRow) else None
+def _parse_object(data: bytes) -> dict[str, Any] | None:
+    row = _parse_line(data, 1, 0, 0)
+    return row.value if isinstance(row, LogRow) else None
 
 
 def _line_end(file: BinaryIO, position: int) -> tuple[int, bool]:
@@ -499,115 +498,111 @@ def read_elements(
     element. ``cursor`` is ignored: such files are rewritten whole.
     """
     for place, (start, end, data, message) in enumerate(_ElementSplitter(file, most).spans(), 1):
-        yield BrokenRow(place, start, end, message) if message else _parsed(data, place, start, end)
+        yield BrokenRow(place, start, end, message) if message else _parse_row(data, place, start, end)
 
 
 @dataclass(slots=True)
 class _ElementSplitter:
-    """``at`` is a position in ``held``, which begins at byte ``base``."""
+    """``at`` is a position in ``buffer``, which begins at byte ``base``."""
 
     file: BinaryIO
     most: int
-    held: bytearray = field(default_factory=bytearray)
+    buffer: bytearray = field(default_factory=bytearray)
     base: int = 0
     at: int = 0
-    torn: bool = False
+    cut_off: bool = False
 
     def spans(self) -> Iterator[tuple[int, int, bytes, str]]:
         """Yield first byte, byte after it, bytes, and what is wrong (then without bytes)."""
-        self._more()
-        if self.held.startswith(BYTE_ORDER_MARK):
+        self._read_block()
+        if self.buffer.startswith(BYTE_ORDER_MARK):
             self.at = len(BYTE_ORDER_MARK)
-        first = self._next()
+        first = self._peek()
         if first == b"{":
-            yield self._element()
+            yield self._read_element()
             return
         if first != b"[":
             if first:
-                yield (
-                    self._here(),
-                    self._here() + 1,
-                    b"",
-                    f"begins with {first!r}, which begins no JSON record",
-                )
+                start = self._offset()
+                yield start, start + 1, b"", f"begins with {first!r}, which begins no JSON record"
             return
         self.at += 1
-        while (sign := self._next()) not in (b"]", b""):
-            yield self._element() if sign in (b"{", b"[") else self._scalar()
-        if not sign and not self.torn:
-            yield self._here(), self._here(), b"", "is missing: the file ends within its array"
+        while (sign := self._peek()) not in (b"]", b""):
+            yield self._read_element() if sign in (b"{", b"[") else self._skip_scalar()
+        if not sign and not self.cut_off:
+            yield self._offset(), self._offset(), b"", "is missing: the file ends within its array"
 
-    def _here(self) -> int:
+    def _offset(self) -> int:
         return self.base + self.at
 
-    def _more(self) -> bool:
+    def _read_block(self) -> bool:
         block = self.file.read(_STREAM_BLOCK)
-        self.held += block
+        self.buffer += block
         return bool(block)
 
-    def _drop(self) -> None:
+    def _discard_consumed(self) -> None:
         self.base += self.at
-        del self.held[: self.at]
+        del self.buffer[: self.at]
         self.at = 0
 
-    def _next(self) -> bytes:
+    def _peek(self) -> bytes:
         while True:
-            found = _GAP.match(self.held, self.at)
-            self.at = found.end() if found else self.at
-            if self.at < len(self.held):
-                return bytes(self.held[self.at : self.at + 1])
-            self._drop()
-            if not self._more():
+            match = _GAP.match(self.buffer, self.at)
+            self.at = match.end() if match else self.at
+            if self.at < len(self.buffer):
+                return bytes(self.buffer[self.at : self.at + 1])
+            self._discard_consumed()
+            if not self._read_block():
                 return b""
 
-    def _scalar(self) -> tuple[int, int, bytes, str]:
-        start = self._here()
+    def _skip_scalar(self) -> tuple[int, int, bytes, str]:
+        start = self._offset()
         while True:
-            found = _SCALAR.match(self.held, self.at)
+            match = _SCALAR.match(self.buffer, self.at)
             # An open quote or a stray bracket is skipped byte by byte.
-            self.at = found.end() if found else self.at + 1
-            if self.at < len(self.held):
-                return start, self._here(), b"", "is not a JSON object"
-            self._drop()
-            if not self._more():
-                return start, self._here(), b"", "is not a JSON object"
+            self.at = match.end() if match else self.at + 1
+            if self.at < len(self.buffer):
+                return start, self._offset(), b"", "is not a JSON object"
+            self._discard_consumed()
+            if not self._read_block():
+                return start, self._offset(), b"", "is not a JSON object"
 
-    def _element(self) -> tuple[int, int, bytes, str]:
-        self._drop()
-        start, depth, quoted, large = self.base, 0, False, False
+    def _read_element(self) -> tuple[int, int, bytes, str]:
+        self._discard_consumed()
+        start, depth, in_string, too_large = self.base, 0, False, False
         while True:
-            depth, quoted = self._scan(depth, quoted)
-            if depth == 0 and not quoted and self.at:
+            depth, in_string = self._scan(depth, in_string)
+            if depth == 0 and not in_string and self.at:
                 break
-            if large or len(self.held) > self.most:
-                large = True
-                self._drop()
-            if not self._more():
-                self.at, self.torn = len(self.held), True
-                return start, self._here(), b"", "is cut off: the file ends within it"
-        end = self._here()
-        if large or end - start > self.most:
+            if too_large or len(self.buffer) > self.most:
+                too_large = True
+                self._discard_consumed()
+            if not self._read_block():
+                self.at, self.cut_off = len(self.buffer), True
+                return start, self._offset(), b"", "is cut off: the file ends within it"
+        end = self._offset()
+        if too_large or end - start > self.most:
             return start, end, b"", f"has {end - start:,} bytes, more than the {self.most:,} that are read"
-        return start, end, bytes(self.held[: self.at]), ""
+        return start, end, bytes(self.buffer[: self.at]), ""
 
-    def _scan(self, depth: int, quoted: bool) -> tuple[int, bool]:
+    def _scan(self, depth: int, in_string: bool) -> tuple[int, bool]:
         """Go on to the end of the element or of the buffer; return the depth there and whether inside a string."""
-        buffer, at, size = self.held, self.at, len(self.held)
+        buffer, at, size = self.buffer, self.at, len(self.buffer)
         while at < size:
-            if quoted:
-                found = _IN_STRING.match(buffer, at)
-                at = found.end() if found else at
+            if in_string:
+                match = _IN_STRING.match(buffer, at)
+                at = match.end() if match else at
                 if at >= size or buffer[at] == 0x5C:  # an escape at the end of the buffer
                     break
-                at, quoted = at + 1, False
-            found = _RUN.match(buffer, at)
-            at = found.end() if found else at
+                at, in_string = at + 1, False
+            match = _RUN.match(buffer, at)
+            at = match.end() if match else at
             if at >= size:
                 break
             sign = buffer[at]
             at += 1
             if sign == 0x22:  # a string that goes on after the buffer
-                quoted = True
+                in_string = True
             elif sign in b"{[":
                 depth += 1
             else:
@@ -615,4 +610,4 @@ class _ElementSplitter:
                 if depth == 0:
                     break
         self.at = at
-        return depth, quoted
+        return depth, in_string

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from scrubjay.ingest.transcripts.base import (
-    MOST_SECONDS,
+    MAX_SECONDS,
     LogRow,
     ReaderItem,
     SkippedItem,
@@ -34,14 +34,14 @@ from scrubjay.models.records import Turn
 NAME = "chatgpt"
 
 _ORIGINS = {"user": "owner", "assistant": "agent"}
-_WORDS = frozenset({"text", "multimodal_text"})
+_TEXT_TYPES = frozenset({"text", "multimodal_text"})
 _NOISE = frozenset({
     "code", "computer_output", "execution_output", "model_editable_context", "reasoning_recap",
     "sonic_webpage", "system_error", "tether_browsing_code", "tether_browsing_display", "tether_quote",
     "thoughts", "user_editable_context",
 })  # fmt: skip
 # Citation marks in private-use characters, and the older 【12†source】.
-_CITED = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
+_CITATION = re.compile("\ue200[^\ue201]{0,400}\ue201|【\\d{1,4}(?::\\d{1,4})?†[^】\n]{0,200}】")
 
 
 def _recognise(path: str, head: bytes) -> bool:
@@ -62,25 +62,25 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
     for session, keys in message_paths(_parents(mapping), leaf, conversation_id or next(iter(mapping))):
         for key in keys:
             message = as_object(mapping[key].get("message"))
-            found = _text(message) if message else None
-            own = as_string(message.get("id")) or f"{conversation_id}:{key}"
-            if isinstance(found, str) and own in visited:
-                found = SkippedItem("message that is there twice")
-            if isinstance(found, SkippedItem):
-                yield found
-            elif found:
-                visited.add(own)
+            text = _message_text(message) if message else None
+            message_id = as_string(message.get("id")) or f"{conversation_id}:{key}"
+            if isinstance(text, str) and message_id in visited:
+                text = SkippedItem("message that is there twice")
+            if isinstance(text, SkippedItem):
+                yield text
+            elif text:
+                visited.add(message_id)
                 role = as_string(as_object(message.get("author")).get("role"))
                 seconds = message.get("create_time")
-                timed = isinstance(seconds, int | float) and seconds < MOST_SECONDS
+                timed = isinstance(seconds, int | float) and seconds < MAX_SECONDS
                 yield Turn(
-                    own, role, found, session, as_micros(seconds) if timed else None,
+                    message_id, role, text, session, as_micros(seconds) if timed else None,
                     origin=_ORIGINS[role], title=title, line=lines[key],
                 )  # fmt: skip
 
 
 def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """A node that names no parent may be named among the children of another."""
+    """Return each node's parent; a node without one may be among the children of another."""
     parents = {key: as_string(node.get("parent")) for key, node in mapping.items()}
     for key, node in mapping.items():
         for child in map(as_string, as_array(node.get("children"))):
@@ -89,7 +89,7 @@ def _parents(mapping: dict[str, dict[str, Any]]) -> dict[str, str]:
     return parents
 
 
-def _text(message: dict[str, Any]) -> str | SkippedItem:
+def _message_text(message: dict[str, Any]) -> str | SkippedItem:
     role = as_string(as_object(message.get("author")).get("role"))
     content, metadata = as_object(message.get("content")), as_object(message.get("metadata"))
     kind = as_string(content.get("content_type"))
@@ -101,13 +101,13 @@ def _text(message: dict[str, Any]) -> str | SkippedItem:
         return SkippedItem("hidden message")
     if message.get("recipient", "all") not in ("all", None) or kind in _NOISE:
         return SkippedItem(kind if kind in _NOISE else "tool call")
-    if kind not in _WORDS:
+    if kind not in _TEXT_TYPES:
         return skip_kind(kind, (), "content")
     if message.get("channel") == "analysis":
         return SkippedItem("thoughts")
     parts = as_array(content.get("parts"))
     texts = [part if isinstance(part, str) else as_string(as_object(part).get("text")) for part in parts]
-    return _CITED.sub("", joined_text(texts))
+    return _CITATION.sub("", joined_text(texts))
 
 
 CHATGPT = TranscriptFormat(

@@ -39,7 +39,7 @@ WRAPPERS = frozenset({
     "skills_instructions", "subagent_notification", "subagents", "token_budget", "turn_aborted",
     "user_instructions", "user_shell_command",
 })  # fmt: skip
-"""Tags that the program puts around what it says itself in a person's place."""
+"""Tags that the program puts around its own text in a person's message."""
 
 _LINES = frozenset({
     "compacted", "event_msg", "inter_agent_communication", "inter_agent_communication_metadata",
@@ -52,31 +52,33 @@ _ITEMS = frozenset({
     "tool_search_call", "tool_search_output", "web_search_call",
 })  # fmt: skip
 _COPIES = frozenset({"user_message", "agent_message"})
-_PUT_IN = re.compile(
+_INSERTED = re.compile(
     r"\s*(?:# AGENTS\.md instructions|Another language model started to solve this problem)"
     r"|\s*</?(?:local_)?image\b[^<>]*>\s*\Z"
 )
 _REQUEST = re.compile(r"^## My request(?: for Codex)?:[ \t]*$", re.MULTILINE)
 _CWD = re.compile(r"<cwd>([^<]+)</cwd>")
-_FIRST = re.compile(rb'\s*\{"timestamp":"[^"]{10,40}",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{')
+_LONG_FIRST_LINE = re.compile(
+    rb'\s*\{"timestamp":"[^"]{10,40}",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
+)
 
 
 def _recognise(path: str, head: bytes) -> bool:
-    found = peek_objects(head)
-    if not found or found[0] is None:
-        return _FIRST.match(head) is not None  # a first line of more than 64 KB
-    first = found[0]
+    rows = peek_objects(head)
+    if not rows or rows[0] is None:
+        return _LONG_FIRST_LINE.match(head) is not None  # a first line of more than 64 KB
+    first = rows[0]
     if first.get("type") == "session_meta":
         return isinstance(as_object(first.get("payload")).get("id"), str)
     names = isinstance(first.get("id"), str) and isinstance(first.get("timestamp"), str)
     return names and "type" not in first and "instructions" in first and "content" not in first
 
 
-class _Log:
+class _CodexLog:
     def __init__(self, stem: str) -> None:
-        self._session = ""  # as the first line names it
-        self._first = stem  # the session in which this was first said
-        self._agent = False
+        self._session = ""  # from the first line
+        self._first_session = stem  # the session in which this was first said
+        self._is_subagent = False
         self._branch = ""
         self._rolled_back = False
         self._messages = 0
@@ -86,26 +88,26 @@ class _Log:
         line = row.value
         kind, payload = as_string(line.get("type")), as_object(line.get("payload"))
         if kind == "response_item":
-            return self._item(row, payload)
+            return self._read_item(row, payload)
         if kind in _LINES:
-            return (self._line(kind, payload),)
+            return (self._read_line(kind, payload),)
         if "payload" in line:
             return (SkippedItem(kind or "line without a type", unknown=True),)
-        return self._bare(row, kind)
+        return self._read_without_envelope(row, kind)
 
-    def _bare(self, row: LogRow, kind: str) -> Iterable[ReaderItem]:
+    def _read_without_envelope(self, row: LogRow, kind: str) -> Iterable[ReaderItem]:
         if kind:
-            return self._item(row, row.value)
+            return self._read_item(row, row.value)
         if "record_type" in row.value:
             return (SkippedItem("state"),)
         if "id" in row.value and "timestamp" in row.value:
-            self._meta(row.value)
+            self._read_session(row.value)
             return (SkippedItem("session_meta"),)
         return (SkippedItem("line without a type", unknown=True),)
 
-    def _line(self, kind: str, payload: dict[str, Any]) -> SkippedItem:
+    def _read_line(self, kind: str, payload: dict[str, Any]) -> SkippedItem:
         if kind == "session_meta":
-            self._meta(payload)
+            self._read_session(payload)
         elif kind == "turn_context":
             self._cwd = as_string(payload.get("cwd")) or self._cwd
         elif kind == "event_msg":
@@ -116,21 +118,21 @@ class _Log:
             return SkippedItem("copy in an event" if event in _COPIES else kind)
         return SkippedItem(kind)
 
-    def _meta(self, payload: dict[str, Any]) -> None:
+    def _read_session(self, payload: dict[str, Any]) -> None:
         name = as_string(payload.get("id"))
         # A fork's own line comes first, then those of the copied session.
-        self._first = name or self._first
+        self._first_session = name or self._first_session
         if self._session:
             return
         self._cwd = as_string(payload.get("cwd"))
         self._remote = as_string(as_object(payload.get("git")).get("repository_url"))
         source = as_object(payload.get("source"))
-        self._agent = "subagent" in source or payload.get("thread_source") == "subagent"
+        self._is_subagent = "subagent" in source or payload.get("thread_source") == "subagent"
         spawn = as_object(as_object(source.get("subagent")).get("thread_spawn"))
         parent = as_string(payload.get("parent_thread_id")) or as_string(spawn.get("parent_thread_id"))
-        self._session = f"{parent}/{name}" if self._agent and parent else name
+        self._session = f"{parent}/{name}" if self._is_subagent and parent else name
 
-    def _item(self, row: LogRow, item: dict[str, Any]) -> tuple[ReaderItem, ...]:
+    def _read_item(self, row: LogRow, item: dict[str, Any]) -> tuple[ReaderItem, ...]:
         kind, role = as_string(item.get("type")), as_string(item.get("role"))
         if kind != "message":
             return (SkippedItem(kind or "item without a type", unknown=kind not in _ITEMS),)
@@ -138,9 +140,9 @@ class _Log:
             return (SkippedItem(f"{role or 'nobody'}'s message"),)
         parts = [as_string(part.get("text")) for part in map(as_object, as_array(item.get("content")))]
         if role == "user":
-            for found in filter(None, map(_CWD.search, parts)):
-                self._cwd = found[1].strip()
-            parts = [_request(part) for part in parts if not _PUT_IN.match(part)]
+            for match in filter(None, map(_CWD.search, parts)):
+                self._cwd = match[1].strip()
+            parts = [_last_request(part) for part in parts if not _INSERTED.match(part)]
         text = joined_text(strip_tags(part, WRAPPERS) for part in parts)
         if not text:
             return (SkippedItem("context"),)
@@ -148,24 +150,24 @@ class _Log:
 
     def _turn(self, row: LogRow, role: str, text: str) -> Turn:
         self._messages += 1
-        what = text_digest(role, text)
+        digest = text_digest(role, text)
         if self._rolled_back and role == "user":
-            self._branch, self._rolled_back = what, False
-        session = self._session or self._first
+            self._branch, self._rolled_back = digest, False
+        session = self._session or self._first_session
         return Turn(
-            key=f"{self._first}:{self._messages}:{what}",
+            key=f"{self._first_session}:{self._messages}:{digest}",
             role=role,
             text=text,
             session=branch_session(session, self._branch) if self._branch else session,
             at=as_micros(row.value.get("timestamp")),
             cwd=self._cwd or None,
             remote=self._remote or None,
-            origin="owner" if role == "user" and not self._agent else "agent",
+            origin="owner" if role == "user" and not self._is_subagent else "agent",
             title=self._title,
         )
 
 
-def _request(text: str) -> str:
+def _last_request(text: str) -> str:
     headings = list(_REQUEST.finditer(text)) if text.lstrip().startswith(("#", "<")) else []
     return text[headings[-1].end() :] if headings else text
 
@@ -176,5 +178,5 @@ CODEX = TranscriptFormat(
     True,
     _recognise,
     read_rows,
-    lambda root, path: _Log(PurePosixPath(path).stem).read,
+    lambda root, path: _CodexLog(PurePosixPath(path).stem).read,
 )

@@ -31,12 +31,12 @@ from scrubjay.ingest.transcripts.base import (
     as_object,
     as_string,
     branch_session,
+    folder_names,
     is_json_file,
     joined_text,
     peek_objects,
     read_elements,
     read_rows,
-    sibling_names,
     skip_kind,
     strip_tags,
 )
@@ -49,25 +49,25 @@ _NOISE = (
     "thought", "functionCall", "functionResponse", "executableCode", "codeExecutionResult", "fileData",
     "inlineData", "videoMetadata", "toolCall", "toolResponse",
 )  # fmt: skip
-_GIVEN = frozenset({"hook_context", "session_context", "state_snapshot"})
+_CONTEXT_TAGS = frozenset({"hook_context", "session_context", "state_snapshot"})
 # Commands of the program; a second slash in the first word makes it a path.
 _COMMAND = re.compile(r"\s*[/?][\w:.-]*(?:\s.*)?\Z", re.DOTALL)
 # The opening of conversations before session_context.
 _OPENING = "This is the Gemini CLI. We are setting up the context for our chat."
 
 
-def _message_words(content: object, *, user: bool) -> tuple[str, list[SkippedItem]]:
+def _message_text(content: object, *, user: bool) -> tuple[str, list[SkippedItem]]:
     """Return a message's text and the parts that were skipped.
 
-    >>> _message_words([{"text": "Done."}, {"functionCall": {"name": "ls"}}], user=False)
+    >>> _message_text([{"text": "Done."}, {"functionCall": {"name": "ls"}}], user=False)
     ('Done.', [SkippedItem(kind='functionCall', unknown=False)])
     """
-    text, skipped = _parts(content)
+    text, skipped = _content_text(content)
     if not user or not text:
         return text, skipped
     if text.startswith(_OPENING):
         return "", [*skipped, SkippedItem("session_context")]
-    words = strip_tags(text, _GIVEN)
+    words = strip_tags(text, _CONTEXT_TAGS)
     if words != text:
         skipped.append(SkippedItem("context"))
     if _COMMAND.match(words):
@@ -75,7 +75,7 @@ def _message_words(content: object, *, user: bool) -> tuple[str, list[SkippedIte
     return words.strip("\n"), skipped
 
 
-def _parts(content: object) -> tuple[str, list[SkippedItem]]:
+def _content_text(content: object) -> tuple[str, list[SkippedItem]]:
     texts: list[str] = []
     skipped: list[SkippedItem] = []
     for part in content if isinstance(content, list) else [content]:
@@ -115,14 +115,14 @@ def project_root(root: Path, path: str) -> str | None:
 
 
 @dataclass(slots=True)
-class ConversationReading:
+class ConversationReader:
     """One reading of a conversation, line by line or whole."""
 
     root: Path
     path: str
     session: str = ""
     parent: str = ""  # the session that a sub-agent works for
-    spawned: bool = False
+    is_subagent: bool = False
     cwd: str | None = None
     title: str = ""
     fork: str | None = None  # first key of the branch; "" until its first turn
@@ -132,35 +132,35 @@ class ConversationReading:
         *folders, name = self.path.split("/")
         self.session = name.partition(".json")[0]
         if len(folders) > 1 and folders[-2] == "chats":
-            self.parent, self.spawned = folders[-1], True
+            self.parent, self.is_subagent = folders[-1], True
         self.cwd = project_root(self.root, self.path)
 
-    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+    def read_row(self, row: LogRow) -> Iterator[ReaderItem]:
         record = row.value
         if "$rewindTo" in record:
             self.fork = ""
             yield SkippedItem("$rewindTo")
         elif isinstance(record.get("id"), str) or "type" in record:
-            yield from self.message(record, row.line)
+            yield from self.read_message(record, row.line)
         elif "$set" in record or "sessionId" in record:
             changed = as_object(record.get("$set")) if "$set" in record else record
-            self.describe(changed)
+            self.read_metadata(changed)
             for message in map(as_object, as_array(changed.get("messages"))):
-                yield from self.message(message, row.line)
+                yield from self.read_message(message, row.line)
         else:
             yield skip_kind(next(iter(record), ""), (), "record")
 
-    def whole(self, row: LogRow) -> Iterator[ReaderItem]:
-        self.describe(row.value)
+    def read_whole(self, row: LogRow) -> Iterator[ReaderItem]:
+        self.read_metadata(row.value)
         for line, message in enumerate(map(as_object, as_array(row.value.get("messages"))), 1):
-            yield from self.message(message, line)
+            yield from self.read_message(message, line)
 
-    def describe(self, metadata: dict[str, Any]) -> None:
+    def read_metadata(self, metadata: dict[str, Any]) -> None:
         self.session = as_string(metadata.get("sessionId")) or self.session
         self.title = as_string(metadata.get("summary")) or self.title
-        self.spawned = self.spawned or metadata.get("kind") == "subagent"
+        self.is_subagent = self.is_subagent or metadata.get("kind") == "subagent"
 
-    def message(self, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
+    def read_message(self, message: dict[str, Any], line: int) -> Iterator[ReaderItem]:
         kind, key = as_string(message.get("type")), as_string(message.get("id")) or f"{self.session}:{line}"
         if key in self.seen:
             yield SkippedItem("message written again")
@@ -169,7 +169,7 @@ class ConversationReading:
             yield skip_kind(kind, _NOTICES, "message")
             return
         shown = message.get("displayContent") if kind == "user" else None
-        text, skipped = _message_words(shown or message.get("content"), user=kind == "user")
+        text, skipped = _message_text(shown or message.get("content"), user=kind == "user")
         yield from skipped
         if text.isspace() or not text:
             return
@@ -181,12 +181,12 @@ class ConversationReading:
         yield Turn(
             key, role, text, branch_session(session, self.fork) if self.fork else session,
             as_micros(message.get("timestamp")), self.cwd,
-            origin="agent" if self.spawned else origin, title=self.title, line=line,
+            origin="agent" if self.is_subagent else origin, title=self.title, line=line,
         )  # fmt: skip
 
 
 GEMINI_LOG = TranscriptFormat(
-    NAME, f"{NAME} 1", True, _is_log, read_rows, lambda root, path: ConversationReading(root, path).row
+    NAME, f"{NAME} 1", True, _is_log, read_rows, lambda root, path: ConversationReader(root, path).read_row
 )
 
 
@@ -209,13 +209,13 @@ def _whole_file_reader(root: Path, path: str) -> TranscriptReader:
         return _prompts_reader(root, path)
     if name.startswith("checkpoint"):
         return _checkpoint_reader(root, path)
-    return ConversationReading(root, path).whole
+    return ConversationReader(root, path).read_whole
 
 
 def _prompts_reader(root: Path, path: str) -> TranscriptReader:
     cwd = project_root(root, path)
-    chats = sibling_names(root, f"{path.rpartition('/')[0]}/chats".lstrip("/"))
-    recorded = {found[1] for name in chats if (found := _SESSION_FILE.fullmatch(name))}
+    chats = folder_names(root, f"{path.rpartition('/')[0]}/chats".lstrip("/"))
+    recorded = {match[1] for name in chats if (match := _SESSION_FILE.fullmatch(name))}
     seen: set[str] = set()
 
     def read_row(row: LogRow) -> Iterator[ReaderItem]:
@@ -229,7 +229,7 @@ def _prompts_reader(root: Path, path: str) -> TranscriptReader:
         elif not session or not isinstance(number, int) or key in seen:
             yield SkippedItem("prompt without a place of its own")
         else:
-            text, skipped = _message_words(as_string(entry.get("message")), user=True)
+            text, skipped = _message_text(as_string(entry.get("message")), user=True)
             yield from skipped
             if text:
                 seen.add(key)
@@ -251,7 +251,7 @@ def _checkpoint_reader(root: Path, path: str) -> TranscriptReader:
             if speaker not in SPEAKERS:
                 yield skip_kind(speaker, (), "role")
                 continue
-            text, skipped = _message_words(content.get("parts"), user=speaker == "user")
+            text, skipped = _message_text(content.get("parts"), user=speaker == "user")
             yield from skipped
             if text:
                 role, origin = SPEAKERS[speaker]

@@ -30,21 +30,21 @@ _SPEAKERS = {
     **dict.fromkeys(("user", "human"), ("user", "owner")),
     **dict.fromkeys(("assistant", "ai", "model", "bot"), ("assistant", "agent")),
 }
-_LEFT = frozenset({"system", "developer", "tool", "function"})
+_SKIPPED_ROLES = frozenset({"system", "developer", "tool", "function"})
 _PATH = re.compile(r"[~./\\]|[A-Za-z]:[/\\]")
 MAX_PROJECT_CHARACTERS = 200
-_MOST_ROLE = 64  # a longer role is other data
-_TEXT = frozenset({"text", "input_text", "output_text"})
+_MAX_ROLE = 64  # a longer role is other data
+_TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
 
 
 def _recognise(path: str, head: bytes) -> bool:
-    found = peek_objects(head)
-    return bool(found) and all(record is not None and _is_message(record) for record in found)
+    records = peek_objects(head)
+    return bool(records) and all(record is not None and _is_message(record) for record in records)
 
 
 def _is_message(record: dict[str, Any]) -> bool:
     content = record.get("content")
-    if not 0 < len(as_string(record.get("role"))) <= _MOST_ROLE or "content" not in record:
+    if not 0 < len(as_string(record.get("role"))) <= _MAX_ROLE or "content" not in record:
         return False
     if isinstance(content, list):
         return all(isinstance(part, str | dict) for part in content)
@@ -53,25 +53,25 @@ def _is_message(record: dict[str, Any]) -> bool:
 
 def _reader(root: Path, path: str) -> TranscriptReader:
     stem = PurePosixPath(path).with_suffix("").as_posix()
-    return lambda row: _turn(row, stem)
+    return lambda row: _read_row(row, stem)
 
 
-def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
+def _read_row(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     record = row.value
     if not _is_message(record):
         return (SkippedItem("line without role and content", unknown=True),)
     role = as_string(record["role"]).strip()
     folded = role.casefold()
-    if folded in _LEFT:
+    if folded in _SKIPPED_ROLES:
         return (SkippedItem(f"{folded} message"),)
-    text, skipped = _content(record["content"])
+    text, skipped = _content_text(record["content"])
     if not text:
         return skipped or (SkippedItem("blank"),)
     role, origin = _SPEAKERS.get(folded, (role, "untrusted"))
-    session, name = _name(record.get("session")) or stem, _name(record.get("id"))
+    session, name = _id_text(record.get("session")) or stem, _id_text(record.get("id"))
     project = as_string(record.get("project"))
-    url = "://" in project or project.startswith("git@")
-    path = not url and _PATH.match(project) is not None
+    is_url = "://" in project or project.startswith("git@")
+    is_path = not is_url and _PATH.match(project) is not None
     turn = Turn(
         # Sessions and ids may be "1" in every file, so the text is part of the key.
         key=f"{session}:{name or f'#{row.line}'}:{text_digest(role, text)}",
@@ -79,9 +79,9 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
         text=text,
         session=session,
         at=next(filter(None, (as_micros(record.get(name)) for name in ("time", "timestamp", "ts"))), None),
-        cwd=as_string(record.get("cwd")) or (project if path else None),
-        remote=project if url else None,
-        project="" if url or path else project[:MAX_PROJECT_CHARACTERS],
+        cwd=as_string(record.get("cwd")) or (project if is_path else None),
+        remote=project if is_url else None,
+        project="" if is_url or is_path else project[:MAX_PROJECT_CHARACTERS],
         agent=as_string(record.get("agent")),
         origin=origin,
         title=as_string(record.get("title")),
@@ -89,19 +89,19 @@ def _turn(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     return (turn, *skipped)
 
 
-def _content(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
+def _content_text(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
     parts: list[str] = []
     skipped: list[SkippedItem] = []
     for part in [content] if isinstance(content, str) else as_array(content):
         kind = as_string(as_object(part).get("type")) or "text"
-        if kind in _TEXT:
+        if kind in _TEXT_TYPES:
             parts.append(part if isinstance(part, str) else as_string(as_object(part).get("text")))
         else:
             skipped.append(SkippedItem(kind))
     return joined_text(parts), tuple(skipped)
 
 
-def _name(value: object) -> str:
+def _id_text(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_string(value)
 
 

@@ -84,27 +84,27 @@ TURN_TEXTS: Final = ("key", "role", "text", "session", "cwd", "remote", "project
 
 @dataclass(frozen=True, slots=True)
 class LogStep:
-    """One record: the cursor behind it, and its turns, skipped items and errors."""
+    """One record: the cursor after it, and its turns, skipped items and errors."""
 
     end: int
-    found: tuple[Turn | SkippedItem | BrokenRow, ...]
+    items: tuple[Turn | SkippedItem | BrokenRow, ...]
 
 
 def follow_log(
     file: BinaryIO, form: TranscriptFormat, root: Path, path: str, cursor: int = 0
 ) -> Iterator[LogStep]:
-    """Read a log on from a cursor; resuming at any step's end gives the turns that reading at once gives."""
+    """Read a log from a cursor on; resuming at any step's end gives the same turns as reading all at once."""
     reader = form.reader(root, path)
     for row in form.rows(file, cursor):
-        found = (row,) if isinstance(row, BrokenRow) else tuple(reader(row))
+        items = (row,) if isinstance(row, BrokenRow) else tuple(reader(row))
         if row.start >= cursor:
-            yield LogStep(row.end, tuple(_storable(one, row, form) for one in found))
+            yield LogStep(row.end, tuple(_storable(one, row, form) for one in items))
 
 
 def _storable(
     one: Turn | SkippedItem | BrokenRow, row: LogRow | BrokenRow, form: TranscriptFormat
 ) -> Turn | SkippedItem | BrokenRow:
-    """Return what a store accepts: no blank turn, no unstorable character, no endless title or kind."""
+    """Return an item that a store accepts: no blank turn, no unstorable character, no endless title or kind."""
     if isinstance(one, Turn):
         if not one.text or one.text.isspace():
             return SkippedItem("blank")
@@ -147,16 +147,16 @@ def _detect_format(root: str, path: str) -> TranscriptFormat | None:
 def import_transcript(
     run: SyncRun, source: Source, state: FileState, known: Mapping[str, Document], gone: list[str]
 ) -> Iterator[PreparedDocument] | None:
-    """Return the turns of a file that may be a transcript as documents to be written one after the other, else None.
+    """Return the turns of a transcript as documents to be written one after the other, None for another file.
 
-    A transcript that is found to be one of ``gone`` (moved) is removed from that list.
+    A transcript that was moved from one of the paths ``gone`` removes it from that list.
     """
     stored, moved_from = known.get(state.path), None
     try:
         form = _detect_format(source.root, state.path)
     except (OSError, SourceError) as error:
         reason = _report_unreadable(run, source, state, error)
-        return iter(() if stored else (run.unreadable(source, state, None, reason),))
+        return iter(() if stored else (run.unreadable_document(source, state, None, reason),))
     if form is None and stored is not None and stored.cursor:
         # Emptied or replaced: its turns stay.
         return iter([PreparedDocument(replace(stored, mtime_ns=state.mtime_ns, size=state.size))])
@@ -206,31 +206,31 @@ def log_fingerprint(file: BinaryIO, cursor: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _TurnDraft:
-    """A turn as memories without turn numbers; ``said`` is what it was before redaction, "" where that is the same."""
+    """A turn as memories without turn numbers; ``raw_text`` is its text before redaction, "" if that is the same."""
 
     session: str
     text: str
-    said: str
+    raw_text: str
     records: Sequence[Record]
 
 
 @dataclass(slots=True)
 class _TranscriptImport:
-    """The import of one transcript; ``recent`` are the last turns of each session, as far as they were read."""
+    """The import of one transcript; ``recent`` are the last turns read of each session."""
 
     run: SyncRun
     source: Source
     state: FileState
     form: TranscriptFormat
-    own: bool
+    is_own: bool
     skipped: Counter[SkippedItem] = field(default_factory=Counter)
-    numbers: dict[str, int] = field(default_factory=dict)
+    last_numbers: dict[str, int] = field(default_factory=dict)
     recent: dict[str, list[StoredTurn]] = field(default_factory=dict)
 
     def documents(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
-        """Yield what the transcript holds beyond what is stored, in parts of `TURN_BATCH` turns."""
+        """Yield the turns that are not stored yet, in parts of `TURN_BATCH` turns."""
         try:
-            yield from self._parts(stored, moved_from)
+            yield from self._document_parts(stored, moved_from)
         except (OSError, SourceError) as error:
             _report_unreadable(self.run, self.source, self.state, error)
         unknown = [f"{one.kind} ({n})" for one, n in sorted(self.skipped.items(), key=str) if one.unknown]
@@ -239,7 +239,7 @@ class _TranscriptImport:
             hint = "a newer scrubjay may know them"
             self.run.report_problem(self.source, self.state.path, f"{message}{', '.join(unknown)}.", hint)
 
-    def _parts(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
+    def _document_parts(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
         root, path = Path(self.source.root), self.state.path
         versions = replace(stage_versions(self.run.chunks), extractor=self.form.version)
         with open_file(root, path) as file, open_file(root, path) as second:
@@ -248,15 +248,9 @@ class _TranscriptImport:
             turns: list[Turn] = []
 
             def part(mtime_ns: int) -> PreparedDocument:
+                digest = log_fingerprint(second, end)
                 document = Document(
-                    self.source.id,
-                    path,
-                    log_fingerprint(second, end),
-                    mtime_ns,
-                    self.state.size,
-                    title,
-                    versions,
-                    end,
+                    self.source.id, path, digest, mtime_ns, self.state.size, title, versions, end
                 )
                 fresh = self._new_memories(turns, resumed=cursor > 0)
                 return PreparedDocument(
@@ -264,7 +258,7 @@ class _TranscriptImport:
                 )
 
             for step in follow_log(file, self.form, root, path, cursor):
-                for one in step.found:
+                for one in step.items:
                     if isinstance(one, Turn):
                         turns += self._without_injected(one)
                         title = (one.title if self.form.lines else "") or title
@@ -282,36 +276,34 @@ class _TranscriptImport:
     def _resume_cursor(self, file: BinaryIO, stored: Document | None) -> int:
         if stored is None or not self.form.lines or stored.versions.extractor != self.form.version:
             return 0
-        same = (
-            is_cursor_valid(file, stored.cursor)
-            and log_fingerprint(file, stored.cursor) == stored.content_hash
-        )
-        return stored.cursor if same else 0
+        if not is_cursor_valid(file, stored.cursor):
+            return 0
+        return stored.cursor if log_fingerprint(file, stored.cursor) == stored.content_hash else 0
 
     def _without_injected(self, turn: Turn) -> list[Turn]:
         if self.run.paused(turn.agent, turn.session, turn.at):
             self.skipped[SKIPPED_IN_PAUSE] += 1
             return []
-        found = strip_injected(turn.text)
-        if not found.blocks:
+        stripped = strip_injected(turn.text)
+        if not stripped.blocks:
             return [turn]
-        self.skipped[SKIPPED_RECALLED] += found.blocks
-        return [replace(turn, text=found.text)] if found.text.strip() else []
+        self.skipped[SKIPPED_RECALLED] += stripped.blocks
+        return [replace(turn, text=stripped.text)] if stripped.text.strip() else []
 
     def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[Record]:
         run = self.run
         with run.store.reader(run.scope) as reader:
-            redacted, called = self._redacted(reader, turns, resumed=resumed)
-            drafts = [self._draft(turn, clean) for turn, clean in zip(turns, redacted, strict=True)]
-            fresh = self._numbered(reader, drafts)
+            redacted, secret_ids = self._redact(reader, turns, resumed=resumed)
+            drafts = [self._draft_turn(turn, clean) for turn, clean in zip(turns, redacted, strict=True)]
+            fresh = self._number_turns(reader, drafts)
         for draft in drafts:
             stored = StoredTurn(draft.text, tuple(record.id for record in draft.records))
             self.recent[draft.session] = [*self.recent[draft.session], stored][-CONTEXT_TURNS:]
-        if called:
-            run.tally.scrubbed["password"] += redact_stored_turns(run.store, run.scope, run.base, called)
+        if secret_ids:
+            run.tally.scrubbed["password"] += redact_stored_turns(run.store, run.scope, run.base, secret_ids)
         return fresh
 
-    def _redacted(
+    def _redact(
         self, reader: Reader, turns: Sequence[Turn], *, resumed: bool
     ) -> tuple[list[RedactedText], list[str]]:
         """Return redacted turns, and the ids of stored ones that they call a secret.
@@ -322,7 +314,7 @@ class _TranscriptImport:
         for place, turn in enumerate(turns):
             by_session.setdefault(turn.session, []).append(place)
         clean: dict[int, RedactedText] = {}
-        called: list[str] = []
+        secret_ids: list[str] = []
         for session, places in by_session.items():
             if session not in self.recent:
                 last = reader.last_turn(session) if resumed else None
@@ -331,22 +323,22 @@ class _TranscriptImport:
                 )
             before = self.recent[session]
             texts = [turns[place].text for place in places]
-            found = redact_turns(texts, self.run.chunks.allow, [one.text for one in before])
-            clean |= dict(zip(places, found.redacted, strict=True))
-            called += [memory for place in found.called for memory in before[place].ids]
-        return [clean[place] for place in range(len(turns))], called
+            result = redact_turns(texts, self.run.chunks.allow, [one.text for one in before])
+            clean |= dict(zip(places, result.redacted, strict=True))
+            secret_ids += [memory for place in result.secret_places for memory in before[place].ids]
+        return [clean[place] for place in range(len(turns))], secret_ids
 
-    def _draft(self, turn: Turn, clean: RedactedText) -> _TurnDraft:
+    def _draft_turn(self, turn: Turn, clean: RedactedText) -> _TurnDraft:
         run, source, path = self.run, self.source, self.state.path
         run.tally.scrubbed.update(clean.counts)
         now = now_micros()
-        written = turn.at if turn.at is not None else self.state.mtime_ns // 1000 or now
+        said_at = turn.at if turn.at is not None else self.state.mtime_ns // 1000 or now
         event = EventTime(turn.at, turn.at, "second", "UTC") if turn.at is not None else None
-        project = run.projects.named(turn.project) if turn.project else None
+        project = run.projects.resolve(turn.project) if turn.project else None
         if project is None and (turn.cwd or turn.remote):
-            project = run.projects.of(turn.cwd or "", turn.remote)
+            project = run.projects.of_directory(turn.cwd or "", turn.remote)
         title, line = "", turn.line
-        if not self.form.lines:  # an export in one piece: it has titles, and lines that nobody wrote
+        if not self.form.lines:  # an export in one piece has titles, and its line numbers mean nothing
             title, line = redact_text(turn.title, run.chunks.allow).text, 0
         records = []
         for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
@@ -362,29 +354,29 @@ class _TranscriptImport:
                 tags=private_tags(content, turn.role),
                 key=source.key,
                 owner=run.scope.user,
-                recorded_at=min(written, now),
+                recorded_at=min(said_at, now),
                 updated_at=now,
                 place=SourcePlace(source.id, path, ordinal, turn.start, turn.end, line, line),
                 project=project,
                 agent=turn.agent or None,
                 session=turn.session,
                 role=turn.role,
-                origin=turn.origin if self.own else UNTRUSTED,
+                origin=turn.origin if self.is_own else UNTRUSTED,
                 event=event,
             )
             records.append(record)
         return _TurnDraft(turn.session, clean.text, turn.text if clean.counts else "", records)
 
-    def _texts(self, draft: _TurnDraft) -> Iterator[str]:
+    def _forgettable_texts(self, draft: _TurnDraft) -> Iterator[str]:
         """Yield the texts by which a turn may have been forgotten."""
         yield draft.text
-        if draft.said:  # redacted without context
-            yield redact_text(draft.said, self.run.chunks.allow).text
+        if draft.raw_text:  # redacted without context
+            yield redact_text(draft.raw_text, self.run.chunks.allow).text
 
-    def _numbered(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[Record]:
+    def _number_turns(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[Record]:
         run = self.run
         present = reader.get([record.id for draft in drafts for record in draft.records])
-        forgotten = find_forgotten(reader, run.secret, drafts, self._texts, run.scope.keys)
+        forgotten = find_forgotten(reader, run.secret, drafts, self._forgettable_texts, run.scope.keys)
         fresh: dict[str, Record] = {}
         for draft, gone in zip(drafts, forgotten, strict=True):
             session = draft.session
@@ -394,12 +386,12 @@ class _TranscriptImport:
                 continue
             if not new:
                 continue
-            if session not in self.numbers:
+            if session not in self.last_numbers:
                 last = reader.last_turn(session)
-                self.numbers[session] = -1 if last is None else last
-            self.numbers[session] += 1
-            number = self.numbers[session]
-            for one in new:  # in every turn, the title of the conversation would rank them all
+                self.last_numbers[session] = -1 if last is None else last
+            self.last_numbers[session] += 1
+            number = self.last_numbers[session]
+            for one in new:  # the title of the conversation in every turn would rank all of them
                 title = "" if number else one.title
                 fresh[one.id] = replace(one, turn=number, title=title)
         return list(fresh.values())

@@ -46,7 +46,7 @@ from scrubjay.models.records import Turn
 
 def session_keys(root: Path, path: str) -> Mapping[str, str]:
     try:
-        return _listed(read_file(root, path).text)
+        return _session_index(read_file(root, path).text)
     except SourceError:
         return {}  # an archived log may stand alone
 
@@ -64,7 +64,7 @@ def is_spawned_session(key: str) -> bool:
 
 
 @lru_cache(maxsize=1)  # one list for hundreds of logs
-def _listed(text: str) -> Mapping[str, str]:
+def _session_index(text: str) -> Mapping[str, str]:
     entries = json_object(text) or {}
     return {as_string(as_object(entry).get("sessionId")): key for key, entry in entries.items()}
 
@@ -79,7 +79,7 @@ _PARAGRAPH = re.compile(r"(?>(?:[^\S\n]*+\S[^\n]*+(?:\n|\Z))*)")
 _EVENT = re.compile(r"System: \[[^\]\n]{1,40}\][^\n]*(?:\n|$)")
 _BLANK = re.compile(r"\s*\n|\s+")
 _MESSAGE_ID = re.compile(r"\n?^\[message_id: [^\]\n]{1,200}\][ \t]*$", re.MULTILINE)
-_TRAILING = re.compile(
+_TRAILING_CONTEXT = re.compile(
     r"\n(?:Context: ⟦openclaw:ctx⟧|Untrusted context \([^)\n]{0,80}\):)[ \t]*\n.*\Z", re.DOTALL
 )
 _TASK = re.compile(r"\[Subagent Task\]:?[ \t]*")
@@ -90,11 +90,11 @@ _REQUESTS = (
     ("A new session was started via /new or /reset", "start of a session"),
     ("Pre-compaction memory flush", "memory flush"),
 )
-_SIGNS = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
+_CONTROL_REPLIES = frozenset({"HEARTBEAT_OK", "NO_REPLY"})
 
 
 def user_words(text: str) -> tuple[str, str] | SkippedItem:
-    r"""Return a user's words and their origin, or what the program asked for in a user's place.
+    r"""Return a user's words and their origin, or the skipped item of a request by the program itself.
 
     >>> user_words("[Wed 2026-03-11 23:51 PDT] hello")
     ('hello', 'owner')
@@ -104,7 +104,7 @@ def user_words(text: str) -> tuple[str, str] | SkippedItem:
     origin = "owner"
     if relayed := _RELAYED.match(text):
         text, origin = text[relayed.end() :], "agent"
-    text = _unwrapped(text)
+    text = _unwrap(text)
     if text.startswith("[Subagent Context]"):
         task = _TASK.search(text)
         return (text[task.end() :], "agent") if task else SkippedItem("sub-agent's context")
@@ -121,18 +121,18 @@ def assistant_words(text: str) -> str | SkippedItem:
     'Done.'
     """
     text = _REPLY_TAG.sub("", text)
-    return SkippedItem(text.strip()) if text.strip() in _SIGNS else text
+    return SkippedItem(text.strip()) if text.strip() in _CONTROL_REPLIES else text
 
 
-def _unwrapped(text: str) -> str:
+def _unwrap(text: str) -> str:
     at = 0
-    while found := _TIME.match(text, at) or _EVENT.match(text, at) or _HEADING.match(text, at):
-        at = found.end()
-        if found.re is _HEADING and (block := _FENCED.match(text, at) or _PARAGRAPH.match(text, at)):
+    while match := _TIME.match(text, at) or _EVENT.match(text, at) or _HEADING.match(text, at):
+        at = match.end()
+        if match.re is _HEADING and (block := _FENCED.match(text, at) or _PARAGRAPH.match(text, at)):
             at = block.end()
         if blank := _BLANK.match(text, at):
             at = blank.end()
-    text = _TRAILING.sub("", text[at:])
+    text = _TRAILING_CONTEXT.sub("", text[at:])
     return _MESSAGE_ID.sub("", text).strip("\n")
 
 
@@ -157,38 +157,38 @@ def _recognise(path: str, head: bytes) -> bool:
 
 def _reader(root: Path, path: str) -> TranscriptReader:
     folder, _, name = path.rpartition("/")
-    reading = _Reading(
+    log = _OpenClawLog(
         session=name.partition(".jsonl")[0],
         agent="pi" if "/.pi/" in f"{root.as_posix()}/{path}" else NAME,
     )
-    if reading.agent == NAME:
-        reading.keys = session_keys(root, f"{folder}/sessions.json".lstrip("/"))
-    return reading.row
+    if log.agent == NAME:
+        log.keys = session_keys(root, f"{folder}/sessions.json".lstrip("/"))
+    return log.read_row
 
 
 @dataclass(slots=True)
-class _Reading:
+class _OpenClawLog:
     session: str
     agent: str
     keys: Mapping[str, str] = field(default_factory=dict)
-    lineage: BranchTracker = field(default_factory=BranchTracker)
+    branches: BranchTracker = field(default_factory=BranchTracker)
     turn_above: OrderedDict[str, str] = field(default_factory=OrderedDict)  # entry to its nearest turn
     cwd: str | None = None
     title: str = ""
-    last: str = ""  # what the assistant said last
-    previous: str = ""  # the entry before: the parent of one that names none
-    spawned: bool = False
+    last_reply: str = ""  # what the assistant said last
+    previous_entry: str = ""  # the entry before: the parent of one that names none
+    is_spawned: bool = False
 
     def __post_init__(self) -> None:
-        self.lineage.add(_ROOT, "", turn=True)  # so that a rewritten first message is a branch too
+        self.branches.add(_ROOT, "", turn=True)  # so that a rewritten first message is a branch too
 
-    def row(self, row: LogRow) -> Iterator[ReaderItem]:
+    def read_row(self, row: LogRow) -> Iterator[ReaderItem]:
         entry = row.value
         kind, key = as_string(entry.get("type")), record_id(entry.get("id"))
         if kind == "session":
             self.session = as_string(entry.get("id")) or self.session
             self.cwd = as_string(entry.get("cwd")) or None
-            self.spawned = is_spawned_session(self.keys.get(self.session, ""))
+            self.is_spawned = is_spawned_session(self.keys.get(self.session, ""))
             return
         if key in self.turn_above:
             yield SkippedItem("copy")
@@ -199,12 +199,12 @@ class _Reading:
         if kind == "session_info":
             self.title = as_string(entry.get("name")) or self.title
         words = (
-            self._words(role, message, skipped)
+            self._message_words(role, message, skipped)
             if kind == "message"
             else skip_kind(kind, _NOISE_ENTRIES, "entry")
         )
         spoken = words if isinstance(words, tuple) and words[0].strip() else None
-        fork = self._fork(entry, key, prompt=role == "user", turn=spoken is not None)
+        fork = self._branch_of(entry, key, prompt=role == "user", turn=spoken is not None)
         yield from skipped
         if isinstance(words, SkippedItem):
             yield words
@@ -216,19 +216,19 @@ class _Reading:
                 self.cwd, agent=self.agent, origin=spoken[1], title=self.title,
             )  # fmt: skip
 
-    def _fork(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
-        """Only turns count: entries between two turns are passed through."""
-        parent = record_id(entry.get("parentId")) if "parentId" in entry else self.previous
+    def _branch_of(self, entry: dict[str, Any], key: str, *, prompt: bool, turn: bool) -> str:
+        """Return the branch of an entry, "" if it is no turn: only turns can branch."""
+        parent = record_id(entry.get("parentId")) if "parentId" in entry else self.previous_entry
         above = self.turn_above.get(parent, "" if parent else _ROOT) if key else ""
-        fork = self.lineage.add(key, above, turn=True, prompt=prompt) if turn else ""
-        self.previous = key
+        fork = self.branches.add(key, above, turn=True, prompt=prompt) if turn else ""
+        self.previous_entry = key
         if key:
             self.turn_above[key] = key if turn else above
         if len(self.turn_above) > MAX_TRACKED_RECORDS:
             self.turn_above.popitem(last=False)
         return fork
 
-    def _words(
+    def _message_words(
         self, role: str, message: dict[str, Any], skipped: list[SkippedItem]
     ) -> tuple[str, str] | SkippedItem:
         if role not in _ORIGINS:
@@ -236,22 +236,22 @@ class _Reading:
         provenance = as_string(as_object(message.get("provenance")).get("kind"))
         if provenance == "internal_system":
             return SkippedItem("internal request")
-        text = joined_text(_blocks(message.get("content"), skipped))
+        text = joined_text(_content_texts(message.get("content"), skipped))
         if role == "assistant":
             words = assistant_words(text)
             if isinstance(words, SkippedItem):
                 return words
-            if message.get("model") == "delivery-mirror" and words.strip() == self.last:
+            if message.get("model") == "delivery-mirror" and words.strip() == self.last_reply:
                 return SkippedItem("delivery-mirror")
-            self.last = words.strip() or self.last
+            self.last_reply = words.strip() or self.last_reply
             return words, "agent"
-        words_of = user_words(text)
-        if isinstance(words_of, tuple) and (self.spawned or provenance == "inter_session"):
-            return words_of[0], "agent"
-        return words_of
+        spoken = user_words(text)
+        if isinstance(spoken, tuple) and (self.is_spawned or provenance == "inter_session"):
+            return spoken[0], "agent"
+        return spoken
 
 
-def _blocks(content: object, skipped: list[SkippedItem]) -> Iterator[str]:
+def _content_texts(content: object, skipped: list[SkippedItem]) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     for block in as_array(content):

@@ -33,12 +33,12 @@ from scrubjay.ingest.transcripts.base import (
     as_object,
     as_string,
     branch_session,
+    folder_names,
     is_json_file,
     joined_text,
     json_object,
     micros_from_millis,
     read_elements,
-    sibling_names,
     skip_kind,
 )
 from scrubjay.models.records import Turn
@@ -68,7 +68,7 @@ def _is_session_file(path: str, head: bytes) -> bool:
 def _session_file_reader(root: Path, path: str) -> TranscriptReader:
     def read_row(row: LogRow) -> Iterator[ReaderItem]:
         if "messages" in row.value:
-            session = OpenCodeSession.of(
+            session = OpenCodeSession.from_info(
                 as_object(row.value.get("info")), path.rpartition("/")[2].removesuffix(".json")
             )
             messages = map(as_object, as_array(row.value["messages"]))
@@ -83,16 +83,16 @@ def _session_file_reader(root: Path, path: str) -> TranscriptReader:
 
 @dataclass(frozen=True, slots=True)
 class OpenCodeSession:
-    """A session before its messages are read; ``reverted`` is the id of the first message that was taken back."""
+    """A session before its messages are read; ``reverted`` is the id of the first reverted message."""
 
     name: str
     title: str = ""
     cwd: str | None = None
-    spawned: bool = False
+    is_subagent: bool = False
     reverted: str = ""
 
     @classmethod
-    def of(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
+    def from_info(cls, info: dict[str, Any], fallback: str) -> OpenCodeSession:
         name = as_string(info.get("id")) or fallback
         parent = as_string(info.get("parentID"))
         revert = as_object(info.get("revert"))
@@ -124,12 +124,12 @@ class OpenCodeSession:
             else:
                 texts.append(as_string(part.get("text")))
         if text := joined_text(texts):
-            taken_back = bool(self.reverted) and key >= self.reverted
+            is_reverted = bool(self.reverted) and key >= self.reverted
             cwd = as_string(as_object(info.get("path")).get("cwd")) or self.cwd
             yield Turn(
-                key, role, text, branch_session(self.name, self.reverted) if taken_back else self.name,
+                key, role, text, branch_session(self.name, self.reverted) if is_reverted else self.name,
                 micros_from_millis(as_object(info.get("time")).get("created")), cwd,
-                origin="agent" if self.spawned else _ORIGINS[role], title=self.title, line=line,
+                origin="agent" if self.is_subagent else _ORIGINS[role], title=self.title, line=line,
             )  # fmt: skip
 
 
@@ -143,12 +143,12 @@ def _stored_turns(root: Path, path: str, info: dict[str, Any]) -> Iterator[Reade
     base = "/".join(filter(None, above))
     # Named by its file, as in OpenCode: moved sessions keep their old contents.
     session_id = name.removesuffix(".json")
-    session = OpenCodeSession.of({**info, "id": session_id}, session_id)
-    for line, (key, message) in enumerate(_objects(root, f"{base}/message/{session_id}".lstrip("/")), 1):
+    session = OpenCodeSession.from_info({**info, "id": session_id}, session_id)
+    for line, (key, message) in enumerate(_json_files(root, f"{base}/message/{session_id}".lstrip("/")), 1):
         if message is None:
             yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
             continue
-        parts = list(_objects(root, f"{base}/part/{key}".lstrip("/")))
+        parts = list(_json_files(root, f"{base}/part/{key}".lstrip("/")))
         yield from (
             SkippedItem(f"part {part}, which cannot be read", unknown=True)
             for part, part_data in parts
@@ -158,8 +158,8 @@ def _stored_turns(root: Path, path: str, info: dict[str, Any]) -> Iterator[Reade
         yield from session.message(line, {**message, "id": key}, readable)
 
 
-def _objects(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
-    for name in sibling_names(root, folder):
+def _json_files(root: Path, folder: str) -> Iterator[tuple[str, dict[str, Any] | None]]:
+    for name in folder_names(root, folder):
         if not name.endswith(".json") or name.startswith("."):
             continue
         try:
@@ -186,22 +186,22 @@ def _is_database(path: str, head: bytes) -> bool:
     return head.startswith(b"SQLite format 3\0") and name.startswith("opencode") and name.endswith(".db")
 
 
-def _rows(file: BinaryIO, cursor: int) -> Iterator[LogRow]:
+def _single_row(file: BinaryIO, cursor: int) -> Iterator[LogRow]:
     yield LogRow(1, 0, file.seek(0, os.SEEK_END), {})
 
 
-def _read(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
+def _read_database(root: Path, path: str, row: LogRow) -> Iterator[ReaderItem]:
     import sqlite3
 
     try:
-        with closing(_opened(root, path)) as database:
-            yield from _sessions(database, path)
+        with closing(_open_database(root, path)) as database:
+            yield from _database_items(database, path)
     except sqlite3.Error as error:
         message = f"{path} cannot be read as OpenCode's database: {error}. What was stored of it is kept."
         raise SourceError(message, hint="opencode export SESSION > session.json, and sync that") from error
 
 
-def _opened(root: Path, path: str) -> sqlite3.Connection:
+def _open_database(root: Path, path: str) -> sqlite3.Connection:
     import sqlite3
 
     top = os.path.realpath(root)
@@ -209,13 +209,13 @@ def _opened(root: Path, path: str) -> sqlite3.Connection:
     if not is_within(real, top):
         raise SourceError(f"{path} leads out of its source; it was not read.", hint="scrubjay sources")
     # Without a write-ahead log nobody writes, and reading needs no lock files.
-    how = "mode=ro" if os.path.exists(f"{real}-wal") else "mode=ro&immutable=1"
-    database = sqlite3.connect(f"file:{quote(real)}?{how}", uri=True, isolation_level=None)
+    mode = "mode=ro" if os.path.exists(f"{real}-wal") else "mode=ro&immutable=1"
+    database = sqlite3.connect(f"file:{quote(real)}?{mode}", uri=True, isolation_level=None)
     database.text_factory = lambda data: data.decode("utf-8", "replace")
     return database
 
 
-def _sessions(database: sqlite3.Connection, path: str) -> Iterator[ReaderItem]:
+def _database_items(database: sqlite3.Connection, path: str) -> Iterator[ReaderItem]:
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("BEGIN")
     # Tables only: a view could be an endless computation.
@@ -236,16 +236,16 @@ def _sessions(database: sqlite3.Connection, path: str) -> Iterator[ReaderItem]:
             "title": title,
             "revert": json_object(revert),
         }
-        session = OpenCodeSession.of(info, str(name))
+        session = OpenCodeSession.from_info(info, str(name))
         for (key, data), line in zip(database.execute(_MESSAGES, (name,)), places, strict=False):
-            spoken = json_object(data)
-            if spoken is None:
+            fields = json_object(data)
+            if fields is None:
                 yield SkippedItem(f"message {key}, which cannot be read", unknown=True)
                 continue
             parts = [json_object(part) for (part,) in database.execute(_PARTS, (key,))]
-            yield from session.message(line, {**spoken, "id": key}, [as_object(part) for part in parts])
+            yield from session.message(line, {**fields, "id": key}, [as_object(part) for part in parts])
 
 
 OPENCODE_DATABASE = TranscriptFormat(
-    NAME, f"{NAME} 1", False, _is_database, _rows, lambda root, path: partial(_read, root, path)
-)
+    NAME, f"{NAME} 1", False, _is_database, _single_row, lambda root, path: partial(_read_database, root, path)
+)  # fmt: skip
