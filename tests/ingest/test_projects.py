@@ -125,7 +125,10 @@ def test_a_remote_that_moved_is_the_same_project_in_every_clone(
     assert fresh(store).of_directory(str(main)) == "h.org/ann/old"
     (main / ".git" / "config").write_text('[remote "origin"]\n\turl = git@h.org:team/new.git\n')
     assert fresh(store).of_directory(str(main)) == "h.org/ann/old"
-    assert fresh(store).of_directory(str(repository(tmp_path / "clone", "git@h.org:team/new.git"))) == "h.org/ann/old"
+    assert (
+        fresh(store).of_directory(str(repository(tmp_path / "clone", "git@h.org:team/new.git")))
+        == "h.org/ann/old"
+    )
 
 
 def test_another_repository_at_the_same_path_is_another_project(
