@@ -283,7 +283,7 @@ def test_a_disk_that_is_full_costs_a_line_in_the_log_and_no_turn(standing: Home,
         event = {"messages": [{"role": "user", "content": "Hi", "timestamp": 1}]}
         assert plugin.step("hook", name="agent_end", event=event, ctx=USER) is None
         (told,) = plugin.step("logged")
-        assert told.startswith("warn: scrubjay: this turn was not taken in")
+        assert told.startswith("warn: scrubjay: this turn was not stored")
 
 
 def test_an_agent_whose_memory_is_switched_off_has_none_of_it(standing: Home, tmp_path: Path) -> None:

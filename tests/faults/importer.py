@@ -14,7 +14,7 @@ from scrubjay.transfer import importer
 
 
 def main(store: str, file: str) -> None:
-    importer.MEMORY_BATCH = importer.TIE_BATCH = imports.BATCH_ITEMS = 7  # type: ignore[misc]
+    importer.MEMORY_BATCH = importer.ROW_BATCH = imports.BATCH_ITEMS = 7  # type: ignore[misc]
     with Memory.open(store, user="ann", embedders=[HashEmbedder(16)]) as memory:
         memory.import_(file, progress=None)
     print("done", flush=True)

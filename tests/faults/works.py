@@ -363,7 +363,7 @@ def _rows(round: Round) -> int:
 
 
 def bring(round: Round, tell: Tell) -> None:
-    importer.MEMORY_BATCH = importer.TIE_BATCH = imports.BATCH_ITEMS = FEW  # type: ignore[misc]
+    importer.MEMORY_BATCH = importer.ROW_BATCH = imports.BATCH_ITEMS = FEW  # type: ignore[misc]
     with round.opened() as memory:
         store = memory.workspace.store
         write, steps = store.write, count(1)

@@ -339,7 +339,7 @@ def _sync_rewritten(workspace: Workspace, source: Source, record: Record, full: 
     if done.problems:
         problem = done.problems[0]
         raise SourceError(
-            f"{full} was written, but not taken in: {problem.message}", hint=problem.hint or "scrubjay sync"
+            f"{full} was written, but not read: {problem.message}", hint=problem.hint or "scrubjay sync"
         )
     with workspace.reader() as reader:
         current = _current_record(reader, record)

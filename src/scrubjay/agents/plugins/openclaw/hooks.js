@@ -1,4 +1,4 @@
-// Hooks: a turn in OpenClaw -> `scrubjay hook openclaw EVENT`, and its words -> a log that scrubjay takes in.
+// Hooks: a turn in OpenClaw -> `scrubjay hook openclaw EVENT`, and its words -> a log that scrubjay reads.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { appendFile, mkdir, readFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-// scrubjay in OpenClaw's memory slot: its tools instead of OpenClaw's own, and hooks that recall and take in.
+// scrubjay in OpenClaw's memory slot: its tools instead of OpenClaw's own, and hooks that recall and capture.
 import { existsSync, readFileSync } from "node:fs";
 import { ask, Log, personal } from "./hooks.js";
 import { Server } from "./server.js";
@@ -82,7 +82,7 @@ function listen(api, command, log) {
       const path = messages?.length ? await log.append(messages, ctx) : log.path(ctx);
       await ask(command, event, about(ctx, { transcript: path }));
     } catch (error) {
-      api.logger.warn(`scrubjay: this turn was not taken in (${error.message})`);
+      api.logger.warn(`scrubjay: this turn was not stored (${error.message})`);
     }
   };
   api.on("agent_end", (event, ctx) => take("stop", event.messages, ctx));
