@@ -56,6 +56,14 @@ def test_what_happened_then_stands_before_what_is_worded_alike(memory: Any) -> N
     assert len(memory.search(**ask).results) == 3  # never a filter
 
 
+def test_an_explanation_says_of_the_time_asked_about_only_of_memories_that_lie_in_it(memory: Any) -> None:
+    for day in ("2026-10-23", "2026-11-11", "2026-11-21"):
+        memory.add(f"Cleaned the boots, note of {day[5:]}", date=day)
+    found = memory.search("which boots were cleaned last week?", now=NOW, tz="UTC", explain=True).results
+    reasons = {one.date: one.explanation.reason for one in found}
+    assert {day for day, reason in reasons.items() if "of the time asked about" in reason} == {"2026-11-11"}
+
+
 def test_it_is_shown_among_the_parts_of_the_score(memory: Any) -> None:
     memory.add("Cleaned the boots", date="2026-11-11")
     found = memory.search("boots last week", now=NOW, tz="UTC", explain=True)

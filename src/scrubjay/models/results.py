@@ -206,6 +206,8 @@ class Explanation:
         amounts: dict[str, float] = {}
         for part in self.contributions:
             kind = part.channel.partition(":")[0]
+            if kind == "dated" and part.raw < 1:  # near that time, but not in it
+                continue
             amounts[kind] = amounts.get(kind, 0.0) + part.amount
         best = sorted(self.words, key=lambda word: -self.words[word])[:REASON_WORDS]
         found_by = [", ".join(f"*{word}*" for word in best)] if best else []
