@@ -127,3 +127,60 @@ def test_an_ordinary_question_means_the_last_such_month(query: str) -> None:
         note = f"Read as a time: {'im März' if 'März' in query else 'in March'} = 2026-03-01 to 2026-03-31."
         memory.add("The bug in the sluice was found in Delft.", date="2026-03-10")
         assert note in memory.search(query, now=NOW, explain=True).notes
+
+
+@pytest.mark.parametrize(
+    ("day", "queries"),
+    [
+        (
+            "2026-11-21",
+            (
+                "Was habe ich am Samstag gemacht?",
+                "Wen haben wir am Samstag getroffen?",
+                "Wo bin ich am Samstag gewesen?",
+                "What did I do on Saturday?",
+            ),
+        ),
+        (
+            "2026-11-28",
+            (
+                "Was habe ich am Samstag vor?",
+                "Was habe ich am Samstag zu erledigen?",
+                "Was habe ich am Samstag geplant?",
+                "What are we doing on Saturday?",
+            ),
+        ),
+        (
+            "2026-12-12",
+            (
+                "Was ist am 12. Dezember?",
+                "Was mache ich am 12. Dezember?",
+                "Was passiert am 12. Dezember?",
+                "Wer kommt am 12. Dezember?",
+                "Wann beginnt das Konzert am 12. Dezember?",
+                "When is the concert on December 12?",
+                "Where do we meet on the 12th of December?",
+            ),
+        ),
+        (
+            "2025-12-12",
+            (
+                "Was hat Theo am 12. Dezember gesagt?",
+                "Was ist am 12. Dezember passiert?",
+                "Wen traf ich am 12. Dezember?",
+                "Was steht in der Notiz vom 12. Dezember?",
+                "Konzert am 12. Dezember",
+                "Who came on December 12?",
+                "What is the bug we found on December 12?",
+            ),
+        ),
+    ],
+)
+def test_the_tense_of_a_question_decides_whether_a_day_is_the_last_or_the_next(
+    memory: Memory, day: str, queries: tuple[str, ...]
+) -> None:
+    for query in queries:
+        (note,) = [
+            one for one in memory.search(query, now=NOW, explain=True).notes if "Read as a time" in one
+        ]
+        assert note.endswith(f" = {day}."), query

@@ -462,14 +462,33 @@ class _TimeAtom:
     period: DateRange
 
 
+_DATE_WORDS: Final = "|".join(
+    word
+    for vocabulary in TIME_VOCABULARIES
+    for word, classes in vocabulary.words.items()
+    if not classes.keys().isdisjoint(("month", "weekday", "weekend", "season"))
+)
+_DATE_START: Final = rf"(?:\d{{1,2}}(?:st|nd|rd|th)?|{_DATE_WORDS})\b"
 _AHEAD_SIGN: Final = re.compile(
     r"\b(?:will|shall|won't|going to|i'll|we'll|am i|coming up|upcoming|planned|scheduled|booked|happens"
     r"|what(?:'s| is) on|do (?:i|we) (?:have|need)|(?:have|has) (?:i|we|she|he) got"
-    r"|werden?|wird|(?:habe ich|haben wir) am|steht .{1,60}\ban\b|geplant)\b",
+    r"|werden?|wird|steht .{1,60}\ban\b|geplant)\b"
+    # A verb in the present before a day; not "the note of" that day, nor what "we found" on it.
+    r"|\b(?:is|are|do|does)(?: (?:i|we|you|he|she|they)\b)?"
+    r"(?: (?!(?:i|we|you|he|she|they|who|that|which|\w{1,20}ed)\b)[\w'-]{1,20}){0,4} on (?:the )?"
+    + _DATE_START
+    + r"|\b(?:ist|sind|bin|hat|haben|gibt|kommt|kommen|passiert|(?:machen|feiern|treffen|fahren|gehen|essen) wir"
+    r"|\w{1,20}(?<!t)e ich|(?:was|wer|wo|wohin|wann|wie) (?!\w{0,12}(?:tat|trat|bat|riet|hielt|galt)\b)\w{1,20}t)"
+    r"(?:(?: [\w-]{1,30}){0,4} am| im) " + _DATE_START,
     re.IGNORECASE,
 )
 _PAST_SIGN: Final = re.compile(
-    r"\b(?:did|were|had|been|happened|ago|last|used to|know|remember|recall|hatten?|wurden?|gewesen|worden)\b",
+    r"\b(?:did|were|had|been|happened|ago|last|used to|know|remember|recall|hatten?|wurden?|gewesen|worden)\b"
+    # The German perfect: an auxiliary, and a participle that ends the clause ("zu erledigen" is none).
+    r"|\b(?:hab[et]?|haben|hast|hat|bin|bist|ist|sind|seid)\b(?:[^?.!;]|(?<=\d)\.){1,120}(?<!zu) "
+    r"(?-i:(?!insgesamt\b|\w{0,12}ge(?:plant|bucht)|ver(?:einbart|abredet))"
+    r"(?:(?:\w{0,12}ge|(?:vor)?(?:be|er|ver|ent|zer|unter))\w{2,20}(?:t|en)|\w{2,20}iert|\w{0,12}getan))"
+    r"(?=\s{0,2}(?:[?.!,;]|und\b|$))",
     re.IGNORECASE,
 )
 _HALF_YEAR: Final = timedelta(days=183)
