@@ -39,6 +39,9 @@ def said(memory: Memory, query: str, **options: object) -> set[str]:
         ("what did we do yesterday?", {CLUSTER, ROTA}),
         ("yesterday", {CLUSTER, ROTA}),
         ("Was ist gestern passiert?", {CLUSTER, ROTA}),
+        ("Was habe ich gestern gemacht?", {CLUSTER, ROTA}),
+        ("Was hast du gestern getan?", {CLUSTER, ROTA}),
+        ("Was steht seit gestern an?", {CLUSTER, ROTA}),
         ("what happened on 2026-11-10?", {COFFEE}),
         ("anything new since 2026-11-09?", {CLUSTER, ROTA, COFFEE}),
         ("what happened on 2026-11-10 and yesterday?", {CLUSTER, ROTA, COFFEE}),
@@ -79,6 +82,18 @@ def test_without_the_stage_nothing_is_kept_from_other_times(memory: Memory) -> N
 
     stages = [stage for stage in STAGES if stage != "dated"]
     assert len(said(memory, "yesterday", stages=stages, min_relevance=0, limit=20)) > 2
+
+
+def test_a_short_german_question_is_not_searched_by_its_function_words() -> None:
+    with Memory.open("memory://", user="ann") as memory:
+        memory.add("Ich habe den Tagessatz erhöht, und welche Kunden das betrifft, habe ich notiert.")
+        memory.add("Der Termin bei Frau Brandt ist verschoben, nach dem Umzug ruft sie an.")
+        first, *_ = memory.search("Welche Termine habe ich?", now=NOW, explain=True).results
+        assert first.snippet.startswith("Der Termin")
+        for query in ("Welche Termine habe ich?", "Wo ist mein Termin?", "Wann habe ich den Termin?"):
+            for one in memory.search(query, now=NOW, explain=True, min_relevance=0).results:
+                assert one.explanation is not None
+                assert set(one.explanation.words) <= {"termine", "termin"}, query
 
 
 COMING = [

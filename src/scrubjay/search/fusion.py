@@ -29,7 +29,7 @@ from scrubjay.search.candidates import ChannelWeight, Ranking, TermRanking
 from scrubjay.search.query import QueryTime
 from scrubjay.search.request import TierOptions
 from scrubjay.storage.interface import RankingMetadata
-from scrubjay.text.language import detect_language, function_words
+from scrubjay.text.language import function_words, question_language
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.snippets import contains_phrase
 from scrubjay.text.tokenizer import TermGroup, terms_by_word, trigram_similarity
@@ -113,7 +113,7 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     alone = len(models) == 1 and all(ranking.kind != "late" for ranking in rankings)
     multilingual = any(_model_name(ranking) in MULTILINGUAL for ranking in models)
     foreign = unknown_share(words) if multilingual else 0.0
-    english, latin = detect_language(query) == "en", latin_share(query)
+    english, latin = question_language(query) == "en", latin_share(query)
     held = held_share(words) if english else 1.0
     english_share = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
     if words and words.hits and not any(map(str.isalpha, query)):

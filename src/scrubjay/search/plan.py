@@ -20,7 +20,7 @@ from scrubjay.search.query import (
 )
 from scrubjay.search.request import CHANNELS, ExpansionOptions, SearchRequest, TierOptions
 from scrubjay.storage.interface import Reader
-from scrubjay.text.language import QUESTION_WORDS, detect_language, function_words, named_words
+from scrubjay.text.language import QUESTION_WORDS, function_words, named_words, question_language
 from scrubjay.text.tokenizer import TermGroup, query_groups
 
 PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
@@ -154,7 +154,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     if not query.text:
         notes.append("The query names nothing to look for.")
     question = interpret_query(query, request.now, request.zone)
-    languages = sorted({*reader.languages(), detect_language(query.text), "en"})
+    languages = sorted({*reader.languages(), question_language(query.text), "en"})
     if fusion == "auto" and "dated" in request.stages:
         moment = question.as_of if request.as_of is None else request.as_of
         question = resolve_anchors(question, query, reader, languages, request.zone, moment)
@@ -217,9 +217,10 @@ def _informative_groups(
     In a store of a few hundred memories "why" is rarer than most names, and would match every question. "die" and
     "door" are function words in German and Dutch alone, so languages are those of the stored texts and the query.
     """
-    names, languages = named_words(text), {detect_language(text), "en"}
-    languages &= {*stored_languages, "en"}
-    uninformative = QUESTION_WORDS.union(*map(function_words, languages))
+    names, languages = named_words(text), {question_language(text), "en"} & {*stored_languages, "en"}
+    uninformative = {
+        word for code in languages for word in QUESTION_WORDS.get(code, frozenset()) | function_words(code)
+    }
     return tuple(g for g in groups if g.word in names or g.word not in uninformative) or tuple(groups)
 
 

@@ -1,7 +1,7 @@
 """Language: detection by script and function words, and which words of a text are informative.
 
-Only for documents, where a wrong guess costs no more than the stem: queries are too short and are expanded to all
-languages of the store.
+A wrong guess costs a document no more than the stem. A question is too short for it: it is expanded to all languages of
+the store, and one German question word is evidence enough.
 """
 
 from __future__ import annotations
@@ -128,6 +128,18 @@ def evident_language(text: str) -> str:
     return script
 
 
+def question_language(text: str) -> str:
+    """Return the language of a question as `detect_language`; one German question word tells a short one.
+
+    >>> question_language("Was habe ich gestern gemacht?"), question_language("What did I do?")
+    ('de', 'en')
+    """
+    found = evident_language(text)
+    if not found and not QUESTION_WORDS["de"].isdisjoint(_LETTERS.findall(text.lower())):
+        return "de"
+    return found or "en"
+
+
 @cache
 def function_words(code: str | None = None) -> frozenset[str]:
     """Return the function words of one language (none where it has no list), or of all."""
@@ -181,14 +193,25 @@ _QUESTION_WORDS: Final = (
     "need our please say should show so some tell than then these those us use want was where why work you your "
     "being both each into its she too while within would"
 )
-QUESTION_WORDS: Final = frozenset(_QUESTION_WORDS.split())
-"""English words of questions, besides the function words."""
+_GERMAN_QUESTION_WORDS: Final = (
+    "habe hab habt hast hatte hatten hattest wäre wären würde würden muss musst müssen soll sollen sollte sollten "
+    "kannst können könnte könnten willst wollen darf dürfen möchte gibt bitte doch denn "
+    "mein meine meinem meinen meiner meines dein deine deinem deinen deiner unser unsere unserem unseren unserer mich "
+    "dich uns euch ihm ihn ihnen wer wem wessen wo wann warum weshalb wieso wofür woher wohin womit worüber worum "
+    "wovon welche welchem welchen welcher welches"
+)
+QUESTION_WORDS: Final = {
+    "en": frozenset(_QUESTION_WORDS.split()),
+    "de": frozenset(_GERMAN_QUESTION_WORDS.split()),
+}
+"""Words of questions by language, besides the function words; the German ones (no "hat", no "mir") mean nothing in
+English."""
+_EVERY_QUESTION_WORD: Final = frozenset().union(*QUESTION_WORDS.values())
 _GENERAL_WORDS: Final = (
     "anything everything something nothing happen happened happening happens occur occurred going new news events "
     "event things thing else discuss discussed talk talked work worked "
     "etwas irgendetwas alles nichts los neu neues neuigkeiten passiert passierte geschah geschehen gab ereignisse "
-    "gemacht besprochen gearbeitet "
-    "warum weshalb wieso wofür woher wohin womit worüber worum wovon welche welchem welchen welcher welches"
+    "gemacht mache machen machst getan tun besprochen gearbeitet steht ansteht"
 )
 GENERAL_WORDS: Final = frozenset(_GENERAL_WORDS.split())
 """Words that ask for everything of a time."""
@@ -204,7 +227,7 @@ MIN_IDENTIFIER: Final = 4
 @cache
 def is_uninformative(word: str) -> bool:
     """Return whether a folded word says nothing of what is asked for: a function word, a question word, one letter."""
-    return (len(word) < 2 and not word.isdigit()) or word in QUESTION_WORDS or word in function_words()
+    return (len(word) < 2 and not word.isdigit()) or word in _EVERY_QUESTION_WORD or word in function_words()
 
 
 def is_general(word: str) -> bool:
