@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -224,10 +225,10 @@ def test_a_graph_of_the_mcp_memory_server_becomes_facts_about_concepts(
     done = taken(memory, file, "mcp-memory")
     assert (done.added, done.concepts) == (4, 2)
     assert [(record.content, record.tags, record.origin) for record in held(memory)] == [
-        ("Anthropic: Likes tea", ("organization",), "agent"),
-        ("John Smith works at Anthropic.", (), "agent"),
-        ("John Smith: Likes tea", ("person",), "agent"),
-        ("John Smith: Speaks fluent Spanish", ("person",), "agent"),
+        ("Anthropic: Likes tea", ("organization", "undated"), "agent"),
+        ("John Smith works at Anthropic.", ("undated",), "agent"),
+        ("John Smith: Likes tea", ("person", "undated"), "agent"),
+        ("John Smith: Speaks fluent Spanish", ("person", "undated"), "agent"),
     ]
     assert {"John Smith", "Anthropic"} <= {known.name for known in memory.concepts.list()}
     told = [name for text, name, _ in edges(memory, "references", "found") if "works at" in text]
@@ -488,3 +489,62 @@ def test_statements_are_taken_as_they_stand_and_do_not_supersede_each_other(
     )
     taken(memory, file, "jsonl")
     assert {record.status for record in held(memory)} == {"active"}
+
+
+UNDATED_EXPORTS = {
+    "rates/Rates.md": "---\ntitle: Rates\npermalink: rates\n---\n- [fact] The day rate is 850 euros\n",
+    "memory.jsonl": lines(
+        [{"type": "entity", "name": "Rates", "entityType": "", "observations": ["The day rate is 850 euros"]}]
+    ),
+    "mem0.json": json.dumps({"results": [{"id": "x", "memory": "The day rate is 850 euros."}]}),
+    "agentmemory.json": json.dumps(
+        {
+            "version": "0.9.12",
+            "exportedAt": "2026-02-01T00:00:00Z",
+            "semanticMemories": [{"id": "m1", "fact": "The day rate is 850 euros."}],
+        }
+    ),
+    "own.jsonl": lines([{"content": "The day rate is 850 euros."}]),
+    "turns.jsonl": lines(
+        [{"content": "The day rate is 850 euros.", "session": "s", "role": "user", "turn": 0}]
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNDATED_EXPORTS)
+def test_an_import_without_a_date_does_not_get_the_day_of_the_import(
+    memory: Memory, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(UNDATED_EXPORTS[name], "utf-8")
+    newer = memory.add("The day rate is 1040 euros.", date="2026-01-12").id
+    assert memory.import_(file).added == 1
+    answer = memory.search("What is the day rate in euros?")
+    dates = {result.id: result.date for result in answer.results}
+    (imported,) = dates.keys() - {newer}
+    assert (dates[newer], dates[imported]) == ("2026-01-12", None)
+    assert newer not in {one.id for one in answer.results if imported in one.newer}
+    today = datetime.now().astimezone()
+    context = memory.context("What is the day rate in euros?").text
+    assert "850" in context
+    assert today.date().isoformat() not in context
+    (told,) = [one for one in memory.thread("day rate euros").knots if one.result.id == imported]
+    assert told.dated is False
+    assert imported not in {result.id for result in memory.search("What happened today?").results}
+    asked = memory.search("What was said about the euros today?", explain=True)
+    (found,) = [one for one in asked.results if one.id == imported]
+    assert not [part for part in found.explanation.contributions if part.channel == "dated" and part.amount]
+
+
+def test_an_import_without_a_date_supersedes_nothing_that_may_be_newer(
+    memory: Memory, tmp_path: Path
+) -> None:
+    file = tmp_path / "own.jsonl"
+    moved = "I moved to Bremen, I no longer live in Kassel."
+    file.write_text(lines([{"content": moved}, {"content": "I use Vim as my editor."}]), "utf-8")
+    memory.import_(file)
+    memory.add("I live in Kassel.", date="2026-01-12")
+    assert {record.status for record in held(memory)} == {"active"}
+    later = memory.add("I switched from Vim to Helix as my editor.").supersedes
+    assert [record.content for record in held(memory) if record.id in later] == ["I use Vim as my editor."]

@@ -304,6 +304,7 @@ def distil_digest(
     if estimate_tokens(text) < MIN_DIGEST_TOKENS:
         return None
     titles = Counter(record.title for record in records if record.title)
+    dated = [record for record in records if not record.is_undated_import] or records
     return Digest(
         text,
         tuple(
@@ -312,8 +313,8 @@ def distil_digest(
         ),
         tuple(sorted({tag for record in records for tag in record.tags})),
         min(titles, key=lambda title: (-titles[title], title), default=""),
-        min(map(occurred_at, records)),
-        max(map(ended_at, records)),
+        min(map(occurred_at, dated)),
+        max(map(ended_at, dated)),
     )
 
 
@@ -629,6 +630,7 @@ def digest_memory(
     content_hash = text_hash(digest.text)
     sources = "\x1e".join(sorted(record.id for record in records))
     precisions = [record.event.precision for record in records if record.event is not None]
+    event = EventTime(digest.start, digest.end, max(precisions, key=PRECISIONS.index, default="second"))
     record = Record(
         id=memory_id(DIGEST_TIER, memory_key(secret, ("digest", ctx.key, sources, content_hash))),
         tier=DIGEST_TIER,
@@ -644,7 +646,7 @@ def digest_memory(
         agent=common_value(record.agent for record in records),
         session=common_value(record.session for record in records),
         origin="derived",
-        event=EventTime(digest.start, digest.end, max(precisions, key=PRECISIONS.index, default="second")),
+        event=None if all(record.is_undated_import for record in records) else event,
     )
     return WrittenDigest(tuple(records), digest, prepare_memory(record))
 

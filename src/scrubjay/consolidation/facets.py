@@ -184,7 +184,9 @@ def promote_facets(
             for claim in _record_claims(record):
                 project = "" if claim.personal else record.project or ""
                 claims[record.key, project, *claim.slot].append((record, claim))
-    groups = [sorted(own, key=lambda one: chronological_key(one[0])) for own in claims.values()]
+    groups = [
+        sorted(own, key=lambda one: (one[0].is_dated, chronological_key(one[0]))) for own in claims.values()
+    ]
     if groups:
         outdated = _outdated([own[-1] for own in groups], chain(records, observations))
         groups = [own for own in groups if id(own[-1][1]) not in outdated]
@@ -210,7 +212,7 @@ def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable
             sentence = normalize_typography(" ".join(text.split())).lstrip("-*•#> ")
             for source, claim in chain.from_iterable(by_word[word] for word in words & by_word.keys()):
                 alike = source.key == record.key and (claim.personal or source.project == record.project)
-                later = occurred_at(record) > occurred_at(source)
+                later = not record.is_undated_import and occurred_at(record) > occurred_at(source)
                 if alike and later and _may_change(claim, sentence):
                     found.add(id(claim))
     return found
@@ -283,7 +285,8 @@ def _facet_memory(claims: list[tuple[Record, AttributeClaim]]) -> PromotedMemory
     title = f"{claim.entity} · {claim.attribute}"
     records = [record for record, _ in same]
     # The first event, so that a repetition does not change the memory.
-    facet = promoted_memory("facet", f"{title}: {claim.value}", title, records, records[0].event)
+    first = next((record for record in records if record.is_dated), records[0])
+    facet = promoted_memory("facet", f"{title}: {claim.value}", title, records, first.event)
     derived = max((record.confidence for record in records if record.origin == "derived"), default=0.0)
     return replace(facet, confidence=max(facet.confidence, derived))
 

@@ -152,8 +152,7 @@ def source_key(record: Record) -> str:
     """Name the independent source of a record: its conversation, else its document on its day, else its day."""
     if record.session is not None:
         return f"session {record.session}"
-    dated = record.event is not None or record.place is None
-    day = to_datetime(occurred_at(record)).date().isoformat() if dated else ""
+    day = to_datetime(occurred_at(record)).date().isoformat() if record.is_dated else ""
     if record.place is not None:
         return f"document {record.place.source} {record.place.path} {day}"
     return f"day {day}"

@@ -32,7 +32,7 @@ from scrubjay.entities.normalization import (
 from scrubjay.frozen import frozen
 from scrubjay.models.graph import Edge, Entity, EntityRow, entity_from_row, entity_to_row, merge_entities
 from scrubjay.models.ids import entity_id
-from scrubjay.models.records import STATUSES, Record, RecordFilter
+from scrubjay.models.records import MARK_TAGS, STATUSES, Record, RecordFilter
 from scrubjay.storage.interface import Reader, in_batches
 from scrubjay.text.markdown import extract_links
 from scrubjay.text.normalize import has_unspaced
@@ -281,7 +281,11 @@ def named_text(record: Record) -> str:
     headings = [
         name for name in dict.fromkeys((*record.heading_path, record.title)) if name not in record.content
     ]
-    return "\n\n".join((*headings, record.content, *record.tags))
+    return "\n\n".join((*headings, record.content, *_topic_tags(record)))
+
+
+def _topic_tags(record: Record) -> tuple[str, ...]:
+    return tuple(tag for tag in record.tags if tag not in MARK_TAGS)
 
 
 def earlier_mentions(reader: Reader, rows: Sequence[Entity]) -> list[Record]:
@@ -506,7 +510,9 @@ def _discovery_passage(record: Record) -> DiscoveryPassage:
         if record.place is not None
         else record.session or record.id
     )
-    return DiscoveryPassage(record.content, record.title, record.heading_path, record.tags, pages, path)
+    return DiscoveryPassage(
+        record.content, record.title, record.heading_path, _topic_tags(record), pages, path
+    )
 
 
 def _rows_by_id(rows: Sequence[EntityRow]) -> dict[str, tuple[EntityRow, ...]]:

@@ -233,6 +233,8 @@ class _Reconciliation:
     def _verdict(self, old: Record, new: Record, cosine: float) -> Verdict:
         # What was said earlier and is learned later is judged in the order of saying.
         first, second = (old, new) if said_at(old) <= said_at(new) else (new, old)
+        if second.is_undated_import:
+            return Verdict("new", "the later is an import without a date, which may be older")
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):
             return Verdict("new", "kept apart by whoever added them")
         if _have_two_owners(old, new):

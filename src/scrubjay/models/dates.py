@@ -175,12 +175,10 @@ def format_event(event: EventTime | None, recorded_at: int) -> str:
 def record_date(record: Record) -> str | None:
     """Return the ISO date of a memory's event, else of when it was recorded.
 
-    None for an undated passage of a file or turn of a transcript: the file's modification time does not date its
-    content.
+    None for an undated passage of a file, turn of a transcript or import: neither the file's modification time nor the
+    day of the import dates its content.
     """
-    if record.event is None and record.place is not None:
-        return None
-    return format_event(record.event, record.recorded_at)
+    return format_event(record.event, record.recorded_at) if record.is_dated else None
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}

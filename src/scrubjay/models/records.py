@@ -40,6 +40,11 @@ STATUSES: Final[tuple[str, ...]] = ("active", "archived", "superseded")
 NEVER_INJECT: Final = "never-inject"
 """Tag of a memory that hooks and the proxy leave out; search still finds it."""
 
+UNDATED: Final = "undated"
+"""Tag of a memory that came from another tool without a date: the day of the import is not the day of its text."""
+MARK_TAGS: Final = frozenset({NEVER_INJECT, UNDATED})
+"""Tags that say how a memory is treated, not which topic it has."""
+
 UNTRUSTED: Final = "untrusted"
 MARKED_WRONG: Final = "marked wrong"
 """Mark of a memory that feedback calls wrong."""
@@ -276,6 +281,16 @@ class Record:
         return is_turn(self.tier, self.session, self.role, self.turn)
 
     @property
+    def is_dated(self) -> bool:
+        """Whether the date of its text is known: that of its event, or the day on which it was added."""
+        return self.event is not None or (self.place is None and UNDATED not in self.tags)
+
+    @property
+    def is_undated_import(self) -> bool:
+        """Whether it was imported from another tool without a date."""
+        return self.place is None and not self.is_dated
+
+    @property
     def marked_wrong(self) -> bool:
         """Whether feedback calls it wrong."""
         return self.strength <= WRONG_STRENGTH
@@ -319,6 +334,11 @@ def said_at(record: Record) -> int:
     if record.valid_from is not None:
         return record.valid_from
     return record.event.start if record.event is not None else record.recorded_at
+
+
+def known_later(new: Record, old: Record) -> bool:
+    """Return whether a memory became true after another; an undated import may be older than anything."""
+    return said_at(new) > said_at(old) and not (new.is_undated_import and new.valid_from is None)
 
 
 @frozen

@@ -537,7 +537,7 @@ class MemoryLine:
 
     Attributes:
         text: Beginning of its text.
-        date: Date of its event, else when it was recorded; None for a passage of an undated file.
+        date: Date of its event, else when it was recorded; None for an undated passage or import.
         where: ``path:first-last`` for a passage of a file, else an empty string.
     """
 

@@ -253,7 +253,7 @@ class Result:
         path: Absolute path of its file, or None for an addition.
         line_start: First line of the passage, or None; a document such as a PDF has no lines.
         line_end: Last line, inclusive, or None.
-        date: ISO date or time of its event, else of when it was recorded; None for a passage of an undated file.
+        date: ISO date or time of its event, else of when it was recorded; None for an undated passage or import.
         score: Ranking score; comparable within one answer only.
         relevance: Calibrated probability, 0..1, that it answers the question (docs/ranking.md); None where unknown.
             Independent of score and order.
@@ -488,7 +488,7 @@ class ContextItem:
         texts: Alternative texts, longest first; each on one line and escaped.
         label: Date, tier and citation shown before it; escaped.
         citation: ``path:first-last``, or the id.
-        date: ISO date or time of its event; None for a passage of an undated file.
+        date: ISO date or time of its event; None for an undated passage or import.
     """
 
     part: str

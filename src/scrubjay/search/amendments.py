@@ -63,12 +63,12 @@ def gives_reason(record: Record) -> bool:
 
 
 def stated_at(record: Record) -> int | None:
-    """Return when a memory was stated, in UTC microseconds; None for an undated note."""
+    """Return when a memory was stated, in UTC microseconds; None for an undated note or import."""
     if record.valid_from is not None:
         return record.valid_from
     if record.event is not None:
         return record.event.start
-    if record.place is None or record.turn is not None:
+    if record.is_dated or (record.place is not None and record.turn is not None):
         return record.recorded_at
     written_date = _DATE.search(record.content[:_DATE_LINES])
     try:

@@ -473,8 +473,8 @@ def _unambiguous_anchor(
 ) -> tuple[Record, int] | None:
     """Return the best memory and its time, where all that score nearly as well lie within a week of it.
 
-    Memories that count time from the event themselves (an earlier question, too), and passages of undated files, do not
-    date it.
+    Memories that count time from the event themselves (an earlier question, too), and undated passages or imports, do
+    not date it.
     """
     heads, records = reader.ranking_metadata(list(scores)), reader.get(list(scores))
 
@@ -484,7 +484,7 @@ def _unambiguous_anchor(
         record = records[memory]
         text = " ".join(record.content[:ANCHOR_MAX_READ].split())
         counts_from_it = any(set(event.core) <= set(other.full) for other in find_events(text))
-        return (record.event is not None or record.place is None) and not counts_from_it
+        return record.is_dated and not counts_from_it
 
     reporters = sorted(filter(dates_it, scores), key=lambda memory: (-scores[memory], memory))
     least = ANCHOR_CLEAR_SHARE * scores[reporters[0]] if reporters else 0.0

@@ -356,7 +356,7 @@ def chronological_order(records: Mapping[str, Record]) -> list[StoryPlace]:
 def _event_start(record: Record) -> int | None:
     if record.event is not None:
         return record.event.start
-    return None if record.place is not None else record.recorded_at
+    return record.recorded_at if record.is_dated else None
 
 
 def _neighbour_time(

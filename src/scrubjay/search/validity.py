@@ -17,7 +17,7 @@ from typing import Final
 
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import EDITED_RULE, NEWER_RULE, SUPERSEDED_BY_RULE, SUPERSEDES_RULE, Edge
-from scrubjay.models.records import GENERIC_ROLES, PERSON_ROLES, Record, said_at
+from scrubjay.models.records import GENERIC_ROLES, PERSON_ROLES, Record, known_later, said_at
 from scrubjay.models.results import Candidate
 from scrubjay.search.amendments import rare_terms
 from scrubjay.search.candidates import TermRanking
@@ -60,6 +60,8 @@ def verify_candidates(
             batch = [one for one in batch if records[one.id].status == "active" or one.id in archived]
         if not plan.query.phrases:
             batch = [one for one in batch if not is_small_talk_turn(records[one.id])]
+        if plan.question.time_only:
+            batch = [one for one in batch if not records[one.id].is_undated_import]
         if plan.true_at is not None:
             batch, older = replace_future(batch, records, reader, plan.true_at)
             records |= older
@@ -171,7 +173,7 @@ def find_newer(reader: Reader, records: Mapping[str, Record], at: int) -> dict[s
         later = others.get(other)
         if later is None or later.status != "active" or not is_true_at(later, at):
             continue
-        if said_at(records[memory]) < said_at(later) <= at:
+        if known_later(later, records[memory]) and said_at(later) <= at:
             newer.setdefault(memory, []).append(later)
     for memory, later in _replaced_notes(reader, records):
         if later.status == "active" and is_true_at(later, at) and said_at(later) <= at:
@@ -454,7 +456,7 @@ def newer_equivalents(
 ) -> dict[str, tuple[str, ...]]:
     """Return, by memory, those behind it that answer about as well, share its subject and were said a day later.
 
-    An undated file is neither newer nor older than anything. An assistant's turn does not count as newer
+    An undated file or import is neither newer nor older than anything. An assistant's turn does not count as newer
     than a user's, because it may repeat an outdated statement.
     """
     ids = [one.id for one in candidates]
@@ -462,7 +464,7 @@ def newer_equivalents(
     terms_of = {
         one: held & weights.keys()
         for one, held in zip(ids, terms_held(terms, ids), strict=True)
-        if records[one].event is not None or records[one].valid_from is not None or records[one].place is None
+        if records[one].is_dated or records[one].valid_from is not None
     }
 
     @cache  # few pairs come so far that their texts are compared

@@ -28,6 +28,7 @@ from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_sto
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import LifecycleChange
+from scrubjay.models.records import UNDATED
 from scrubjay.models.reports import (
     ImportReport,
     ImportSample,
@@ -336,8 +337,10 @@ class _BatchImporter:
                 self._names.setdefault(item.name, item)
             case ImportedRelation():
                 self._relations.append(item)
-            case ImportedMemory():
+            case ImportedMemory(new=new):
                 self.seen += 1
+                if not new.date:
+                    item = replace(item, new=replace(new, tags=(*new.tags, UNDATED)))
                 if (validated := self._validate(item)) is not None:
                     self._items.append((item, validated))
                     self._characters += len(item.new.content)
