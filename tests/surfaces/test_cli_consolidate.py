@@ -250,3 +250,14 @@ def test_a_language_model_that_fails_costs_one_line_and_no_exit_code(cli, chat, 
     assert "1 digest from 6 memories" in done.out
     assert "Results of the rules are kept." in done.err
     assert done.err.count("qwen failed") == 1
+
+
+def test_facets_of_another_machine_that_are_derived_again_are_not_called_digests(cli, tmp_path: Path) -> None:
+    one, two = (("--store", tmp_path / f"{name}.db") for name in ("one", "two"))
+    cli("add", "--tier", "semantic", "Our staging server's port is 8443.", *one)
+    cli("consolidate", *one)
+    cli("export", tmp_path / "one.jsonl", *one)
+    cli("import", tmp_path / "one.jsonl", *two)
+    said = cli("consolidate", *two).out
+    assert said.startswith("1 derived memory removed: ")
+    assert "digest" not in said

@@ -106,8 +106,8 @@ def _print_run(report: ConsolidationReport) -> None:
         return
     if report.renewed:
         verb = "would be removed" if report.dry_run else "removed"
-        cause = "their sources changed or are gone, or an earlier version created them"
-        write(f"{format_count(report.renewed, 'digest')} {verb}: {cause}.")
+        cause = "their sources changed or are gone, an earlier version created them, or this run derives them again"
+        write(f"{format_count(report.renewed, 'derived memory')} {verb}: {cause}.")
     for part in report.partial:
         write_error(single_line(part))
     if report.dry_run:

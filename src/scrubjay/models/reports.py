@@ -655,7 +655,7 @@ class ConsolidationReport:
             ``short`` (too little was said in them to quote).
         archived: Archived memories: none, unless asked for.
         files: Notes with archived passages, and how many of each.
-        renewed: Digests removed because their sources changed or are gone; the rest is digested again.
+        renewed: Digests and facets removed because their sources changed or are gone, or this run derives them again.
         promoted: Memories derived from others: facts, facets, procedures, crystals, insights.
         supported: Known facts that gained evidence.
         read: Turns read by a language model.
