@@ -254,3 +254,11 @@ def test_files_that_differ_here_are_named_with_the_next_step(cli, tmp_path: Path
     assert f"{notes / 'boat.md'}, {notes / 'keel.md'}, {notes / 'mast.md'} and 1 more" in said
     assert "hint: copy the version you want here, then scrubjay sync" in said
     assert len(cli("import", file, "--json", *other).json["passed_files"]) == 4
+
+
+def test_a_dry_run_shows_a_title_once_although_the_text_begins_with_it(cli, tmp_path: Path) -> None:
+    note = tmp_path / "rates.md"
+    note.write_text("---\ntitle: Rates\npermalink: rates\n---\n- [fact] The day rate is 850 euros\n", "utf-8")
+    said = cli("import", note, "--dry-run").out
+    assert "Rates: The day rate is 850 euros" in said
+    assert "Rates: Rates:" not in said

@@ -128,7 +128,8 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
             f"{format_count(done.events, 'event')} (format {done.format}, {format_duration(done.seconds)})"
         )
     for new in done.samples if dry_run else ():
-        write(f"  {new.tier}  {single_line(new.date)}  {single_line(new.title)}: {single_line(new.text)}")
+        title = "" if new.text.startswith(f"{new.title}: ") else f"{new.title}: "
+        write(f"  {new.tier}  {single_line(new.date)}  {single_line(title + new.text)}")
     if done.forgotten:
         write(
             f"{format_count(done.forgotten, 'memory')} skipped: forgotten here (--include-forgotten imports it)."
