@@ -185,6 +185,25 @@ def test_what_one_forgot_is_named_to_the_other_which_forgets_it_when_asked(
     assert not any(text in each for each in one.texts())
 
 
+def test_what_both_had_by_themselves_is_named_once_the_one_that_forgot_it_saw_an_export_of_the_other(
+    machines: tuple[Machine, Machine], tmp_path: Path
+) -> None:
+    one, two = machines
+    for machine in machines:
+        machine.memory.add("My PIN hint is the name of a lake.")
+    one.memory.forget(find(one, "PIN hint"))
+    held = find(two, "PIN hint")
+    two.send(one)
+    assert not [text for text in one.texts() if "PIN" in text]
+    one.memory.export(tmp_path / "one.jsonl")
+    assert "lake" not in (tmp_path / "one.jsonl").read_text()
+    named = two.memory.import_(tmp_path / "one.jsonl")
+    assert named.forgotten_there == (held,)
+    kept = two.memory.import_(tmp_path / "one.jsonl", forget=True)  # it may have been added after that
+    assert (kept.forgotten_too, [each.id for each in kept.kept]) == ((), [held])
+    assert find(two, "PIN hint") == held
+
+
 def test_what_was_forgotten_is_imported_all_the_same_when_asked_and_is_forgotten_nowhere_then(
     machines: tuple[Machine, Machine], tmp_path: Path
 ) -> None:

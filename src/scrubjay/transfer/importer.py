@@ -22,7 +22,7 @@ from scrubjay.ingest.deletion import STATUS_EVENTS, find_forgotten, last_status_
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import format_event, now_micros
 from scrubjay.models.graph import Edge, Entity
-from scrubjay.models.ids import ID_DIGITS, entity_id, memory_id, memory_key, text_hash
+from scrubjay.models.ids import ID_DIGITS, entity_id, forgotten_prefix, memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
 from scrubjay.models.records import ENTITY_PREFIX, STATUSES, Document, Record, RecordFilter, Scope, Source
 from scrubjay.models.reports import ImportSample, Progress, ProgressCallback
@@ -38,6 +38,7 @@ from scrubjay.storage.changes import (
     PutMemory,
     PutRun,
     PutSource,
+    PutTombstones,
 )
 from scrubjay.storage.interface import Reader, Store, all_records
 from scrubjay.text.normalize import normalize_content
@@ -288,6 +289,8 @@ class MemoryImporter:
                 for part in parts
             ]
             matches = existing.match_events()
+        if existing.forgotten_names:
+            matches.append(PutTombstones(tuple(existing.forgotten_names)))
         prepared = iter(self._embed(fresh))
         changes: list[Change] = []
         for part, new_records in zip(parts, fresh, strict=True):
@@ -334,6 +337,7 @@ class _ExistingRows:
         gone = find_forgotten(reader, into.secret, exported, lambda one: (one.content,), into.scope.keys)
         self._forgotten = {record.id for record, forgotten in zip(exported, gone, strict=True) if forgotten}
         self.matched: dict[str, Record] = {}
+        self.forgotten_names: list[str] = []
 
     def _candidate_ids(self, record: Record, *, keep: bool) -> list[str]:
         """Return the ids that a memory may get, the best first: its own, that of an addition, a new one."""
@@ -383,6 +387,10 @@ class _ExistingRows:
             return None
         if record.id in self._forgotten and not into.include_forgotten:
             into.names.put(record.id, None)
+            # Without a version: it may have been written there after it was forgotten here.
+            if not (into.own or into.untrusted):
+                name = export_name(into.origin_store, record.id)
+                self.forgotten_names.append(forgotten_prefix(into.secret, record.key) + name)
             into.counts["forgotten"] += 1
             return None
         into.names.put(record.id, new_id)
