@@ -190,3 +190,76 @@ def test_the_later_turn_comes_first_beside_a_digest_that_quotes_it_however_many_
         assert order.index(lisbon) < order.index(porto), limit
     text = memory.context(ASKED).text
     assert text.index("I moved to Lisbon.") < text.index("I live in Porto.")
+
+
+RAISED = {
+    "de": (
+        "Mein Tagessatz ist 960 Euro.",
+        "Ich habe den Tagessatz erhöht, er ist jetzt 1.040 Euro statt 960.",
+        "Wie hoch ist mein Tagessatz?",
+    ),
+    "de, without the old value": (
+        "Unser Limit ist 50 Euro.",
+        "Wir haben das Limit gesenkt, es ist jetzt 20 Euro.",
+        "Wie hoch ist unser Limit?",
+    ),
+    "de, of a thing": (
+        "Unsere Miete ist 900 Euro.",
+        "Unsere Miete ist jetzt 950 Euro statt 900.",
+        "Wie hoch ist unsere Miete?",
+    ),
+}
+
+
+@pytest.mark.parametrize("numbered", [True, False], ids=["numbered", "unnumbered"])
+@pytest.mark.parametrize("case", RAISED)
+def test_an_amount_that_changed_is_learned_from_numbered_and_unnumbered_turns_alike(
+    learning: Callable[..., Memory], case: str, numbered: bool
+) -> None:
+    first, second, asked = RAISED[case]
+    memory = learning()
+    turn = 0 if numbered else None
+    old, new = (
+        memory.add_many([NewMemory(text, session=day, role="user", turn=turn, date=day)])[0]
+        for text, day in ((first, "2026-10-20"), (second, "2026-11-12"))
+    )
+    assert old.learned
+    assert new.learned
+    assert not new.supersedes
+    found = shown(memory, asked)
+    assert list(found)[:2] == [new.id, old.id]
+    assert found[old.id].newer == (new.id,)
+    assert found[old.id].status == "active"
+
+
+@pytest.mark.parametrize("session", ["one", "two"])
+def test_a_turn_without_a_number_stays_in_results_when_a_later_one_changes_it(
+    learning: Callable[..., Memory], session: str
+) -> None:
+    memory = learning()
+    said = [("one", "My day rate is 960 euros.", "2026-10-20")]
+    said += [(session, "I raised my day rate, it is now 1,040 euros instead of 960.", "2026-11-12")]
+    reports = memory.add_many(NewMemory(text, session=of, role="user", date=day) for of, text, day in said)
+    assert not any(one.supersedes for one in reports)
+    assert list(shown(memory, "What is my day rate?"))[:2] == [reports[1].id, reports[0].id]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Mein Budget ist 960 Euro.", "Ich habe den Tagessatz erhöht, er ist jetzt 1.040 Euro statt 960."),
+        ("My budget is 960 euros.", "I raised my day rate, it is now 1,040 euros instead of 960."),
+        ("The printer costs 42 euros.", "The server costs 61 euros now instead of 42."),
+        (
+            "Mein Tagessatz ist 960 Euro.",
+            "Anna hat ihren Tagessatz erhöht, er ist jetzt 1.040 Euro statt 960.",
+        ),
+        ("Mein Tagessatz ist 960 Euro.", "Ich habe den Tagessatz nicht erhöht, er bleibt bei 960 Euro."),
+    ],
+)
+def test_a_rejected_amount_supersedes_only_a_statement_of_the_same_thing_and_person(
+    learning: Callable[..., Memory], first: str, second: str
+) -> None:
+    memory = learning()
+    memory.add(first, date="2026-10-20")
+    assert memory.add(second, date="2026-11-12").supersedes == ()

@@ -327,6 +327,20 @@ _NOW_RUNS_ON: Final = re.compile(
     r"(?:[A-Z][\w.-]+|\S{0,20}\d\S{0,20}|port \d+)(?: [A-Z\d][\w.-]*){0,2}[.!]?\s*$"
 )
 """Sentences such as "The build now runs on Jenkins"."""
+_RAISED: Final = r"(?:raised|increased|lowered|reduced|cut|changed|extended|shortened|doubled|halved)"
+_RAISED_DE: Final = r"(?:erhöht|angehoben|gesenkt|reduziert|geändert|verlängert|verkürzt|verdoppelt|halbiert)"
+_OWNED_THING: Final = r"(?:the|my|our|d(?:er|ie|as|en)|mein(?:e|en)?|unser(?:e|en)?)(?: [\w-]{1,30}){1,4}"
+_AMOUNT: Final = r" (?:at |about |bei |etwa )?[€$£]?\d[\d.,:]{0,12}%?"
+_IS_NOW: Final = (
+    r"(?:(?:'s| is| are| costs?| takes?) now| now (?:is|are|costs?|takes?)"
+    r"| (?:ist|sind|kostet|beträgt|dauert) (?:jetzt|nun))"
+)
+_AMOUNT_NOW: Final = re.compile(
+    rf"\W*(?:(?:(?:i|we)(?:'ve| have)? {_RAISED} {_OWNED_THING}|(?:ich habe|wir haben) {_OWNED_THING} {_RAISED_DE}),"
+    rf"(?: so| and| und)? (?:it|they|er|sie|es){_IS_NOW}{_AMOUNT}"
+    rf"|{_OWNED_THING}{_IS_NOW}{_AMOUNT}[^,;:.!?]{{0,30}} (?:instead of|rather than|statt|anstatt){_AMOUNT})"
+)
+"""Sentences such as "I raised the rate, it is now 90" and "Die Miete ist jetzt 950 Euro statt 900"."""
 _DECISION_OPENING: Final = re.compile(
     r"\W*(?:(?:so|and|ok|okay|then|also|finally|right|well),? )?(?:decided: "
     r"|(?:i(?:'ve| have) decided|we(?:'ve| have| all| finally)? (?:decided|agreed|chose|chosen|opted|settled|went with)"
@@ -504,6 +518,8 @@ def _marked_statements(text: str, plain: str, ranges: Sequence[tuple[int, int]])
                 continue
         else:
             plainly = _SELF_STATEMENT.match(sentence) and not _TRANSIENT.search(sentence)
+            given = _AMOUNT_NOW.match(sentence)
+            plainly = plainly or (given and not _TRANSIENT.search(sentence, given.end()))
             own = " ".join(text[start:end].split())
             if len(own.split()) > len(sentence.split()):  # it quotes others
                 continue

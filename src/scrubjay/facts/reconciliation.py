@@ -57,7 +57,7 @@ STATEMENT_TIERS: Final = ("facet", "lesson", "procedural", "semantic")
 def is_statement(record: Record) -> bool:
     """Return whether a memory is a single statement, which can be repeated, changed or contradicted."""
     has_statement_tier = record.tier in STATEMENT_TIERS or (
-        record.tier == "observation" and record.place is None and record.turn is None
+        record.tier == "observation" and record.place is None and not record.is_turn
     )
     is_single_line = not record.title and "\n" not in record.content.strip()  # else it is a text
     words = len(record.content.split()) + len(_UNSPACED.findall(record.content)) // 2

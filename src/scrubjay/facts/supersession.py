@@ -48,10 +48,8 @@ LASTING: Final = re.compile(
     r"\b(?:years?|months?|weeks?|days?|while|time|jahren?|ans|años) now\b|\bfor .{1,30} now\b|\bright now\b|\bfor now\b|\bnow (?:and|that)\b"
 )
 """A "now" of duration, or for a while."""
-PASSIVE: Final = frozenset(
-    ["has", "have", "was", "were", "is", "are", "been", "got", "wurde", "ist", "été", "sido", "to", "it"]
-)
-"""Words that may stand between an attribute and a verb of change: "the port was moved", "the limit has been raised"."""
+PASSIVE: Final = word_set("has have was were is are been got wurde ist hat habe haben été sido to it")
+"""Words that may stand between an attribute and a verb of change: "the port was moved", "ich habe den Satz erhöht"."""
 BEEN: Final = PASSIVE - {"has", "have", "to", "it"}
 CORRECTION: Final = load_pattern("correction")
 _REPLACED_VALUE: Final = re.compile(
@@ -117,8 +115,8 @@ SPEAKERS: Final = {
     word: who
     for who, words in {
         "i": "we our us wir unser unsere nous notre nos nosotros nuestro nuestra 我们 i my me mine ich mein meine meinen meinem meiner je j'ai j'habite mon ma mes yo mi mis me vivo 我",
-        "she": "she her",
-        "he": "he his him",
+        "she": "she her ihre ihren ihrem ihrer",
+        "he": "he his him seine seinen seinem seiner",
         "they": "they their",
     }.items()
     for word in words.split()
@@ -565,9 +563,16 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
         else:
             rejected = keys & set(new.keys[: new.words_before(found.start())][-MARKER_REACH:])
             value = old.keys_after(AT_VERB | VALUE_VERBS | RESPONSIBILITY_VERBS)
+        if all(map(_NUMBER.fullmatch, rejected)) and _named_thing(old) not in new.keys:
+            continue  # "instead of 960" ends no other 960 than that of the same thing
         if rejected <= keys and rejected & value and _rejects_same(old, new, found):
             return True
     return False
+
+
+def _named_thing(statement: ParsedStatement) -> str:
+    pairs = zip(statement.keys, statement.words, strict=True)
+    return next((key for key, word in pairs if key and word not in SPEAKERS), "")
 
 
 def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Match[str]) -> bool:
@@ -649,13 +654,15 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
         if not near <= set(old.keys):
             near = set()
         verb = new.words_before(found.start())
+        if not _NEGATED.isdisjoint(new.words[max(0, verb - 2) : verb]):
+            continue
         start = max(0, verb - MARKER_REACH)
         passive = verb and (new.words[verb - 1] in PASSIVE or not BEEN.isdisjoint(new.words[start:verb]))
         if passive or change[0] >= "\u4e00" or change in INTRANSITIVE:
             parts = (new.words_before(one.end()) for one in _PART.finditer(new.text, 0, found.start()))
             start = max(start, max(parts, default=0))
             start = max((at + 1 for at in range(start, verb) if new.words[at] in SUBORDINATE), default=start)
-            near |= set(new.keys[start:verb])
+            near |= {new.keys[at] for at in range(start, verb) if new.words[at] not in PASSIVE}
         if set(new.words) - set(old.words) - PASSIVE - ARTICLES <= set(change.split()):
             continue
         if not QUALIFIERS[0].isdisjoint(set(new.words) - set(old.words)):  # it holds on staging only
