@@ -228,6 +228,8 @@ It's a list, not a tuple?
 Make it formal, not stiff.
 Use tabs, not spaces, in this file.
 I said shorter.
+I want a monitor with USB-C and at least 65 watts.
+We want another flat with a balcony in Leipzig.
 """
 
 

@@ -372,7 +372,7 @@ _DEPENDENT: Final = re.compile(
 _TRANSIENT: Final = re.compile(
     r"\b(?:today|tomorrow|tonight|yesterday|(?<!is )(?<!are )now|now[.!]?$|right now|currently|at the moment|just|this (?:morning|week|afternoon|evening|time|one)|next (?:week|time)"
     r"|last (?:week|night|time)|(?:on|by|until) (?:mon|tues|wednes|thurs|fri|satur|sun)day|heute|morgen|gestern|gerade|aujourd'hui|demain|hier|hoy|mañana"
-    r"|ayer|still|again|want(?:s|ed)? to|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
+    r"|ayer|still|again|want(?:s|ed)? (?:to|an?|another|some)|need to|going to|trying|looking|please|can you)\b|今天|明天|昨天|刚才|现在"
 )
 """Signs of a statement that holds for a day, or of a request."""
 _TRAILING_UNIT: Final = re.compile(r"(?>(?:[ \t]*+(?:[%‰€$£¥°]\w{0,3}+|\([^()\n]{1,80}\)))+)")
