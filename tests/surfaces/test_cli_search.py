@@ -81,7 +81,7 @@ def test_a_search_says_how_many_memories_only_their_age_left_out(cli) -> None:
     asked = ("search", "who painted the mast red?", "--limit")
     said = cli(*asked, "10").out
     assert re.search(
-        r"\n\d older memor(y|ies) left out \((obs_\w+, )*(obs_\w+|…)\): newer ones rank higher "
+        r"\n\d older memor(y|ies) left out for age alone \((obs_\w+, )*(obs_\w+|…)\), related or not "
         r"\(raise --limit to show more\)\n",
         said,
     )
