@@ -345,6 +345,8 @@ def _attribute_claim(match: re.Match[str]) -> AttributeClaim | None:
         entity, _, attribute = attribute.rpartition(" ")
         if not entity or entity in _CURRENT_WORDS:
             return None
+    if _CURRENT.match(attribute):
+        attribute = attribute.partition(" ")[2]
     words = attribute.lower().split()
     if words[-1] not in _ATTRIBUTES and not _FAVOURITE.match(attribute) and not _SPECIFIC.search(value):
         return None

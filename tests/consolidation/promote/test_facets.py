@@ -15,6 +15,7 @@ from scrubjay.models.records import Record
 
 SAID = (
     ("My birthday is 3 May.", "my · birthday: 3 May"),
+    ("My new accountant is Frau Brandt.", "my · accountant: Frau Brandt"),
     ("my sister's birthday is May 3rd", "my sister · birthday: May 3rd"),
     ("By the way, I live in Porto now, but I travel a lot", "I · live in: Porto"),
     ("I've moved on, I think.", ""),
