@@ -608,7 +608,7 @@ def test_an_export_takes_a_history_to_another_store(
     assert (other.sync(notes.root).commits, len(subjects(other)), len(other.sources())) == (2, 2, 2)
 
 
-def test_an_imported_history_of_a_repository_that_is_not_here_stays_whatever_a_sync_is_asked(
+def test_a_sync_keeps_the_imported_history_of_a_repository_that_does_not_exist_here(
     memory: Memory,
     opened: Callable[..., Memory],
     settings: Settings,
@@ -623,10 +623,12 @@ def test_an_imported_history_of_a_repository_that_is_not_here_stays_whatever_a_s
     other = opened(settings=replace(settings, store=str(tmp_path / "other.db")))
     other.import_(tmp_path / "all.jsonl")
     assert other.sync().problems == ()
-    with pytest.raises(InputError, match="does not exist, so its history was neither read nor removed"):
+    with pytest.raises(
+        InputError, match="does not exist, so its stored history was neither read nor removed"
+    ):
         other.sync(notes.root, git=False)
     assert len(subjects(other)) == 1
-    problem = next(one for one in memory.sync().problems if "history" in one.message)
+    problem = next(one for one in memory.sync().problems if "commits are kept" in one.message)
     assert ("does not exist" in problem.message, "fsck" in problem.hint) == (True, False)
 
 

@@ -406,7 +406,7 @@ def test_conversations_of_a_machine_whose_folders_are_not_here_stay(
     (notice,) = done.notices
     assert (notice.path, notice.message) == (
         str(one.logs),
-        "Imported, and not on this machine; its memories stay.",
+        "Imported, and not on this machine; its memories are kept.",
     )
     assert done.problems == ()
     two.logs.rename(tmp_path / "lost")  # a folder that was synced here is missed

@@ -262,3 +262,33 @@ def test_a_dry_run_shows_a_title_once_although_the_text_begins_with_it(cli, tmp_
     said = cli("import", note, "--dry-run").out
     assert "Rates: The day rate is 850 euros" in said
     assert "Rates: Rates:" not in said
+
+
+def test_imported_sources_that_are_not_on_this_machine_are_called_so_and_are_no_error(
+    cli, tmp_path: Path
+) -> None:
+    other = ("--store", str(tmp_path / "other.db"))
+    for name in ("boats", "gardens", "here"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "note.md").write_text(f"A note on {name}.\n", "utf-8")
+        cli("sync", tmp_path / name, *other)
+    file = tmp_path / "all.jsonl"
+    cli("export", file, *other)
+    (tmp_path / "boats").rename(tmp_path / "away")
+    (tmp_path / "gardens").rename(tmp_path / "gone")
+    said = cli("import", file)
+    assert f"Now a source, not on this machine; its memories are kept: {tmp_path / 'boats'}" in said.out
+    assert f"Now a source, read by every sync: {tmp_path / 'here'}" in said.out
+    assert cli("sources").out.count("imported, never synced here") == 3
+    said = cli("sync")
+    assert said.code == 0
+    assert (
+        "2 imported sources, this one the first, are not on this machine; their memories are kept."
+        in said.err
+    )
+    assert cli("sources").out.count("imported, never synced here") == 2
+    assert "1, all readable; 2 imported and not on this machine, memories kept" in cli("doctor").out
+    (tmp_path / "away").rename(tmp_path / "boats")
+    assert cli("sync").code == 0
+    (tmp_path / "boats").rename(tmp_path / "away")  # it was synced here
+    assert cli("sync").code == 3

@@ -325,6 +325,9 @@ def test_a_source_whose_last_sync_was_interrupted_is_not_called_never_synced(
         said = cli(command).out
         assert "last sync not finished, run `scrubjay sync`" in said
         assert "never synced" not in said
+    notes.rename(notes.with_name("elsewhere"))
+    assert cli("sync").code == 3
+    notes.with_name("elsewhere").rename(notes)
     cli("sync")
     assert "synced 20" in cli("sources").out
 

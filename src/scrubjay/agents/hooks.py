@@ -364,7 +364,9 @@ def finish_late(event: HookEvent, context: HookContext) -> None:
     Raises:
         OSError: As `queue_jobs`, or the log cannot be written.
     """
-    queue_jobs(event, context)
+    problem = queue_jobs(event, context)
+    if problem:
+        context.log.write("warning", f"hook {event.name}", agent=event.agent, memories=0, error=problem)
     if event.fresh and event.session:
         entry = Injection(event.agent, event.session, "late", at=time.time(), folder=event.folder, fresh=True)
         context.injections.append(entry)

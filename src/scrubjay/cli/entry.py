@@ -143,9 +143,9 @@ def _answer_hook(args: Sequence[str], deadline: Deadline, store: str | None, use
             context.injections.append(answer.injection)
         except OSError as error:
             failure = type(error).__name__
-    failure = queue_jobs(event, context, stale=answer.stale) or failure
-    level = "error" if failure else "info"
-    context.log.write(level, f"hook {name}", ms, agent=agent, memories=answer.count, error=failure)
+    problem = queue_jobs(event, context, stale=answer.stale)
+    level = "error" if failure else "warning" if problem else "info"
+    context.log.write(level, f"hook {name}", ms, agent=agent, memories=answer.count, error=failure or problem)
 
 
 def _read_input(descriptor: int) -> dict[str, object]:

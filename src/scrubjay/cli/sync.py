@@ -475,9 +475,11 @@ def source_rows(statuses: Sequence[SourceStatus]) -> list[Sequence[str]]:
 def _synced_label(source: SourceStatus) -> str:
     if source.synced:
         return f"synced {source.synced}"
+    if source.imported:
+        return "imported, never synced here"
     if not (source.documents or source.commits):
         return "never synced"
-    return "last sync not finished, run `scrubjay sync`" if source.present else "imported"
+    return "last sync not finished, run `scrubjay sync`"
 
 
 DEMO_NOTES = Path(__file__).parent / "demo_notes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -161,7 +162,7 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
     for kind, count in (done.scrubbed or {}).items():
         write(f"{format_count(count, 'secret')} of kind {single_line(kind)} replaced.")
     for place in done.sources:
-        use = "read by every sync" if Path(place).exists() else "not on this machine; its memories stay"
+        use = "read by every sync" if os.path.exists(place) else "not on this machine; its memories are kept"
         write(f"{'Would be' if dry_run else 'Now'} a source, {use}: {single_line(place)}")
     for fault in done.broken[:MAX_SHOWN]:
         write_error(f"{single_line(fault.where)}: {single_line(fault.message)}")

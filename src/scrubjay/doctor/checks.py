@@ -359,11 +359,13 @@ def _check_sources(status: StoreStatus) -> Iterator[Check]:
     if not status.sources:
         yield check_ok("sources", "none registered")
         return
-    here = [source for source in status.sources if source.present or source.synced]
+    here = [source for source in status.sources if source.present or not source.imported]
     problems = [(source, why) for source in here if (why := _source_problem(source))]
     for source, why in problems:
         yield check_warning(
-            "sources", f"{source.root} {why}", f"fix it; scrubjay sources remove {source.id} deletes them"
+            "sources",
+            f"{source.root} {why}",
+            f"restore it, or delete its memories: scrubjay sources remove {source.id}",
         )
     if not problems:
         imported = len(status.sources) - len(here)

@@ -249,7 +249,7 @@ class Repository:
         reason = reason.removeprefix("fatal: ").rstrip(".")
         if not os.path.lexists(self.folder):
             return SourceError(
-                f"{self.folder} does not exist. What is stored of its history stays.",
+                f"{self.folder} does not exist. Its stored commits are kept.",
                 hint=f"restore it; `scrubjay sources remove {self.folder}` deletes its memories",
             )
         if "dubious ownership" in error:

@@ -85,6 +85,10 @@ FOREIGN: Final = "foreign"
 """Whose words a file holds: its owner's; others' with whom the owner works on it; strangers'."""
 
 
+IMPORTED_AT: Final = 0
+"""`Source.synced_at` of a source that came with an import and was never synced here."""
+
+
 @frozen
 class Source:
     """A registered folder or file that documents come from.
@@ -97,7 +101,7 @@ class Source:
         exclude: Glob patterns of files to skip.
         key: Visibility key of its documents, unless a document sets another.
         added_at: UTC microseconds.
-        synced_at: UTC microseconds of the last finished sync, or None.
+        synced_at: UTC microseconds of the last finished sync, None if the last one was interrupted, or ``IMPORTED_AT``.
         trust: One of ``TRUST_LEVELS``, as set by a person; ``""`` when not set.
         share: Whether front matter may make a note visible to others; None for a source of an earlier version.
         repositories: Git repositories its files lie in: folder relative to the root, ``OWN``, ``JOINT`` or ``FOREIGN``,

@@ -285,6 +285,7 @@ class SourceStatus:
         commits: Commits that it holds, where it is the history of a git repository; its root is the ``.git``.
         left_out: Commits that were left out, since they say nothing.
         forgotten: Passages of its files that are left out, since they were forgotten.
+        imported: Whether it came with an import and was never synced here.
     """
 
     id: str
@@ -301,6 +302,7 @@ class SourceStatus:
     commits: int = 0
     left_out: int = 0
     forgotten: int = 0
+    imported: bool = False
 
 
 @frozen

@@ -104,7 +104,7 @@ def import_path(workspace: Workspace, path: Path, format: str, options: ImportOp
             "Only an export of scrubjay records which memories are shared.",
             "",
         ),
-        (options.forget and not exported, "Only an export of scrubjay records which were forgotten.", ""),
+        (options.forget and not exported, "Only an export of scrubjay lists forgotten memories.", ""),
         (
             options.forget and options.untrusted,
             f"{path} is not trusted, so it may not forget memories here.",

@@ -19,6 +19,7 @@ from scrubjay.models.dates import iso_seconds, record_date
 from scrubjay.models.records import (
     DUE_LINKS,
     FOREIGN,
+    IMPORTED_AT,
     JOINT,
     LEFT_OUT,
     OWN,
@@ -104,7 +105,7 @@ def find_note(reader: Reader, name: str) -> str | None:
 
 
 def _source_status(reader: Reader, source: Source, projects: ProjectResolver) -> SourceStatus:
-    synced = iso_seconds(source.synced_at) if source.synced_at is not None else None
+    synced = iso_seconds(source.synced_at) if source.synced_at else None
     place = source_location(source)
     documents = reader.documents(source.id)
     ownership = _ownership_counts(source, documents)
@@ -117,7 +118,8 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
         documents=0 if repository else len(documents),
         passages=reader.count_passages([source.id]),
         synced=synced,
-        present=Path(place).exists(),
+        present=os.path.exists(place),
+        imported=source.synced_at == IMPORTED_AT,
         project=projects.of_source_directory(source.id, repository or source.root),
         trust=source.trust or next((one for one in (FOREIGN, JOINT) if ownership[one]), OWN),
         share=source.share is not False,

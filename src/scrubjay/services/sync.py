@@ -43,7 +43,7 @@ from scrubjay.ingest.sources import (
     register_source,
 )
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
-from scrubjay.models.records import COMMIT, Scope, Source, StageVersions
+from scrubjay.models.records import COMMIT, IMPORTED_AT, Scope, Source, StageVersions
 from scrubjay.models.reports import (
     EmbedReport,
     EnrichReport,
@@ -359,12 +359,17 @@ def sync(
 
 def _on_this_machine(sources: Sequence[Source]) -> tuple[list[Source], list[FileError]]:
     """Leave out imported sources whose folder is not here; return the others and one notice."""
-    absent = [one for one in sources if one.synced_at is None and not os.path.lexists(source_location(one))]
+    absent = [
+        one for one in sources if one.synced_at == IMPORTED_AT and not os.path.lexists(source_location(one))
+    ]
     if not absent:
         return list(sources), []
-    message = "Imported, and not on this machine; its memories stay."
+    message = "Imported, and not on this machine; its memories are kept."
     if len(absent) > 1:
-        message = f"Imported, and not on this machine, like {len(absent) - 1:,} more; their memories stay."
+        message = (
+            f"{len(absent):,} imported sources, this one the first, are not on this machine; "
+            "their memories are kept."
+        )
     return [one for one in sources if one not in absent], [FileError(source_location(absent[0]), message)]
 
 
@@ -391,9 +396,9 @@ def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> N
                 hint="scrubjay sync DIR --git or --no-git",
             )
         return
-    if rules.git is not None and not os.path.lexists(full):
+    if rules.git is not None and not os.path.lexists(full) and _find_history(workspace, full) is not None:
         raise InputError(
-            f"{full} does not exist, so its history was neither read nor removed. Nothing was synced.",
+            f"{full} does not exist, so its stored history was neither read nor removed. Nothing was synced.",
             hint=f"restore it; `scrubjay sources remove {full}` deletes its memories",
         )
     if rules.git is not None and not _is_repository(workspace, full):

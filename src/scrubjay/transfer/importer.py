@@ -24,7 +24,16 @@ from scrubjay.models.dates import format_event, now_micros
 from scrubjay.models.graph import Edge, Entity
 from scrubjay.models.ids import ID_DIGITS, entity_id, forgotten_prefix, memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
-from scrubjay.models.records import ENTITY_PREFIX, STATUSES, Document, Record, RecordFilter, Scope, Source
+from scrubjay.models.records import (
+    ENTITY_PREFIX,
+    IMPORTED_AT,
+    STATUSES,
+    Document,
+    Record,
+    RecordFilter,
+    Scope,
+    Source,
+)
 from scrubjay.models.reports import ImportSample, Progress, ProgressCallback
 from scrubjay.models.sources import is_single_file, source_id, source_location
 from scrubjay.storage.changes import (
@@ -583,7 +592,7 @@ class _LineImporter:
             id_here = source.id if into.own else source_id(into.secret, source_location(source), source.key)
             if id_here in known_ids:  # a source of that root was moved since
                 id_here = f"src_{memory_key(into.secret, ('import', into.origin_store, source.id)):016x}"
-            here = replace(source, id=id_here, synced_at=None)  # it was synced on another machine
+            here = replace(source, id=id_here, synced_at=IMPORTED_AT)
             if here.id not in known_ids:
                 self._known_sources.append(here)
                 into.places.append(source_location(here))
