@@ -210,10 +210,6 @@ def fit_budget(
     return [one for part in CONTEXT_PARTS for one in placed[part]], omitted
 
 
-FRAME_MARGIN: Final = 30
-"""Tokens of the marks around a block."""
-
-
 def fast_embedder(embedders: Sequence[AnyEmbedder]) -> StaticEmbedder | None:
     """Return the base model if it is static, which embeds and counts tokens fast."""
     return embedders[0] if embedders and isinstance(embedders[0], StaticEmbedder) else None
@@ -233,7 +229,7 @@ def fit_tokens(
     """Return the items that fit, in their order and each in its longest form that does; all are of one part."""
     count = token_counter(base)
     heading = PART_HEADINGS[items[0].part] if items else ""
-    free = budget - count(f"{BLOCK_NOTICE}\n{heading}\n{notice}") - FRAME_MARGIN
+    free = budget - count("\n".join((BLOCK_OPEN, BLOCK_NOTICE, heading, notice, BLOCK_CLOSE)))
     placed: list[PlacedItem] = []
     omitted: list[OmittedItem] = []
     for item in items:
