@@ -41,6 +41,16 @@ def test_a_digest_quotes_speakers_in_order() -> None:
     assert estimate_tokens(digest.text) <= MAX_SHARE * sum(estimate_tokens(one.content) for one in TALK)
 
 
+def test_a_digest_leaves_out_german_acknowledgements() -> None:
+    said = "Ich habe den Tagessatz erhöht, er ist jetzt 1.040 Euro statt 960. " + FILLER * 3
+    replies = ("Alles klar.", "Verstanden, alles notiert.", "Einverstanden.")
+    for reply in replies:
+        digest = distil_digest([turn(said, 0), turn(reply, 1, role="assistant")])
+        assert digest is not None
+        assert "1.040 Euro statt 960" in digest.text
+        assert reply not in digest.text
+
+
 def test_informative_sentences_replace_filler() -> None:
     records = [
         turn(FILLER * 4 + "The Kumiko lattice needs hinoki cypress and a dozuki saw.", 0, role="assistant")

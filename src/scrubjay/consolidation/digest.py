@@ -360,7 +360,7 @@ def _coverage_units(records: Sequence[Record]) -> tuple[list[CoverageUnit], dict
         for text in verbatim_sentences(own_words(record), MAX_CODE):
             if text not in containing:
                 terms = frozenset(index_terms(text, "").counts) - common  # unstemmed
-                if not _is_informative(terms):
+                if not _is_informative(terms) or is_small_talk(text):
                     continue
                 containing[text] = [index]
                 if record.role in PERSON_ROLES:

@@ -20,7 +20,7 @@ _SMALL_TALK: Final = word_set(
     awesome excellent wonderful amazing brilliant lovely alright agreed correct exactly right absolutely definitely
     continue proceed next go ahead please sorry hmm hm um uh oh ah wow lol haha understood noted done lgtm sgtm
     hallo guten tag moin servus tschüss danke dankeschön bitte gern gerne ja nein jep nö klar genau gut super prima
-    weiter passt
+    weiter passt verstanden notiert einverstanden
     hola buenos buenas gracias sí si vale claro adiós perfecto bueno
     bonjour bonsoir salut merci oui non d'accord parfait
     ciao buongiorno buonasera grazie prego va bene perfetto
@@ -37,7 +37,7 @@ _SMALL_TALK_FILLERS: Final = word_set(
     """a an the you u so very much lot bunch many for that this it is it's that's there all to and my me i'm i am again
     everyone everybody folks team friend then just do on not at problem worries sounds looks works
     job work one day afternoon night really too also help your got how are doing today
-    dir ihnen ihr euch vielen sehr schön das ist es mal
+    dir ihnen ihr euch vielen sehr schön das ist es mal alles
     muchas mucho muy usted tardes noches días beaucoup bien le la vous toi très c'est tante mille molto
     muito dia tarde noite você"""
 )
