@@ -40,6 +40,7 @@ from scrubjay.models.lifecycle import (
 )
 from scrubjay.models.records import (
     FOREIGN,
+    IMPORTED_AT,
     JOINT,
     ORIGINS,
     OWN,
@@ -83,7 +84,7 @@ class LineWriter:
         return "user" if key == f"user:{self._scope.user}" else key
 
     def source(self, source: Source) -> dict[str, Any]:
-        row = asdict(source) | {"key": self._key(source.key), "share": None}
+        row = asdict(source) | {"key": self._key(source.key), "share": None, "synced_at": None}
         if source.repositories is not None:
             row["repositories"] = {folder: work for folder, work, _ in source.repositories}
         return _line("source", **row)
@@ -386,7 +387,7 @@ class ValueReader:
             exclude=line.texts("exclude"),
             key=self.key(line.text("key")),
             added_at=line.number("added_at", 0),
-            synced_at=line.optional_number("synced_at"),
+            synced_at=IMPORTED_AT,
             trust="untrusted" if self._untrusted else line.one_of("trust", TRUST_LEVELS, ""),
             # Without their heads: the next sync looks at the commits that are here.
             repositories=None

@@ -26,7 +26,6 @@ from scrubjay.models.ids import ID_DIGITS, entity_id, forgotten_prefix, memory_i
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
 from scrubjay.models.records import (
     ENTITY_PREFIX,
-    IMPORTED_AT,
     STATUSES,
     Document,
     Record,
@@ -592,7 +591,7 @@ class _LineImporter:
             id_here = source.id if into.own else source_id(into.secret, source_location(source), source.key)
             if id_here in known_ids:  # a source of that root was moved since
                 id_here = f"src_{memory_key(into.secret, ('import', into.origin_store, source.id)):016x}"
-            here = replace(source, id=id_here, synced_at=IMPORTED_AT)
+            here = replace(source, id=id_here)
             if here.id not in known_ids:
                 self._known_sources.append(here)
                 into.places.append(source_location(here))
