@@ -1110,10 +1110,10 @@ class Memory:
 
         Args:
             path: The file, made with mode 0600 and written atomically.
-            overwrite: Whether an existing file may be replaced.
+            overwrite: Whether an earlier backup may be replaced.
 
         Raises:
-            InputError: The store is no file (PostgreSQL, memory://), or something exists at the path.
+            InputError: The store is no file (PostgreSQL, memory://), or something else exists at the path.
             StoreError: The store cannot be read, or the copy did not pass its check.
             SourceError: The file cannot be written; none was left behind.
         """

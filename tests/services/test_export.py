@@ -388,6 +388,12 @@ def test_a_backup_is_a_whole_store_of_all_its_users(opened: Callable[..., Memory
     assert opened(copy, user="bob").status().memories == 1
     with pytest.raises(InputError, match="already exists"):
         ann.backup(copy)
+    ann.backup(copy, overwrite=True)
+    note = tmp_path / "note.md"
+    note.write_text("The mast is of oak.\n")
+    with pytest.raises(InputError, match="no earlier backup"):
+        ann.backup(note, overwrite=True)
+    assert note.read_text() == "The mast is of oak.\n"
 
 
 def test_a_store_without_a_file_is_backed_up_otherwise(opened: Callable[..., Memory], tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
 
 @command("backup")
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
+@click.option("--overwrite", is_flag=True, help="Overwrite an earlier backup.")
 def backup(call: Call, file: Path, overwrite: bool) -> None:
     """Copy the whole store to FILE while it is in use, and verify the copy.
 

@@ -23,6 +23,7 @@ from scrubjay.transfer.archive import LineWriter, export_lines, exported_names, 
 
 STORE_SUFFIXES: Final = ("", "-wal", "-shm", "-vectors", ".lock", ".lock-next")
 """Suffixes of a store's own files."""
+SQLITE_HEADER: Final = b"SQLite format 3\0"
 
 
 @contextmanager
@@ -159,8 +160,26 @@ def _damage_error(
 def back_up_store(workspace: Workspace, path: str | Path, *, overwrite: bool = False) -> BackupReport:
     started = time.monotonic()
     with atomic_destination(workspace, path, overwrite=overwrite) as (place, temporary):
+        _require_database(workspace, place)
         workspace.store.backup(temporary)
     return BackupReport(str(place), place.stat().st_size, time.monotonic() - started)
+
+
+def _require_database(workspace: Workspace, place: Path) -> None:
+    """Refuse to replace a file that is no database, unless the store is encrypted, and so its backups."""
+    headers = [_file_header(file) for file in (place, store_file(workspace.store.url)) if file is not None]
+    if headers[0] not in (b"", SQLITE_HEADER) and headers[-1] == SQLITE_HEADER:
+        raise InputError(
+            f"{place} is no SQLite database, so no earlier backup. Nothing was written.",
+            hint="name another file",
+        )
+
+
+def _file_header(file: str | Path) -> bytes:
+    if not os.path.exists(file):
+        return b""
+    with open(file, "rb") as opened:
+        return opened.read(len(SQLITE_HEADER))
 
 
 NOTHING_COPIED: Final = "Nothing was copied."
