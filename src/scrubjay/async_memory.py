@@ -25,8 +25,8 @@ MAX_THREADS: Final = 4
 
 
 class _ThreadedProxy(Generic[T]):
-    def __init__(self, twin: T, threads: ThreadPoolExecutor) -> None:
-        self._target = twin
+    def __init__(self, target: T, threads: ThreadPoolExecutor) -> None:
+        self._target = target
         self._threads = threads
 
 

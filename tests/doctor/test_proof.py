@@ -222,8 +222,8 @@ def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Inst
     (told,) = agent_proof.check_leftover_markers(case)
     assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
     assert len(agent_proof.leftover_markers(case)) == 1
-    (mended,) = agent_proof.check_leftover_markers(replace(case, repair=True))
-    assert (mended.state, mended.mended) == (OK, True)
+    (fixed,) = agent_proof.check_leftover_markers(replace(case, fix=True))
+    assert (fixed.state, fixed.fixed) == (OK, True)
     assert held(case) == before
     assert list(agent_proof.check_leftover_markers(case)) == []
 
@@ -326,8 +326,8 @@ def test_a_store_that_is_locked_while_a_marker_is_taken_away_leaves_it_to_the_ne
         with writer_turn(case.file, 1), pytest.raises(StoreBusyError):
             agent_proof.remove_marker(memory, marker)
     assert agent_proof.leftover_markers(case) != []
-    (mended,) = agent_proof.check_leftover_markers(replace(case, repair=True))
-    assert mended.mended
+    (fixed,) = agent_proof.check_leftover_markers(replace(case, fix=True))
+    assert fixed.fixed
     assert agent_proof.leftover_markers(case) == []
 
 

@@ -74,8 +74,8 @@ def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Ins
             "scrubjay doctor --fix",
         )
         assert dead.exists()
-        mended = found(replace(case, repair=True))["sockets"]
-        assert (mended.state, mended.mended) == (OK, True)
+        fixed = found(replace(case, fix=True))["sockets"]
+        assert (fixed.state, fixed.fixed) == (OK, True)
         assert not dead.exists()
         assert "process" in found(case)["resident"].found
     assert "sockets" not in found(case)

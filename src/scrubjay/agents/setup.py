@@ -170,7 +170,7 @@ def _folder_step(path: Path, kind: str, sources: Sequence[Path], deadline: float
 
 
 def _exclusion_reason(folder: str) -> str:
-    from scrubjay.ingest.sources import repository_ownership  # loads what writing needs
+    from scrubjay.ingest.sources import repository_authorship  # loads what writing needs
 
     try:
         owner = os.stat(folder).st_uid
@@ -179,7 +179,7 @@ def _exclusion_reason(folder: str) -> str:
     if hasattr(os, "getuid") and owner != os.getuid():
         return "it belongs to another user"
     git_dir = shared_git_directory(folder)
-    if git_dir is not None and repository_ownership(git_dir) == FOREIGN:
+    if git_dir is not None and repository_authorship(git_dir) == FOREIGN:
         return "none of its last commits is yours (`git config user.email`)"
     return ""
 

@@ -274,13 +274,13 @@ def worker(call: Call) -> None:
         def principals() -> list[Principal]:
             return stored_principals(memory, token_principals(owner, tokens))
 
-        counted = tenant_counts(
+        counts = tenant_counts(
             memory.workspace.store, {caller.tenant for caller in token_principals(owner, tokens)}
         )
-        if counted.hidden:
-            tenants = ", ".join(map(single_line, counted.tenants))
+        if counts.hidden:
+            tenants = ", ".join(map(single_line, counts.tenants))
             write_error(
-                f"note: {single_line(counted.hidden)} Serving those of the settings and the tokens: {tenants}."
+                f"note: {single_line(counts.hidden)} Serving those of the settings and the tokens: {tenants}."
             )
         Worker(memory, principals, job, log).run(
             stop, report, lambda error: write_error(f"error: {strip_control(str(error))}")

@@ -20,6 +20,7 @@ from scrubjay.agents.setup import (
     install_plan,
     make_plan,
 )
+from scrubjay.api.serializers import check_fields
 from scrubjay.cli.admin import print_check, summary_line
 from scrubjay.cli.agents import agent_home, agent_settings, archiving_note, end_daemon, settings_origin
 from scrubjay.cli.main import Call, command
@@ -72,7 +73,13 @@ def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
     checks = _run_doctor(call, settings, home)
     sound = not failed and not any(check.state == PROBLEM for check in checks)
     if not call.print_json(
-        {"done": True, "steps": plan.steps, "failed": failed, "sound": sound, "checks": checks}
+        {
+            "done": True,
+            "steps": plan.steps,
+            "failed": failed,
+            "sound": sound,
+            "checks": [check_fields(check) for check in checks],
+        }
     ):
         _print_end(failed, checks)
     return 0 if sound else 1

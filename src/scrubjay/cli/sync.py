@@ -504,19 +504,19 @@ def demo(call: Call) -> None:
         store = call.store or str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "demo.db")
         memory = stack.enter_context(Call(store, call.user).open(new=True))
         done = memory.sync(DEMO_NOTES, description="scrubjay's demo notes", trust="trusted", embed_seconds=60)
-        asked = [_ask_question(memory, question) for question in DEMO_QUESTIONS]
+        answers = [_ask_question(memory, question) for question in DEMO_QUESTIONS]
     if call.json:
-        answers = [
+        plain = [
             {"query": question, **serializers.answer_fields(answer, explain=last)}
-            for question, answer, last in asked
+            for question, answer, last in answers
         ]
-        call.print_json({"summary": done, "answers": answers})
+        call.print_json({"summary": done, "answers": plain})
         return
     write(
         f"{format_count(done.files, 'note')} of a small team: {format_count(done.passages, 'passage')} "
         f"ingested and embedded in {format_duration(done.seconds)}."
     )
-    for question, answer, explain in asked:
+    for question, answer, explain in answers:
         flag = " --explain" if explain else ""
         write(f"\n{paint(f'$ scrubjay search{flag} {question!r}', BOLD)}")
         for number, result in enumerate(answer.results, 1):

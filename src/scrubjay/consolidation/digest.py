@@ -60,7 +60,7 @@ from scrubjay.text.dialogue import asks_not_to_remember, is_question, is_small_t
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
-from scrubjay.text.sentences import bracketed_ranges, continues_after
+from scrubjay.text.sentences import MIN_WRAPPED_LINE, bracketed_ranges, continues_after
 from scrubjay.text.tokenizer import index_terms, word_rank
 
 _SENTENCE_END = re.compile(
@@ -77,8 +77,6 @@ _BOLD = re.compile(r"(\*\*|__)(?>(?:(?!\1).){1,60})\1")
 _FENCES: Final = ("```", "~~~")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _PROSE: Final = frozenset(("paragraph", "list", "quote", "table", "html"))
-MIN_WRAPPED_LINE: Final = 60
-"""Characters from which a line may have been wrapped by an editor, so that its sentence continues in the next."""
 
 ORDINARY_RANK: Final = 50
 """Rank of a word that everybody uses and that tells nothing."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scrubjay.models.reports import EmbedReport, EnrichReport
 
 
-CHECK_SECONDS: Final = 5.0
+WORKER_CHECK_SECONDS: Final = 5.0
 """Seconds between two checks for pending work."""
 RETRY_SECONDS: Final = 60.0
 """Seconds after a failure until the next check."""
@@ -98,7 +98,7 @@ class Worker:
                     problem = str(error)
                     self._log.write("error", "worker failed", error=type(error).__name__)
                     on_failure(error)
-            stop.wait(RETRY_SECONDS if problem else CHECK_SECONDS)
+            stop.wait(RETRY_SECONDS if problem else WORKER_CHECK_SECONDS)
 
     def _work(
         self, stop: threading.Event, on_report: Callable[[Principal, EnrichReport, EmbedReport], None]

@@ -318,7 +318,7 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
         if not is_exclusive:
             return
         markers = leftover_markers(installation)
-        if not installation.repair:
+        if not installation.fix:
             summary = f"{len(markers)} left by an interrupted doctor"
             yield check_warning("markers", summary, "scrubjay doctor --fix")
             return
@@ -329,7 +329,7 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
         except (ScrubjayError, OSError) as error:
             yield check_problem("markers", f"leftovers of an interrupted doctor cannot be removed: {error}")
             return
-        yield check_ok("markers", f"{len(markers)} of an interrupted doctor removed", mended=True)
+        yield check_ok("markers", f"{len(markers)} of an interrupted doctor removed", fixed=True)
 
 
 MCP_PROTOCOL = "2025-06-18"

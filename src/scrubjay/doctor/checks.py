@@ -56,13 +56,13 @@ class Installation:
     """An installation to check.
 
     Attributes:
-        repair: Whether safe repairs are made.
+        fix: Whether safe repairs are made.
         seconds: Time limit of each slow check: a store's file, the models, an agent's command.
     """
 
     settings: Settings
     home: Home
-    repair: bool = False
+    fix: bool = False
     seconds: float = 10.0
 
     @property
@@ -119,7 +119,7 @@ def _check_permissions(installation: Installation) -> Check:
     exposed = [path for path in own_files(installation) if _file_mode(path) & 0o077]
     if not exposed:
         return check_ok("files", "only you can read the store and its files")
-    if not installation.repair:
+    if not installation.fix:
         in_one_folder = {path.parent for path in exposed} == {exposed[0].parent}
         names = ", ".join(path.name if in_one_folder else str(path) for path in exposed[:3])
         place = f" in {exposed[0].parent}" if in_one_folder else ""
@@ -130,7 +130,7 @@ def _check_permissions(installation: Installation) -> Check:
         return check_problem(
             "files", f"the permissions of {failed[0]} cannot be changed", f"sudo chown $USER {failed[0]}"
         )
-    return check_ok("files", f"made {len(exposed)} files private that others could read", mended=True)
+    return check_ok("files", f"made {len(exposed)} files private that others could read", fixed=True)
 
 
 def _file_mode(path: Path) -> int:
@@ -558,9 +558,9 @@ def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
     folder = Path(runtime_folder(installation.home.env))
     if not is_private_folder(str(folder / "any")):
         return
-    stale = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.repair)]
-    if stale and installation.repair:
-        yield check_ok("sockets", f"{len(stale)} stale sockets removed", mended=True)
+    stale = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.fix)]
+    if stale and installation.fix:
+        yield check_ok("sockets", f"{len(stale)} stale sockets removed", fixed=True)
     elif stale:
         yield check_warning("sockets", f"{len(stale)} stale sockets in {folder}", "scrubjay doctor --fix")
 

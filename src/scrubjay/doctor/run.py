@@ -79,9 +79,9 @@ def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> It
     yield start
     if start.state != OK:
         return
-    if why := checks.hooks_off_reason(installation, agent.name):
+    if reason := checks.hooks_off_reason(installation, agent.name):
         yield check_warning(
-            f"{agent.name} proof", f"skipped: {why}", "scrubjay resume, or unset SCRUBJAY_OFF"
+            f"{agent.name} proof", f"skipped: {reason}", "scrubjay resume, or unset SCRUBJAY_OFF"
         )
         return
     with checks.daemon_running(installation):

@@ -65,7 +65,7 @@ class NameEvidence:
     occurrences: int = 0
     passages: int = 0
     capital: int = 0
-    lower: int = 0
+    lowercase: int = 0
     code: int = 0
     closing: float = 0.0
 
@@ -363,7 +363,7 @@ def count_occurrences(
     plain = (owner_of[case != 0], owner_of[ends])
     columns = [np.bincount(one, minlength=len(evidence)).tolist() for one in (*chosen, *plain)]
     for item, *figures in zip(evidence.values(), *columns, strict=True):
-        item.occurrences, item.passages, item.code, item.capital, item.lower = figures[:5]
+        item.occurrences, item.passages, item.code, item.capital, item.lowercase = figures[:5]
         item.closing = figures[6] / max(1, figures[5])
 
 
@@ -393,8 +393,8 @@ TERM_KEYNESS: Final = 12
 OWN_KEYNESS: Final = 100
 """Use relative to English from which a word is a name in any case."""
 CLOSING_SHARE: Final = 0.25
-"""Least share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23."""
-SMALL_PER_CAPITAL: Final = 4
+"""Minimum share of a noun's occurrences that end a phrase: thread .63, string .27, immutable .23."""
+LOWERCASE_PER_CAPITAL: Final = 4
 """Uses of a name in lower case for each capital or link: git is a name, flavor is none."""
 RARE_RANK: Final = 8_000
 """Rank of a word that is rare in English."""
@@ -430,11 +430,11 @@ def judge_phrase(form: str, evidence: NameEvidence, words: int, stored: int = 0)
         return _discovered(name, "page", evidence, *((form,) if is_frequent and name.isalpha() else ()))
     if "tag" in evidence.found:
         return _discovered(name, "tag", evidence)
-    may_be_site = evidence.lower <= SMALL_PER_CAPITAL * evidence.found.get("link", 0) and not all(
+    may_be_site = evidence.lowercase <= LOWERCASE_PER_CAPITAL * evidence.found.get("link", 0) and not all(
         map(_is_plain, form.split(" "))
     )
     if "link" in evidence.found and may_be_site and (word_rank(form) > RARE_RANK or name != name.lower()):
-        return _discovered(name, "name", evidence, *((form,) if evidence.lower else ()))
+        return _discovered(name, "name", evidence, *((form,) if evidence.lowercase else ()))
     if evidence.aliases:
         return _discovered(name, "name", evidence)
     if "bare" in evidence.found and _count_uses(evidence, "bare", "code") + stored >= MIN_PASSAGES:
@@ -453,10 +453,10 @@ def _judge_word(
     form: str, name: str, evidence: NameEvidence, words: int, stored: int
 ) -> DiscoveredName | None:
     times = keyness(form, evidence.occurrences, words)
-    if _is_term(form, evidence, times) and evidence.lower > evidence.capital:
+    if _is_term(form, evidence, times) and evidence.lowercase > evidence.capital:
         return _discovered(_term_name(evidence), "heading", evidence)
     named, coded = _judge_capitals(form, evidence, times, stored), _judge_code(form, name, evidence, stored)
-    if named and coded and form in evidence.spellings and evidence.code >= evidence.lower:
+    if named and coded and form in evidence.spellings and evidence.code >= evidence.lowercase:
         return _discovered(named.name, "name", evidence, form)  # Cargo is what `cargo` runs
     return named or coded
 
@@ -468,20 +468,20 @@ def _judge_capitals(form: str, evidence: NameEvidence, times: float, stored: int
         return None
     name, place = _commonest(capitals, evidence.spellings), word_rank(form)
     odd_uses = min(evidence.found.get("odd", 0), evidence.passages) if name[0].islower() else 0  # macOS
-    small, code = max(0, evidence.lower - odd_uses), _code_uses(evidence)
+    lowercase, code = max(0, evidence.lowercase - odd_uses), _code_uses(evidence)
     is_frequent = (
         place > RARE_RANK
         and times >= OWN_KEYNESS
-        and small <= SMALL_PER_CAPITAL * capital
+        and lowercase <= LOWERCASE_PER_CAPITAL * capital
         and not name.isupper()
     )
-    is_frequent = is_frequent or (place >= UNKNOWN_RANK and code > 0 and small <= 2 * capital)
+    is_frequent = is_frequent or (place >= UNKNOWN_RANK and code > 0 and lowercase <= 2 * capital)
     known = min(capital, evidence.passages) + code + (stored if place > RARE_RANK else 0)
     share = 5 if place < EVERYDAY_RANK else 1
-    if known < MIN_PASSAGES or (small * share > capital and not is_frequent):
+    if known < MIN_PASSAGES or (lowercase * share > capital and not is_frequent):
         return None
     short = name.isupper() and len(name) <= _SHORT_NAME  # TS is TypeScript, ts is somebody's variable
-    loose = small and not short and (is_frequent or (2 * small <= capital and place > RARE_RANK))
+    loose = lowercase and not short and (is_frequent or (2 * lowercase <= capital and place > RARE_RANK))
     return _discovered(name, "name", evidence, *((form,) if loose else ()))
 
 
@@ -496,7 +496,7 @@ def _judge_code(form: str, name: str, evidence: NameEvidence, before: int) -> Di
             return None
         if is_everyday(form):
             enough = PLAIN_CODE_USES
-        elif word_rank(form) < UNKNOWN_RANK and evidence.lower > 2 * evidence.code:
+        elif word_rank(form) < UNKNOWN_RANK and evidence.lowercase > 2 * evidence.code:
             return None
         elif len(form) < _SHORT_NAME:
             enough = PLAIN_CODE_USES
@@ -523,10 +523,10 @@ def _judge_words(form: str, name: str, evidence: NameEvidence, stored: int) -> D
         and not quoted
         and written
         and written + _code_uses(evidence) + stored >= enough
-        and evidence.lower <= written
+        and evidence.lowercase <= written
         and min(map(len, words)) > 1
     ):
-        loose = (form,) if evidence.lower and within else ()
+        loose = (form,) if evidence.lowercase and within else ()
         return _discovered(_commonest(capitals, evidence.spellings), "name", evidence, *loose)
     if _code_uses(evidence) >= (MIN_PASSAGES_WEAK if " " in name else MIN_PASSAGES):
         return _discovered(name, "code", evidence)
@@ -545,8 +545,8 @@ def _judge_words(form: str, name: str, evidence: NameEvidence, stored: int) -> D
 
 
 def _term_name(evidence: NameEvidence) -> str:
-    small = [spelling for spelling in evidence.spellings if spelling.islower()]
-    return _commonest(small or evidence.spellings, evidence.spellings)
+    lowercase = [spelling for spelling in evidence.spellings if spelling.islower()]
+    return _commonest(lowercase or evidence.spellings, evidence.spellings)
 
 
 def _commonest(spellings: Iterable[str], counts: Mapping[str, int]) -> str:

@@ -226,7 +226,7 @@ def teach_names(
     for one in terms:
         refused += draft.add(one)
     written = draft.changed_rows()
-    drops = _own_refusal_drops(store, scope, draft.rows, key)
+    drops = _drops_of_own_refusals(store, scope, draft.rows, key)
     for batch in in_batches(written, WRITE_BATCH):
         store.write(scope, [PutConcept(row) for row in batch])
     if drops:
@@ -312,7 +312,7 @@ def _distinct_aliases(name: str, aliases: Iterable[str]) -> set[str]:
     return set(by_form.values()) - {name}
 
 
-def _own_refusal_drops(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
+def _drops_of_own_refusals(store: Store, scope: Scope, concepts: Iterable[str], key: str) -> list[Change]:
     """Return the changes that drop the writer's own refusals of entities that they now share with others."""
     own = scope.key()
     if own == key:

@@ -16,17 +16,17 @@ from scrubjay.facts.vocabulary import (
     AUXILIARY,
     BE,
     CONJUNCTIONS,
-    DETERMINERS,
+    DEFINITE_DETERMINERS,
     FIRST_PERSON,
     PRONOUNS,
-    QUESTION_WORDS,
+    QUESTION_LEADS,
     STATES,
     VERBAL,
     load_words,
 )
 from scrubjay.text.dialogue import asks_not_to_remember
 from scrubjay.text.normalize import word_set
-from scrubjay.text.sentences import bracketed_ranges, is_abbreviated, sentence_ends
+from scrubjay.text.sentences import MIN_WRAPPED_LINE, bracketed_ranges, is_abbreviated, sentence_ends
 
 MAX_PROSE: Final = 8_000
 """Characters read of a turn; longer ones were pasted."""
@@ -181,10 +181,10 @@ def _blank_reported_speech(text: str, plain: str) -> str:
     return plain
 
 
-def reports_others(sentence: str, end: int) -> bool:
+def tells_hearsay(sentence: str, end: int) -> bool:
     """Return whether a lower-case sentence attributes itself to somebody else before `end`.
 
-    >>> [reports_others(one, 20) for one in ("tom says we always squash", "as tom says, we squash")]
+    >>> [tells_hearsay(one, 20) for one in ("tom says we always squash", "as tom says, we squash")]
     [True, False]
     """
     report = _REPORTED_RULE.search(sentence, 0, end)
@@ -263,7 +263,7 @@ _DIGIT: Final = re.compile(r"\d")
 _ENGLISH_FUNCTION_WORDS: Final = (
     vocabulary.FIRST_PERSON
     | vocabulary.PRONOUNS
-    | vocabulary.DETERMINERS
+    | vocabulary.DEFINITE_DETERMINERS
     | vocabulary.AUXILIARY
     | vocabulary.LIKE
     | word_set("a an to of in on for and it's not no at with from by please never always only every all")
@@ -315,9 +315,6 @@ def classify_word(raw: str) -> tuple[str, int]:
     return word, bits | (FEATURE_BITS["code"] if _CODE.search(raw) else 0)
 
 
-MIN_WRAPPED_LINE: Final = 60
-"""Characters of a line that may continue on the next."""
-
 _WORD = re.compile(r"[^\s;()]+|[;()]")
 _CLOSING: Final = "\"')]*_"
 _LIST_MARKER = re.compile(r"(?:[-*+•#]+|\d{1,2}[.)])\Z")
@@ -350,7 +347,9 @@ def sentence_ranges(sequence: WordSequence) -> Iterator[tuple[int, int, bool]]:
     start, line, last = 0, 0, len(sequence.raw) - 1
     for at, word in enumerate(sequence.raw):
         ended = at == last or (
-            word[-1] in ".!?\"')]*_" and _ends_sentence(sequence, at) and not _is_ever(sequence, at + 1)
+            word[-1] in ".!?\"')]*_"
+            and _ends_sentence(sequence, at)
+            and not _is_emphatic_ever(sequence, at + 1)
         )
         if lines and at < last:
             gap = sequence.text[sequence.ends[at] : sequence.starts[at + 1]]
@@ -371,7 +370,7 @@ def _ends_sentence(sequence: WordSequence, at: int) -> bool:
     return bare != ".." and not is_abbreviated(bare[:-1], sequence.raw[at + 1])
 
 
-def _is_ever(sequence: WordSequence, after: int) -> bool:
+def _is_emphatic_ever(sequence: WordSequence, after: int) -> bool:
     return sequence.words[after] == "ever" and sequence.raw[after] != "ever"
 
 
@@ -382,7 +381,7 @@ def _is_wrapped_line(sequence: WordSequence, line: int, at: int, gap: str) -> bo
 
 DICTATED_WORDS: Final = 14
 """Words without punctuation from which a text counts as dictated."""
-VERB_REACH: Final = 5
+SUBJECT_VERB_REACH: Final = 5
 """Words within which a subject is followed by its verb."""
 
 MIN_STATED: Final = 3
@@ -393,7 +392,7 @@ MIN_ASKED: Final = 4
 _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
 _ADVICE_NOUNS: Final = word_set("tips ideas idea advice suggestions recommendations chance thoughts way")
 _AFTER_QUESTION_WORD: Final = word_set("much many long often far old about to kind sort type time else i we")
-_QUESTION_SUBJECTS: Final = PRONOUNS | DETERMINERS | word_set("a an any anyone someone")
+_QUESTION_SUBJECTS: Final = PRONOUNS | DEFINITE_DETERMINERS | word_set("a an any anyone someone")
 _QUESTION_LEADS: Final = load_words("before")
 _ORDERS: Final = load_words("orders")
 _FOREIGN_OPENERS: Final = load_words("abroad")
@@ -404,7 +403,7 @@ _FILLERS: Final = word_set("also then now that just please btw")
 _UNFINISHED: Final = load_words("open")
 _AFTER_SHORT_IS: Final = word_set("a an in on at the not from called")
 """After "'s" where it is short for "is"."""
-_NOUN_OPENERS: Final = DETERMINERS | word_set("a an any every some")
+_NOUN_OPENERS: Final = DEFINITE_DETERMINERS | word_set("a an any every some")
 
 
 class Clause(NamedTuple):
@@ -467,7 +466,7 @@ def _conjunction_splits(words: list[str], first: int, at: int, last: int, comma:
         return False  # "for years, since I was nine"
     if not (_opens_clause(words, at + 1, last) or (words[at] == "so" and comma and at + 1 < last)):
         return False
-    if words[at + 1] not in DETERMINERS and at - first >= MIN_STATED:
+    if words[at + 1] not in DEFINITE_DETERMINERS and at - first >= MIN_STATED:
         return True
     return any(
         word in VERBAL or word in FIRST_PERSON or "'" in word or word[-2:] == "ed" for word in words[first:at]
@@ -488,12 +487,12 @@ def _opens_clause(words: list[str], at: int, last: int) -> bool:
         return True
     if word in PRONOUNS or ("'" in word and word.partition("'")[0] in PRONOUNS):
         return after not in ("and", "or")
-    if word in DETERMINERS:
+    if word in DEFINITE_DETERMINERS:
         return any(
             later in STATES
             or later[-2:] == "ed"
             or (later[-2:] == "'s" and near > at + 1 and words[near] in _AFTER_SHORT_IS)
-            for near, later in enumerate(words[at + 1 : min(at + 1 + VERB_REACH, last - 1)], at + 2)
+            for near, later in enumerate(words[at + 1 : min(at + 1 + SUBJECT_VERB_REACH, last - 1)], at + 2)
         )
     return word in _ORDERS or after in BE or after in ("has", "have") or is_question(words, at, last)
 
@@ -505,7 +504,7 @@ def is_question(words: list[str], at: int, last: int) -> bool:
     if at >= last:
         return False
     word, after = words[at], words[at + 1] if at + 1 < last else ""
-    if word in QUESTION_WORDS:
+    if word in QUESTION_LEADS:
         return (
             not after
             or "'" in word

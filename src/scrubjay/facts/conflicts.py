@@ -143,12 +143,16 @@ def _count_opposites(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> in
     return sum(_are_opposites(*old, *new) for old in old_meanings for new in new_meanings)
 
 
-def _are_opposites(one: str, old_meaning: WordMeaning, other: str, new_meaning: WordMeaning) -> bool:
+def _are_opposites(old_word: str, old_meaning: WordMeaning, new_word: str, new_meaning: WordMeaning) -> bool:
     if old_meaning.key == new_meaning.key:
         return old_meaning.opposite != new_meaning.opposite
-    if one[-3:] != other[-3:] and one[:3] != other[:3]:
+    if old_word[-3:] != new_word[-3:] and old_word[:3] != new_word[:3]:
         return False  # neither a prefix nor an ending turns one into the other
-    return is_prefix_opposite(one, other) or f"{one}less" == other or one == f"{other}less"
+    return (
+        is_prefix_opposite(old_word, new_word)
+        or f"{old_word}less" == new_word
+        or old_word == f"{new_word}less"
+    )
 
 
 def _numbers_differ(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language: str) -> bool:

@@ -32,9 +32,9 @@ from scrubjay.facts.clauses import (
     is_question,
     own_prose,
     read_words,
-    reports_others,
     sentence_ranges,
     split_clauses,
+    tells_hearsay,
 )
 from scrubjay.facts.exclusive_values import announces_state
 from scrubjay.facts.features import (
@@ -80,9 +80,9 @@ def statement_kind(words: Sequence[str]) -> str:
     return "correction" if "not" in distinct and any(word[-1:] == "," for word in words) else "fact"
 
 
-MAX_FOREIGN_FREE: Final = 3
+MAX_WORDS_WITHOUT_ENGLISH: Final = 3
 """Words of a clause that needs no English function word."""
-VERB_REACH: Final = 8
+CLAUSE_VERB_REACH: Final = 8
 """Words within which a clause has its verb."""
 LONG_CLAUSE: Final = 13
 """Words of a long clause."""
@@ -126,7 +126,7 @@ def clause_features(text: str, sequence: WordSequence, clause: Clause, sentence_
     mine = subject & _OF_SPEAKER
     features = subject | union & FEATURE_MASK | _MARK_BITS.get(sequence.raw[last - 1][-1], 0)
     features |= _LENGTH_BITS[min(count, LONG_CLAUSE)]
-    verb = next((own for own in bits[at + 1 : min(at + VERB_REACH, last)] if own & VERBAL_BIT), 0)
+    verb = next((own for own in bits[at + 1 : min(at + CLAUSE_VERB_REACH, last)] if own & VERBAL_BIT), 0)
     if _begins_with_fragment(sequence, at, last):
         verb = 0
     if not verb and not mine and subject != FEATURE_BITS["of order"]:
@@ -142,7 +142,7 @@ def clause_features(text: str, sequence: WordSequence, clause: Clause, sentence_
         text[starts[later]].isupper() and words[later] not in FIRST_PERSON for later in range(at + 1, last)
     ):
         features |= FEATURE_BITS["named"]
-    if count > MAX_FOREIGN_FREE and not union & ENGLISH_BIT:
+    if count > MAX_WORDS_WITHOUT_ENGLISH and not union & ENGLISH_BIT:
         features |= FEATURE_BITS["foreign"]
     if union & ING_BIT and union & _BE_BITS:
         features |= FEATURE_BITS["ing"]
@@ -158,7 +158,7 @@ def _begins_with_fragment(sequence: WordSequence, first: int, last: int) -> bool
 
     In "my sister, but not my brother, is allergic" the verb follows an aside.
     """
-    for at in range(first, min(first + VERB_REACH, last) - 1):
+    for at in range(first, min(first + CLAUSE_VERB_REACH, last) - 1):
         states = SUBJECT_BITS.get(sequence.words[at], 0) & _OF_SPEAKER_OR_ORDER
         if states or (at > first and sequence.bits[at] & VERBAL_BIT):
             return False
@@ -168,11 +168,11 @@ def _begins_with_fragment(sequence: WordSequence, first: int, last: int) -> bool
 
 
 def _verb_follows_aside(sequence: WordSequence, first: int, last: int) -> bool:
-    for at in range(first, min(first + VERB_REACH, last)):
+    for at in range(first, min(first + CLAUSE_VERB_REACH, last)):
         if sequence.bits[at] & VERBAL_BIT and not SUBJECT_BITS.get(sequence.words[at], 0) & _OF_POSSESSION:
             return False
         if sequence.raw[at][-1] == ",":
-            return any(own & VERBAL_BIT for own in sequence.bits[at + 1 : min(at + VERB_REACH, last)])
+            return any(own & VERBAL_BIT for own in sequence.bits[at + 1 : min(at + CLAUSE_VERB_REACH, last)])
     return False
 
 
@@ -514,7 +514,7 @@ def _marked_statements(text: str, plain: str, ranges: Sequence[tuple[int, int]])
             continue
         elif mark := _REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence):
             words = read_words(sentence, len(sentence))
-            if reports_others(sentence, mark.end()) or _begins_with_fragment(words, 0, len(words.words)):
+            if tells_hearsay(sentence, mark.end()) or _begins_with_fragment(words, 0, len(words.words)):
                 continue
         else:
             plainly = _SELF_STATEMENT.match(sentence) and not _TRANSIENT.search(sentence)

@@ -151,7 +151,7 @@ _SUBJECTS: Final = {
     "it": word_set("it that this these those there it's that's there's its thats"),
     "you": word_set("you your you're you've you'll"),
     "a": word_set("a an"),
-    "asks": vocabulary.QUESTION_WORDS | word_set("if when whenever"),
+    "asks": vocabulary.QUESTION_LEADS | word_set("if when whenever"),
     "order": IMPERATIVES | load_words("subjects"),
 }
 _CLASSES: Final = {

@@ -317,7 +317,7 @@ _TOKEN: Final = re.compile(
     r"|(?P<sign>[^\w\s.!?'\"\[\]{}`*_|~#\\-])",  # an emoji, ≥, +: it may be all that differs
     re.IGNORECASE,
 )
-_CONTRACTIONS: Final = {
+_CONTRACTED_WORDS: Final = {
     "dont": "do", "cant": "can", "isnt": "is", "doesnt": "does", "wont": "will", "didnt": "did", "arent": "are",
     "wasnt": "was", "couldnt": "could", "shouldnt": "should", "havent": "have", "hasnt": "has", "cannot": "can",
     "can't": "can", "won't": "will", "shan't": "shall", "ain't": "is",
@@ -344,7 +344,7 @@ def statement_tokens(text: str, language: str) -> tuple[tuple[Token, ...], str]:
         kind = match.lastgroup or ""
         raw = match.group()
         low = raw.lower()
-        if kind == "plain" and low not in _CONTRACTIONS:
+        if kind == "plain" and low not in _CONTRACTED_WORDS:
             tokens.append(Token("word", low, raw))
         elif kind in ("plain", "word"):
             tokens += _english_tokens(raw, low) if language == "en" else _elided_tokens(raw)
@@ -354,8 +354,8 @@ def statement_tokens(text: str, language: str) -> tuple[tuple[Token, ...], str]:
 
 
 def _english_tokens(raw: str, low: str) -> list[Token]:
-    if low in _CONTRACTIONS or low.endswith("n't"):
-        return [Token("word", _CONTRACTIONS.get(low) or low[:-3], ""), Token("word", "not", "")]
+    if low in _CONTRACTED_WORDS or low.endswith("n't"):
+        return [Token("word", _CONTRACTED_WORDS.get(low) or low[:-3], ""), Token("word", "not", "")]
     for ending, expansion in _CONTRACTED_ENDINGS if "'" in low else ():
         if low.endswith(ending):
             return [Token("word", low[: -len(ending)], raw[: -len(ending)]), Token("word", expansion, "")]
@@ -387,7 +387,7 @@ def _join_phrases(tokens: list[Token]) -> list[Token]:
     return joined
 
 
-def _text_at(tokens: list[Token], at: int) -> str:
+def _word_at(tokens: list[Token], at: int) -> str:
     """Return the folded text of a token, "" behind the last."""
     return tokens[at].low if at < len(tokens) else ""
 
@@ -416,7 +416,7 @@ def parse_amount(tokens: list[Token], at: int, language: str) -> ParsedAmount | 
     kind, low, _ = tokens[at]
     duration = _DURATION.fullmatch(low) if kind == "clock" and language in ("en", "de") else None
     if duration:
-        seconds = _key(int(duration[1]) * 3600 + int(duration[2]) * 60)
+        seconds = _amount_key(int(duration[1]) * 3600 + int(duration[2]) * 60)
         return _amount_at(tokens, at, at + 1, seconds, "s")
     if kind in ("digits", "clock", "date"):
         return _parse_digits(tokens, at, language)
@@ -439,12 +439,12 @@ def _parse_digits(tokens: list[Token], at: int, language: str) -> ParsedAmount:
     minus, sign, _, dash, suffix = match.groups()
     amount = -amount if minus else amount
     if suffix in _ORDINALS:
-        return _amount_at(tokens, at, at + 1, _key(amount), "th")
+        return _amount_at(tokens, at, at + 1, _amount_key(amount), "th")
     if suffix in SCALES or (suffix == "m" and sign):
         amount, suffix = amount * SCALES.get(suffix, 1_000_000), ""
     if sign or suffix in UNITS:
         unit, factor = UNITS[sign or suffix]
-        return _amount_at(tokens, at, at + 1, _key(amount * factor), unit, _key(amount))
+        return _amount_at(tokens, at, at + 1, _amount_key(amount * factor), unit, _amount_key(amount))
     if suffix and not dash:
         return [StatementPiece(low, raw)], 1
     if not suffix:
@@ -455,7 +455,7 @@ def _parse_digits(tokens: list[Token], at: int, language: str) -> ParsedAmount:
 
 def _parse_number_words(tokens: list[Token], at: int, language: str) -> ParsedAmount | None:
     known, end, total, part, found = number_words(language), at, 0.0, 0.0, False
-    if tokens[at].low == "a" and _text_at(tokens, at + 1) in _AFTER_A:
+    if tokens[at].low == "a" and _word_at(tokens, at + 1) in _AFTER_A:
         end += 1
     while end < len(tokens) and end < at + 9:
         low = tokens[end].low
@@ -468,7 +468,7 @@ def _parse_number_words(tokens: list[Token], at: int, language: str) -> ParsedAm
             if SCALES[low] > 100:
                 total, part = total + part, 0.0
             found = True
-        elif not (low == "and" and found and _text_at(tokens, end + 1) in known and part >= 100):
+        elif not (low == "and" and found and _word_at(tokens, end + 1) in known and part >= 100):
             break
         end += 1
     if not found or (
@@ -488,22 +488,22 @@ def _counts_unit(tokens: list[Token], end: int) -> bool:
 def _with_unit(tokens: list[Token], at: int, end: int, amount: float) -> ParsedAmount:
     amount, used = _with_fraction(tokens, end, amount)
     end += used
-    low = _text_at(tokens, end) if at < end else ""
+    low = _word_at(tokens, end) if at < end else ""
     if low in SCALES and low != "cent" and end < len(tokens):
         amount, end = amount * SCALES[low], end + 1
-        low = _text_at(tokens, end)
+        low = _word_at(tokens, end)
     if low not in UNITS or low == "in":
-        return _amount_at(tokens, at, max(end, at + 1), _key(amount))
+        return _amount_at(tokens, at, max(end, at + 1), _amount_key(amount))
     unit, factor = UNITS[low]
     end += 1
     if [token.low for token in tokens[end : end + 3]] == ["and", "a", "half"]:
         amount, end = amount + 0.5, end + 3
-    return _amount_at(tokens, at, end, _key(amount * factor), unit, _key(amount))
+    return _amount_at(tokens, at, end, _amount_key(amount * factor), unit, _amount_key(amount))
 
 
 def _parse_rate(tokens: list[Token], at: int) -> ParsedAmount | None:
     """Return "a month", "per month", "every month" as one word, or as a duration."""
-    low, unit, following = tokens[at].low, _text_at(tokens, at + 1), _text_at(tokens, at + 2)
+    low, unit, following = tokens[at].low, _word_at(tokens, at + 1), _word_at(tokens, at + 2)
     if low in _EACH and unit == "quarter" and following == "of":
         return None
     if low in _EACH and unit in RATES:
@@ -532,7 +532,7 @@ def _with_fraction(tokens: list[Token], at: int, integer: float) -> tuple[float,
 def _parse_fraction(tokens: list[Token], at: int) -> ParsedAmount | None:
     part = _HALVES.get(tokens[at].low)
     for skip in range(1, _MAX_FRACTION_WORDS) if part else ():
-        low = _text_at(tokens, at + skip)
+        low = _word_at(tokens, at + skip)
         if (low in UNITS or low in SCALES) and part:
             return _with_unit(tokens, at, at + skip, part)
         if low not in ("a", "an", "of"):
@@ -548,7 +548,7 @@ def _amount_at(
     return [StatementPiece("", tokens[at].raw, Quantity(key, unit, count or key, (before, after)))], end - at
 
 
-def _key(amount: float) -> str:
+def _amount_key(amount: float) -> str:
     return format(amount, ".9g")
 
 
@@ -608,7 +608,7 @@ def _day_of(token: Token) -> int | None:
 
 def _parse_day_month(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int] | None:
     day, month_at = _day_of(tokens[at]), at + 1
-    while _text_at(tokens, month_at) in _BETWEEN and month_at - at < 3:
+    while _word_at(tokens, month_at) in _BETWEEN and month_at - at < 3:
         month_at += 1
     if day is None or month_at >= len(tokens) or tokens[month_at].kind != "word":
         return None
@@ -623,7 +623,7 @@ def _parse_day_month(tokens: list[Token], at: int) -> tuple[list[StatementPiece]
 
 def _parse_month_day(tokens: list[Token], at: int) -> tuple[list[StatementPiece], int]:
     day_at = at + 1
-    if _text_at(tokens, day_at) in _BETWEEN:
+    if _word_at(tokens, day_at) in _BETWEEN:
         day_at += 1
     day = _day_of(tokens[day_at]) if day_at < len(tokens) and tokens[day_at].kind == "digits" else None
     end = day_at + 1 if day else at + 1
@@ -635,9 +635,9 @@ def _parse_month_day(tokens: list[Token], at: int) -> tuple[list[StatementPiece]
 
 def _year_at(tokens: list[Token], at: int) -> tuple[int | None, int]:
     used = 1
-    if _text_at(tokens, at) in _BETWEEN:
+    if _word_at(tokens, at) in _BETWEEN:
         at, used = at + 1, 2
-    low = _text_at(tokens, at)
+    low = _word_at(tokens, at)
     return (int(low), used) if low.isdecimal() and len(low) == 4 and int(low) in _YEARS else (None, 0)
 
 

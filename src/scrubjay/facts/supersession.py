@@ -334,15 +334,15 @@ class _StatementPair:
         return _without_announcement(self.later)
 
     @cached_property
-    def of_two_kinds(self) -> bool:
+    def are_of_two_kinds(self) -> bool:
         return are_of_two_kinds(self.old, self.new)
 
     @cached_property
-    def of_one_kind(self) -> bool:
+    def are_of_one_kind(self) -> bool:
         return are_of_one_kind(self.old, resulting_state(self.new))
 
     @cached_property
-    def of_other_kind(self) -> bool:
+    def are_of_other_kinds(self) -> bool:
         return are_of_other_kinds(self.old, resulting_state(self.new))
 
     def has_length(self) -> bool:
@@ -356,7 +356,7 @@ class _StatementPair:
     def gives_other_value(self) -> bool:
         both = self.earlier, self.stated
         times = self.later.words[0] >= "\u4e00"  # the rules of Chinese compare times alone
-        named = self.of_one_kind or times
+        named = self.are_of_one_kind or times
         return _differ_in_amount(*both) or (named and (_differ_in_name(*both) or _differ_in_value(*both)))
 
 
@@ -377,18 +377,21 @@ RULES: Final[tuple[tuple[str, Callable[[_StatementPair], object]], ...]] = (
     ("it names another of the same kind", lambda p: replaces(p.old, p.new, announced=p.says_now)),
     (REJECTED, lambda p: _replaces_value(p.as_written, p.later)),
     (BOTH_STAY, lambda p: CHANGED.search(p.earlier.text) or REJECTION.search(p.earlier.text)),
-    (SO_NOW, lambda p: p.of_one_kind and not p.of_two_kinds and p.announces(_announces_value)),
+    (SO_NOW, lambda p: p.are_of_one_kind and not p.are_of_two_kinds and p.announces(_announces_value)),
     # Changes of the same thing.
     (BOTH_STAY, lambda p: _differ_in_qualifier(p.earlier, p.later)),
     (REJECTED, lambda p: _rejects(p.earlier, p.later)),
-    (BOTH_STAY, lambda p: p.of_two_kinds),
-    ("it says that it changed", lambda p: not p.of_other_kind and _changes(p.earlier, p.later, p.stated)),
+    (BOTH_STAY, lambda p: p.are_of_two_kinds),
+    (
+        "it says that it changed",
+        lambda p: not p.are_of_other_kinds and _changes(p.earlier, p.later, p.stated),
+    ),
     (
         "it corrects what was said in the same conversation",
         lambda p: p.together and CORRECTION.search(p.later.text) and _corrects(p.earlier, p.later),
     ),
-    (SO_NOW, lambda p: p.says_now and p.of_one_kind and _same_attribute(p.earlier, p.later)),
-    (BOTH_STAY, lambda p: p.of_other_kind),
+    (SO_NOW, lambda p: p.says_now and p.are_of_one_kind and _same_attribute(p.earlier, p.later)),
+    (BOTH_STAY, lambda p: p.are_of_other_kinds),
     (SO_NOW, lambda p: p.announces(partial(_differ_in_amount, occasion=True))),
     ("the same attribute has another value", _StatementPair.gives_other_value),
 )

@@ -45,11 +45,11 @@ def _sections(table: str) -> dict[str, list[str]]:
 
 FIRST_PERSON: Final = word_set("i we i'm im i've ive i'd i'll we're we've we'll we'd my our")
 PRONOUNS: Final = word_set("i we he she they you it there that im ive") | FIRST_PERSON - {"my", "our"}
-DETERMINERS: Final = word_set("my our his her their the this these those your its")
+DEFINITE_DETERMINERS: Final = word_set("my our his her their the this these those your its")
 CONJUNCTIONS: Final = word_set("and but so because since although though whereas plus yet or while cuz cause")
 BE: Final = word_set("am is are was were be been being isn't aren't wasn't weren't")
 AUXILIARY: Final = BE | load_words("auxiliary")
-QUESTION_WORDS: Final = word_set("what how which where who whose why when what's how's where's who's")
+QUESTION_LEADS: Final = word_set("what how which where who whose why when what's how's where's who's")
 NEGATIVE: Final = load_words("negative")
 ADVERBS: Final = load_words("adverbs")
 HABITUAL: Final = load_words("habitual")

@@ -479,9 +479,9 @@ def prepare_commits(
     source: Source,
     commits: Iterable[Commit],
     known: Mapping[str, Document],
-    naming: list[str],
+    referring: list[str],
 ) -> Iterator[PreparedDocument]:
-    """Yield commits ready to be written; ids of those that name another are added to ``naming``."""
+    """Yield commits ready to be written; ids of those that name another are added to ``referring``."""
     project = run.projects.of_source_directory(source.id, repository_of(source) or source.root)
     stream = iter(commits)
     while group := list(islice(stream, MAX_BATCH_DOCUMENTS)):
@@ -493,7 +493,7 @@ def prepare_commits(
                 _prepare_commit(run, reader, source, commit, clean, project, known)
                 for commit, clean in zip(group, cleaned, strict=True)
             ]
-        naming += [
+        referring += [
             one.record.id for document in prepared for one in document.fresh if _names_another(one.record)
         ]
         yield from prepared
@@ -664,7 +664,7 @@ def superseded_ids(reader: Reader, source: Source, paths: Iterable[str]) -> set[
     return {edge.dst for edge in reader.edges(ids, ["supersedes"]) if edge.rule in _SUPERSEDING_RULES}
 
 
-def naming_commits(reader: Reader, source: Source, paths: Iterable[str]) -> list[str]:
+def find_referring_commits(reader: Reader, source: Source, paths: Iterable[str]) -> list[str]:
     """Return the ids of the commits among these documents that name another."""
     return [
         record.id for path in paths for record in reader.passages(source.id, path) if _names_another(record)

@@ -194,7 +194,7 @@ def sync_history(
         UNREAD_COMMITS,
         compare_history,
         count_commits,
-        naming_commits,
+        find_referring_commits,
         prepare_commits,
         status_updates,
         superseded_ids,
@@ -224,24 +224,24 @@ def sync_history(
     pending = replace(source, synced_at=None) if diff.new or diff.gone or unfinished else source
     run.write([*changes, *trust_changes, PutSource(pending)])
     problems = len(run.tally.problems)
-    naming: list[str] = []
+    referring: list[str] = []
     changed: Mapping[str, Set[str]] = {}
     meter = ProgressMeter(run.progress, [FileState(path, 0, 1) for path in diff.new], known, "history")
     try:
-        documents = prepare_commits(run, source, repository.read(list(diff.new.values())), known, naming)
+        documents = prepare_commits(run, source, repository.read(list(diff.new.values())), known, referring)
         changed = _write_documents(run, source, meter.read(documents), meter)
     except SourceError as error:
         run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
     meter.finish()
     with run.store.reader(run.scope) as reader:
         if unfinished:
-            naming += naming_commits(reader, source, known)
+            referring += find_referring_commits(reader, source, known)
         reverted = superseded_ids(reader, source, diff.gone)
     _drop_documents(run, source, diff.gone)
     run.tally.changed += [str(Path(source.root) / path) for path in sorted(changed.keys() | set(diff.gone))]
     with run.store.reader(run.scope) as reader:
         documents_now = reader.documents(source.id)
-        edges = superseding_edges(reader, source, reader.get(naming).values(), documents_now)
+        edges = superseding_edges(reader, source, reader.get(referring).values(), documents_now)
     run.write([PutEdges(tuple(edges))] if edges else [])
     with run.store.reader(run.scope) as reader:
         changes = status_updates(reader, reverted | {edge.dst for edge in edges})

@@ -1,7 +1,7 @@
 """Scan cache: tell without looking at each file that nothing changed since a source was scanned.
 
 Linux puts an event into an inotify queue before the call that changed a file returns, so an empty queue proves that a
-listing still holds. Where that is not certain (another system, a network's file system, links into a folder, no room
+scan still holds. Where that is not certain (another system, a network's file system, links into a folder, no room
 for watches) nothing is kept and each search lists the files again. Writes through a memory map alone make no event
 (inotify(7)); databases, editors and agents do not write so. `watcher` reports changes later, and on all systems.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 MIN_FILES: Final = 300
 """Files of a source below which listing them takes less than a millisecond or two."""
 MAX_FILES: Final = 100_000
-"""Files of a source above which its listing, 250 bytes a file, is not kept."""
+"""Files of a source above which its scan, 250 bytes a file, is not kept."""
 MAX_SOURCES: Final = 8
-"""Listings that a process keeps: a user has 128 queues."""
+"""Scans that a process keeps: a user has 128 queues."""
 MAX_STATES: Final = 64
-"""States of the store, one per thread, for which a listing is known to show no change."""
+"""States of the store, one per thread, for which a scan is known to show no change."""
 LOCAL_SYSTEMS: Final = frozenset(
     {"bcachefs", "btrfs", "ext2", "ext3", "ext4", "f2fs", "overlay", "tmpfs", "xfs", "zfs"}
 )
@@ -102,7 +102,7 @@ def file_system(path: str, mounts: str = "/proc/self/mountinfo") -> str:
 @frozen
 class _CacheEntry:
     key: tuple[object, ...]
-    listing: ScanResult
+    scan: ScanResult
     watch: FolderWatch
     unchanged: set[object]
 
@@ -116,15 +116,15 @@ class ScanCache:
         self._lock = threading.Lock()
 
     def list_files(self, source: Source, until: float = math.inf) -> ScanResult:
-        """List the files of a source as `scanner.list_files` does, or return its listing if it still holds."""
+        """List the files of a source as `scanner.list_files` does, or return its scan if it still holds."""
         from scrubjay.ingest.scanner import list_files
 
         entry = self._valid_entry(source)
         if entry is not None:
-            return entry.listing
+            return entry.scan
         watch = self._new_watch(source)
-        listing = list_files(source, until, watch)
-        worth = MIN_FILES <= len(listing.files) <= MAX_FILES
+        scan = list_files(source, until, watch)
+        worth = MIN_FILES <= len(scan.files) <= MAX_FILES
         with self._lock:
             if watch is None:
                 if worth:
@@ -135,21 +135,21 @@ class ScanCache:
                 and source.id not in self._entries
                 and len(self._entries) < MAX_SOURCES
             ):
-                self._entries[source.id] = _CacheEntry(_cache_key(source), listing, watch, set())
+                self._entries[source.id] = _CacheEntry(_cache_key(source), scan, watch, set())
             else:
                 watch.close()
-        return listing
+        return scan
 
     def is_unchanged(self, source: Source, state: object) -> bool:
         """Return whether a source's files are still those that were compared with this state of the store."""
         entry = self._valid_entry(source)
         return entry is not None and state in entry.unchanged
 
-    def mark_unchanged(self, source: Source, listing: ScanResult, state: object) -> None:
-        """Note that a listing shows no change against a state of the store."""
+    def mark_unchanged(self, source: Source, scan: ScanResult, state: object) -> None:
+        """Note that a scan shows no change against a state of the store."""
         with self._lock:
             entry = self._entries.get(source.id)
-            if entry is not None and entry.listing is listing:
+            if entry is not None and entry.scan is scan:
                 if len(entry.unchanged) >= MAX_STATES:
                     entry.unchanged.clear()
                 entry.unchanged.add(state)
@@ -178,5 +178,5 @@ class ScanCache:
 
 
 def _cache_key(source: Source) -> tuple[object, ...]:
-    """Return what a listing depends on, with the process: a forked one must not read the events of its parent."""
+    """Return what a scan depends on, with the process: a forked one must not read the events of its parent."""
     return os.getpid(), source.root, source.include, source.exclude

@@ -225,7 +225,7 @@ def own_addresses(git_dir: str) -> frozenset[str]:
     return frozenset({*configured, *guessed} - {""})
 
 
-def repository_ownership(git_dir: str) -> str:
+def repository_authorship(git_dir: str) -> str:
     """Return ``OWN``, ``JOINT`` or ``FOREIGN``.
 
     Own is a repository without commits or with at least half of them by the user, joint one with some. Where git fails,
@@ -359,10 +359,10 @@ def judge_history(
     A repository whose ``head`` moved since it was judged is judged again.
     """
     current = replace(registered, trust=registered.trust if choice.trust is None else choice.trust)
-    ((_, ownership, stored_head),) = registered.repositories or ((".", OWN, ""),)
+    ((_, repo_authorship, stored_head),) = registered.repositories or ((".", OWN, ""),)
     if stored_head.partition(" ")[0] != head.partition(" ")[0]:
-        ownership = repository_ownership(shared_git_directory(repository_of(current) or "") or "")
-    current = replace(current, repositories=((".", ownership, stored_head),))
+        repo_authorship = repository_authorship(shared_git_directory(repository_of(current) or "") or "")
+    current = replace(current, repositories=((".", repo_authorship, stored_head),))
     path = commit_path(current, "")
     own = authorship(current, path) == OWN
     if own == (authorship(registered, path) == OWN):
@@ -377,8 +377,8 @@ def judge_history(
 
 def with_head(source: Source, head: str) -> Source:
     """Return a history's source with the head up to which it was read."""
-    ownership = next((one for _, one, _ in source.repositories or ()), OWN)
-    return replace(source, repositories=((".", ownership, head),))
+    repo_authorship = next((one for _, one, _ in source.repositories or ()), OWN)
+    return replace(source, repositories=((".", repo_authorship, head),))
 
 
 def register_history(
@@ -439,8 +439,8 @@ def _shares_notes(reader: Reader, source: Source, known: Mapping[str, Document])
 def _judge_repositories(
     source: Source, files: Sequence[FileState], *, whole: bool
 ) -> tuple[tuple[str, str, str], ...]:
-    """Return the ownership of each repository, judged again if its head moved."""
-    known = {name: (ownership, head) for name, ownership, head in source.repositories or ()}
+    """Return the authorship of each repository, judged again if its head moved."""
+    known = {name: (repo_authorship, head) for name, repo_authorship, head in source.repositories or ()}
     root = os.path.realpath(source.root)
     home = os.path.realpath(os.path.expanduser("~"))
     git_dirs: dict[str, str | None] = {}  # by folder
@@ -461,8 +461,8 @@ def _judge_repositories(
         if head and known.get(name, ("", ""))[1] == head:
             judged[name] = known[name]
         else:
-            judged[name] = (repository_ownership(git_dir), head)
-    return tuple((name, ownership, head) for name, (ownership, head) in sorted(judged.items()))
+            judged[name] = (repository_authorship(git_dir), head)
+    return tuple((name, repo_authorship, head) for name, (repo_authorship, head) in sorted(judged.items()))
 
 
 def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None:
@@ -475,10 +475,10 @@ def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None
             if folder is not None:
                 counts[folder, _DEPENDENCY] += 1
             else:
-                place, ownership = containing_repository(source, path)
+                place, repo_authorship = containing_repository(source, path)
                 if place is None or not place.startswith(source.root):  # the source is a part of it
                     place = source.root
-                counts[place, _REASONS[ownership]] += 1
+                counts[place, _REASONS[repo_authorship]] += 1
     for (place, reason), count in sorted(counts.items()):
         files = "1 file is" if count == 1 else f"{count:,} files are"
         tally.notices.append(

@@ -138,8 +138,8 @@ def asked_secret(before: Sequence[str]) -> AskedSecret | None:
     for turn in reversed(before):
         if _REDACTION_MARK.search(turn):
             return None
-        if asked := _secret_asked_in(turn):
-            return asked
+        if secret := _secret_asked_in(turn):
+            return secret
         if asks_question(turn) or len(turn.split()) > SHORT_TURN_WORDS:
             return None
     return None

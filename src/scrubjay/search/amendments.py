@@ -38,7 +38,7 @@ REASON: Final = re.compile(
 )
 """Words of a reason."""
 _DATE: Final = re.compile(r"\b(?:19|20)\d\d-[01]\d-[0-3]\d\b")
-_DATE_LINES: Final = 300
+_DATE_CHARACTERS: Final = 300
 """Characters of a note that are searched for its date."""
 MIN_SHARED: Final = 2
 """Rare words that an amendment has in common with what it amends, at least."""
@@ -70,7 +70,7 @@ def stated_at(record: Record) -> int | None:
         return record.event.start
     if record.is_dated or (record.place is not None and record.turn is not None):
         return record.recorded_at
-    written_date = _DATE.search(record.content[:_DATE_LINES])
+    written_date = _DATE.search(record.content[:_DATE_CHARACTERS])
     try:
         return micros(datetime.fromisoformat(written_date[0]).replace(tzinfo=UTC)) if written_date else None
     except ValueError:

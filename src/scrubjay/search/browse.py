@@ -134,17 +134,17 @@ def find_records(reader: Reader, ids: Sequence[str]) -> tuple[dict[str, Record],
         NotFoundError: Several ids begin with one of them.
     """
     full_ids: dict[str, str] = {}
-    for given in dict.fromkeys(ids):
-        if parse_id(given):
-            full_ids[given] = given
+    for prefix in dict.fromkeys(ids):
+        if parse_id(prefix):
+            full_ids[prefix] = prefix
             continue
-        matches = reader.ids_with_prefix(given, MAX_CANDIDATES + 1) if given else []
-        if len(matches) > 1 and not given.endswith("_"):  # a tier alone names nothing
-            raise several_ids(given, matches)
-        full_ids[given] = matches[0] if len(matches) == 1 else ""
+        matches = reader.ids_with_prefix(prefix, MAX_CANDIDATES + 1) if prefix else []
+        if len(matches) > 1 and not prefix.endswith("_"):  # a tier alone names nothing
+            raise several_ids(prefix, matches)
+        full_ids[prefix] = matches[0] if len(matches) == 1 else ""
     records = reader.get(sorted({one for one in full_ids.values() if one}))
     found = {one: records[one] for one in full_ids.values() if one in records}
-    return found, tuple(given for given, one in full_ids.items() if one not in records)
+    return found, tuple(prefix for prefix, one in full_ids.items() if one not in records)
 
 
 def find_record(reader: Reader, id: str) -> Record:

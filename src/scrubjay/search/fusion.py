@@ -115,13 +115,16 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     foreign = unknown_share(words) if multilingual else 0.0
     english, latin = question_language(query) == "en", latin_share(query)
     held = held_share(words) if english else 1.0
-    english_share = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
+    english_model_trust = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
     if words and words.hits and not any(map(str.isalpha, query)):
-        english_share = 0.0  # somebody looks a number up, and to these models all telephone numbers are alike
+        # Somebody looks a number up, and to these models all telephone numbers are alike.
+        english_model_trust = 0.0
 
-    def trust_model(name: str, agreed: float) -> float:
-        agreed *= english_share if name in ENGLISH_ONLY else 1.0
-        return agreed + foreign * (1.0 - agreed if name in MULTILINGUAL else -agreed)
+    def model_trust(name: str, agreement_share: float) -> float:
+        agreement_share *= english_model_trust if name in ENGLISH_ONLY else 1.0
+        return agreement_share + foreign * (
+            1.0 - agreement_share if name in MULTILINGUAL else -agreement_share
+        )
 
     weights: dict[str, ChannelWeight] = {}
     for ranking in rankings:
@@ -131,18 +134,18 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             continue
         name = _model_name(ranking)
         if ranking.kind == "late":  # compared with what the words found already
-            passage, turn = (weight * trust_model(name, 1.0) for weight in LATE_WEIGHTS)
+            passage, turn = (weight * model_trust(name, 1.0) for weight in LATE_WEIGHTS)
             weights[ranking.channel] = ChannelWeight((passage, 0.0), (turn, 0.0))
             continue
         agreed = agreement(ranking, words)
         if ranking is models[0]:
             weights[ranking.channel] = ChannelWeight.fixed(
-                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * trust_model(name, agreed)
+                (BASE_ALONE_WEIGHT if alone else BASE_WEIGHT) * model_trust(name, agreed)
             )
             continue
         passage, short, long = (weight / (len(models) - 1) for weight in MODEL_WEIGHTS)
-        passage *= trust_model(name, 1.0 - held * (1.0 - agreed))
-        trust = trust_model(name, agreed)
+        passage *= model_trust(name, 1.0 - held * (1.0 - agreed))
+        trust = model_trust(name, agreed)
         weights[ranking.channel] = ChannelWeight((passage, passage), (short * trust, long * trust))
     return weights
 

@@ -125,9 +125,9 @@ class FairQueue:
         return evicted
 
     def _busy_error(self, who: Hashable) -> StoreBusyError:
-        total, mine = sum(map(len, self._waiting.values())), len(self._waiting.get(who, ()))
+        total, own = sum(map(len, self._waiting.values())), len(self._waiting.get(who, ()))
         return StoreBusyError(
-            f"{total} requests are already waiting, {mine} of them yours. Nothing was done.",
+            f"{total} requests are already waiting, {own} of them yours. Nothing was done.",
             hint="retry in a second; [server] most_waiting sets how many may wait",
         )
 

@@ -195,9 +195,9 @@ def apply_retention(workspace: Workspace, *, dry_run: bool, now: int) -> Retenti
         for record in _own_records(reader, workspace.scope.user):
             active += record.status == "active"
             if not record.pinned:
-                young = last_activity(record)
-                old = record.tier in days and now - young > days[record.tier] * DAY
-                candidates.append(_Expirable(record.id, young, record.status == "active", old))
+                active_at = last_activity(record)
+                is_old = record.tier in days and now - active_at > days[record.tier] * DAY
+                candidates.append(_Expirable(record.id, active_at, record.status == "active", is_old))
     expired = _select_expired(candidates, active, settings.most)
     to_forget = [one.id for one in expired if settings.action == "forget"]
     to_archive = [one.id for one in expired if one.active and settings.action == "archive"]

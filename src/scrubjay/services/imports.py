@@ -436,10 +436,10 @@ class _BatchImporter:
         names, self._names = list(self._names.values()), {}
         allowed = []
         for name in names:
-            if (why := name_refusal(name.name)) is None:
+            if (reason := name_refusal(name.name)) is None:
                 allowed.append(name)
             else:
-                self._report_fault(name.where, f'"{name.name[:60]}" is not taken as a concept: {why}')
+                self._report_fault(name.where, f'"{name.name[:60]}" is not taken as a concept: {reason}')
         if not allowed:
             return
         if self._dry:

@@ -611,8 +611,8 @@ class QueryRewriter:
             return self._not_rewritten(f"rewrote it, which was not believed: {rewriting.refused}")
         return RewriteOutcome(rewriting.text)
 
-    def _not_rewritten(self, why: str) -> RewriteOutcome:
-        return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {why}.",))
+    def _not_rewritten(self, reason: str) -> RewriteOutcome:
+        return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {reason}.",))
 
     @traced("scrubjay.search.rewrite")
     def _complete(self, question: str, turns: Sequence[str]) -> str:

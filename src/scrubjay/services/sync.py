@@ -337,7 +337,7 @@ def sync(
     only = Path(only) if only is not None else None
     _update_versions(workspace, progress)
     done = sync_each(
-        workspace, chosen, started, progress, only=only, project=project, choice=rules.choice, listing=scan
+        workspace, chosen, started, progress, only=only, project=project, choice=rules.choice, scan=scan
     )
     done = replace(done, notices=(*done.notices, *notices))
     if enriched:
@@ -496,12 +496,12 @@ def sync_each(
     project: str | None = None,
     inline: int | None = None,
     choice: TrustChoice = NO_CHOICE,
-    listing: ScanResult | None = None,
+    scan: ScanResult | None = None,
 ) -> SyncReport:
     """Sync sources one after the other, up to their enrichment.
 
     ``started`` is a time of the monotonic clock; ``inline`` is ``max_bytes`` of `sync_source`, for a search, which
-    leaves files unread that have passages of a group the caller is not in. ``listing`` are the files of the one source,
+    leaves files unread that have passages of a group the caller is not in. ``scan`` are the files of the one source,
     if they were already scanned.
     """
     tally = SyncTally()
@@ -535,8 +535,10 @@ def sync_each(
         own = exclude_memory_notes(
             exclude_nested_sources(source, known), workspace.settings.notes.learned_dir
         )
-        scan = listing if only is None and own == source else None
-        pipeline.sync_source(source_run, source, own, only, inline, choice, project, scan)
+        still_valid = only is None and own == source
+        pipeline.sync_source(
+            source_run, source, own, only, inline, choice, project, scan if still_valid else None
+        )
     with workspace.reader() as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled_models())

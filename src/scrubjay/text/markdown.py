@@ -601,21 +601,21 @@ def page_blocks(text: str) -> list[Block]:
     >>> [(block.kind, block.start, block.end) for block in page_blocks("oak\n\f\fpine")]
     [('page', 0, 0), ('paragraph', 0, 4), ('blank', 4, 5), ('blank', 5, 6), ('page', 6, 6), ('paragraph', 6, 10)]
     """
-    found: list[Block] = []
+    blocks: list[Block] = []
     start = 0
     while start < len(text):
         end = text.find(PAGE_END, start) + 1 or len(text)
         page = text[start:end]
         if page.isspace():
-            found.append(Block("blank", start, end))
+            blocks.append(Block("blank", start, end))
         else:
-            found.append(Block("page", start, start))
-            found += [
+            blocks.append(Block("page", start, start))
+            blocks += [
                 Block(block.kind, block.start + start, block.end + start)
                 for block in parse_blocks(page, markdown=False)
             ]
         start = end
-    return found
+    return blocks
 
 
 def pages_of(text: str, start: int, end: int, page: int) -> tuple[int, int]:

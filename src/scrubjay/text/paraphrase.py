@@ -14,12 +14,11 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from scrubjay.text.normalize import word_set
+from scrubjay.text.sentences import MIN_WRAPPED_LINE
 
 ME: Final = "<me>"
 MINE: Final = "<mine>"
 """A person, and what is theirs, whoever speaks."""
-MIN_WRAPPED_LINE: Final = 60
-"""Characters of a line that may go on in the next; a shorter one ends what it says."""
 
 _MARK_TABLE: Final = {ord(a): b for a, b in zip("’‘ʼ“”„«»–—−\u00a0", '\'\'\'"""""--- ', strict=True)}
 _PIECE: Final = re.compile(r"\S+")
@@ -43,7 +42,7 @@ _CONTRACTED_WORDS: Final = {
     "isnt": ("is", "not"), "arent": ("are", "not"), "havent": ("have", "not"), "hasnt": ("has", "not"),
     "wouldnt": ("would", "not"), "can't": ("can", "not"), "won't": ("will", "not"), "shan't": ("shall", "not"),
 }  # fmt: skip
-_CONTRACTIONS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_CONTRACTED_ENDINGS: Final = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
 _THIRD_PERSONS: Final = frozenset(("he", "she", "they", "him", "her", "them"))
 _THIRD_POSSESSIVES: Final = frozenset(("his", "her", "their", "theirs", "hers"))
 _IRREGULAR: Final = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "were": "was"}
@@ -159,8 +158,8 @@ def _expand_contraction(word: str) -> tuple[str, ...]:
     if word.endswith("n't"):
         return (word[:-3], "not")
     cut = word.find("'")
-    if cut > 0 and word[cut:] in _CONTRACTIONS:
-        return (word[:cut], _CONTRACTIONS[word[cut:]])
+    if cut > 0 and word[cut:] in _CONTRACTED_ENDINGS:
+        return (word[:cut], _CONTRACTED_ENDINGS[word[cut:]])
     return (word,)
 
 

@@ -13,6 +13,8 @@ from typing import Final
 
 from scrubjay.text.normalize import word_set
 
+MIN_WRAPPED_LINE: Final = 60
+"""Characters from which a line may have been wrapped, so that its sentence continues in the next."""
 ABBREVIATIONS: Final = word_set(
     "st nr dr prof mr mrs ms jr sr approx ca etc vs eg ie cf al inc ltd dept tel max min vol est betw resp incl excl "
     "bzw usw evtl ggf inkl exkl zzgl abzgl abt geb mio mrd vgl sog ing dipl bd bspw str hr fr kd mwst "

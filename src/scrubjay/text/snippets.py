@@ -158,7 +158,7 @@ def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, lan
     return _with_cut_marks(content, start, end, limit)
 
 
-MIN_WRAPPED_LINE = 50
+SNIPPET_WRAPPED_LINE = 50
 """Characters from which on a line that ends within a sentence is taken for wrapped."""
 
 
@@ -169,7 +169,11 @@ def _sentence_ends(content: str, until: int) -> list[int]:
         end = border.end()
         if border[0] == "\n":
             line = content[content.rfind("\n", 0, border.start()) + 1 : border.start()]
-            if len(line) >= MIN_WRAPPED_LINE and line[-1] not in "|:;" and content[end : end + 1].isalnum():
+            if (
+                len(line) >= SNIPPET_WRAPPED_LINE
+                and line[-1] not in "|:;"
+                and content[end : end + 1].isalnum()
+            ):
                 continue
         ends.append(end)
     return ends

@@ -188,11 +188,12 @@ def _sentences(text: str, mark: str) -> Iterator[tuple[str, str, str]]:
 
 L0_TOKENS: Final = 30
 L1_TOKENS: Final = 120
-MAX_TOKEN_SIZE: Final = 12
-"""Most characters a token of room: English has six, with the space; a blob or a data URL finds no place."""
-MIN_TOKEN_SIZE: Final = 7
+MAX_CHARACTERS_PER_TOKEN: Final = 12
+"""Maximum number of characters per token of room: English has six, with the space; a blob or a data URL finds no
+place."""
+MIN_CHARACTERS_PER_TOKEN: Final = 7
 """Characters a token: of a content with fewer for all of the room, words are counted before sentences are read."""
-MAX_READ: Final = 8_000
+MAX_READ_CHARACTERS: Final = 8_000
 """Characters read: a passage has 1,250 on average, but an addition may be a pasted log of megabytes."""
 MIN_NEW_SHARE: Final = 0.34
 """Share of a unit's words that must be new."""
@@ -231,7 +232,7 @@ def overview_of(title: str, content: str, heading_path: Sequence[str] = ()) -> s
 
 
 def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -> str | None:
-    if len(content) < room * MIN_TOKEN_SIZE and _count_words(content) <= room:
+    if len(content) < room * MIN_CHARACTERS_PER_TOKEN and _count_words(content) <= room:
         return None
     units, size, places = _read_units(content, {name.casefold() for name in (title, *heading_path)}, room)
     if size <= room and _count_words(content) <= room:  # everything was read; skipped text counts too
@@ -241,7 +242,7 @@ def _summary(title: str, content: str, heading_path: Sequence[str], room: int) -
 
 def _read_units(content: str, known: set[str], room: int) -> tuple[list[_Unit], int, int]:
     """Return units, their tokens, and the number of places: more than the last unit's if something follows it."""
-    text_read = normalize_newlines(content[:MAX_READ])
+    text_read = normalize_newlines(content[:MAX_READ_CHARACTERS])
     runs = not normalize_typography(text_read).isascii() and has_unspaced(text_read)
     units: list[_Unit] = []
     fillers: list[_Unit] = []
@@ -267,7 +268,7 @@ def _read_units(content: str, known: set[str], room: int) -> tuple[list[_Unit], 
             return units, total, places + 1
     sized = (unit._replace(size=_count_words(unit.text)) for unit in fillers[:room])
     units += (unit for unit in sized if unit.size)
-    return units, total, places + (len(content) > MAX_READ)
+    return units, total, places + (len(content) > MAX_READ_CHARACTERS)
 
 
 def _words(text: str) -> list[str]:
@@ -300,7 +301,7 @@ def _count_words(text: str) -> int:
 
 
 def _select_units(units: Sequence[_Unit], tokens: int) -> list[_Unit]:
-    room, letters = tokens, tokens * MAX_TOKEN_SIZE
+    room, letters = tokens, tokens * MAX_CHARACTERS_PER_TOKEN
     chosen: list[_Unit] = []
     for unit in units:
         if unit.size > room or len(unit.text) > letters:

@@ -465,10 +465,10 @@ def import_lines(
         importer.finish()
         mark = principal_mark(into.secret, into.scope)
         with into.store.reader(into.scope) as reader:
-            named = find_named(reader, header.forgotten, mark).values()
-            forgotten = local_forgotten_names(reader, into.secret, into.scope) if named else ()
+            matches = find_named(reader, header.forgotten, mark).values()
+            forgotten = local_forgotten_names(reader, into.secret, into.scope) if matches else ()
         forgotten_ids = {name.partition("@")[0] for name in forgotten}
-        for memory, same in sorted(pair for found in named for pair in found.items()):
+        for memory, same in sorted(pair for found in matches for pair in found.items()):
             if not into.names.is_taken(memory, ""):  # else a memory of the same text was stored there since
                 # Of several names, one that is certain comes last.
                 into.forgotten_there[memory] = same and memory not in forgotten_ids

@@ -126,7 +126,7 @@ def branch_session(session: str, first: str) -> str:
 _EARLIEST = micros(datetime(2000, 1, 1, tzinfo=UTC))
 # Clocks of two machines differ by less.
 _MAX_AHEAD = DAY
-MAX_SECONDS = 1e11
+MAX_UNIX_SECONDS = 1e11
 """Seconds of the year 5138, and milliseconds of 1973: a larger number is in milliseconds, microseconds or ns."""
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -192,7 +192,7 @@ def as_micros(value: object) -> int | None:
 
 
 def micros_from_millis(value: object) -> int | None:
-    return as_micros(value) if isinstance(value, int | float) and value > MAX_SECONDS else None
+    return as_micros(value) if isinstance(value, int | float) and value > MAX_UNIX_SECONDS else None
 
 
 def _iso_micros(text: str) -> int | None:
@@ -207,9 +207,9 @@ def _iso_micros(text: str) -> int | None:
 
 def _number_micros(value: float) -> int | None:
     # NaN is in no range.
-    if isinstance(value, bool) or not 0 < value < MAX_SECONDS * 1_000_000_000:
+    if isinstance(value, bool) or not 0 < value < MAX_UNIX_SECONDS * 1_000_000_000:
         return None
-    while value >= MAX_SECONDS:
+    while value >= MAX_UNIX_SECONDS:
         value /= 1000
     return round(value * SECOND)
 

@@ -14,7 +14,7 @@ from itertools import count
 from typing import Any
 
 from scrubjay.ingest.transcripts.base import (
-    MAX_SECONDS,
+    MAX_UNIX_SECONDS,
     LogRow,
     ReaderItem,
     SkippedItem,
@@ -72,7 +72,7 @@ def _conversation(row: LogRow, places: Iterator[int]) -> Iterator[ReaderItem]:
                 visited.add(message_id)
                 role = as_string(as_object(message.get("author")).get("role"))
                 seconds = message.get("create_time")
-                timed = isinstance(seconds, int | float) and seconds < MAX_SECONDS
+                timed = isinstance(seconds, int | float) and seconds < MAX_UNIX_SECONDS
                 yield Turn(
                     message_id, role, text, session, as_micros(seconds) if timed else None,
                     origin=_ORIGINS[role], title=title, line=lines[key],

@@ -177,7 +177,7 @@ class _OpenClawLog:
     title: str = ""
     last_reply: str = ""  # what the assistant said last
     previous_entry: str = ""  # the entry before: the parent of one that names none
-    is_spawned: bool = False
+    is_subagent: bool = False
 
     def __post_init__(self) -> None:
         self.branches.add(_ROOT, "", turn=True)  # so that a rewritten first message is a branch too
@@ -188,7 +188,7 @@ class _OpenClawLog:
         if kind == "session":
             self.session = as_string(entry.get("id")) or self.session
             self.cwd = as_string(entry.get("cwd")) or None
-            self.is_spawned = is_spawned_session(self.keys.get(self.session, ""))
+            self.is_subagent = is_spawned_session(self.keys.get(self.session, ""))
             return
         if key in self.turn_above:
             yield SkippedItem("copy")
@@ -246,7 +246,7 @@ class _OpenClawLog:
             self.last_reply = words.strip() or self.last_reply
             return words, "agent"
         spoken = user_words(text)
-        if isinstance(spoken, tuple) and (self.is_spawned or provenance == "inter_session"):
+        if isinstance(spoken, tuple) and (self.is_subagent or provenance == "inter_session"):
             return spoken[0], "agent"
         return spoken
 

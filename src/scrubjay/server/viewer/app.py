@@ -79,22 +79,22 @@ class StoreChecks:
 
 @router.get("/overview")
 async def overview(access: ReadAccess) -> Response:
-    totals, conflicts, redactions = await access.read(_read_overview)
+    status, conflicts, redactions = await access.read(_read_overview)
     is_operator = access.is_operator
-    results: Iterable[Check] = checks.check_contents(totals)
+    results: Iterable[Check] = checks.check_contents(status)
     if is_operator and access.is_owner:
         results = await _store_checks(access)
     attention = [
         *(Attention(text, level=WARNING) for text in access.warnings),
-        *(Attention(text, level=WARNING) for text in (totals.warnings if is_operator else ())),
+        *(Attention(text, level=WARNING) for text in (status.warnings if is_operator else ())),
         *_attention_from_checks(results, names=is_operator),
-        *_attention_from_contents(totals, conflicts, redactions, names=is_operator),
+        *_attention_from_contents(status, conflicts, redactions, names=is_operator),
     ]
-    newest = sorted(totals.sources, key=lambda source: source.synced or "", reverse=True)
+    newest = sorted(status.sources, key=lambda source: source.synced or "", reverse=True)
     return render_page(
         access.request,
         "overview",
-        found=totals,
+        found=status,
         attention=attention,
         sources=newest[:MAX_SOURCES],
         more_sources=max(0, len(newest) - MAX_SOURCES),
@@ -103,9 +103,9 @@ async def overview(access: ReadAccess) -> Response:
 
 
 def _read_overview(memory: Memory) -> tuple[StoreStatus, int, int | None]:
-    totals = memory.status()
-    is_small = totals.memories <= MAX_READ_FOR_REDACTIONS
-    return totals, len(memory.conflicts()), len(memory.redactions()) if is_small else None
+    status = memory.status()
+    is_small = status.memories <= MAX_READ_FOR_REDACTIONS
+    return status, len(memory.conflicts()), len(memory.redactions()) if is_small else None
 
 
 async def _store_checks(access: Access) -> tuple[Check, ...]:
@@ -135,9 +135,9 @@ def _attention_from_checks(results: Iterable[Check], *, names: bool) -> Iterator
 
 
 def _attention_from_contents(
-    totals: StoreStatus, conflicts: int, redactions: int | None, *, names: bool
+    status: StoreStatus, conflicts: int, redactions: int | None, *, names: bool
 ) -> Iterator[Attention]:
-    pending = max((model.waiting for model in totals.models), default=0)
+    pending = max((model.waiting for model in status.models), default=0)
     if pending:
         yield Attention(
             f"{format_count(pending, 'memory has', 'memories have')} no vectors of the larger model yet; "
@@ -145,10 +145,10 @@ def _attention_from_contents(
             "scrubjay embed",
             "/status",
         )
-    if totals.unread:
-        separator = ":" if len(totals.unread) == 1 else ", such as"
-        first = f"{separator} {totals.unread[0].path}" if names else ""
-        unread = f"{format_count(len(totals.unread), 'file')} could not be read{first}."
+    if status.unread:
+        separator = ":" if len(status.unread) == 1 else ", such as"
+        first = f"{separator} {status.unread[0].path}" if names else ""
+        unread = f"{format_count(len(status.unread), 'file')} could not be read{first}."
         yield Attention(unread, "scrubjay status", "/status", WARNING)
     if conflicts:
         pairs = format_count(conflicts, "pair of memories contradicts", "pairs of memories contradict")
@@ -222,16 +222,16 @@ PAGE_SIZE: Final = 50
 
 @router.get("/status")
 async def status(access: ReadAccess, number: PageNumber = 1) -> Response:
-    totals = await access.read(lambda memory: memory.status())
+    status = await access.read(lambda memory: memory.status())
     return render_page(
         access.request,
         "status",
-        found=totals,
-        warnings=totals.warnings + access.warnings,
+        found=status,
+        warnings=status.warnings + access.warnings,
         # Paths are for principals who may name files of the server.
         names="admin" in access.who.scopes,
         size=access.is_operator,
-        **page_of(totals.sources, number, PAGE_SIZE),
+        **page_of(status.sources, number, PAGE_SIZE),
     )
 
 

@@ -123,8 +123,8 @@ async def concept_graph(
 
 @router.get("/concepts/{name}")
 async def concept(access: ReadAccess, name: str, said: str = "") -> Response:
-    shown = await access.read(lambda memory: memory.concepts.show(name))
-    return render_page(access.request, "concept", found=shown, concept=shown.concept, said=said)
+    concept = await access.read(lambda memory: memory.concepts.show(name))
+    return render_page(access.request, "concept", found=concept, concept=concept.concept, said=said)
 
 
 @router.post("/concepts/{name}/{act}")
@@ -152,14 +152,14 @@ CATEGORIES_PAGE_SIZE: Final = 60
 
 @router.get("/categories")
 async def categories(access: ReadAccess, kind: str = "topic", number: PageNumber = 1) -> Response:
-    listed = await access.read(lambda memory: memory.categories.list(kind=kind, depth=1))
+    categories = await access.read(lambda memory: memory.categories.list(kind=kind, depth=1))
     return render_page(
-        access.request, "categories", kind=kind, **page_of(listed, number, CATEGORIES_PAGE_SIZE)
+        access.request, "categories", kind=kind, **page_of(categories, number, CATEGORIES_PAGE_SIZE)
     )
 
 
 @router.get("/categories/{name}")
 async def category(access: ReadAccess, name: str, number: PageNumber = 1) -> Response:
-    shown = await access.read(lambda memory: memory.categories.show(name))
-    page = page_of(shown.below, number, CATEGORIES_PAGE_SIZE)
-    return render_page(access.request, "category", found=shown, shelf=shown.category, **page)
+    category = await access.read(lambda memory: memory.categories.show(name))
+    page = page_of(category.below, number, CATEGORIES_PAGE_SIZE)
+    return render_page(access.request, "category", found=category, shelf=category.category, **page)

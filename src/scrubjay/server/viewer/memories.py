@@ -388,7 +388,7 @@ def _form_values(record: Record) -> dict[str, str]:
     }
 
 
-def _change(who: Principal, view: MemoryView, values: dict[str, str], shown: str) -> Callable[[Memory], str]:
+def _change(who: Principal, view: MemoryView, values: dict[str, str], was: str) -> Callable[[Memory], str]:
     """Return a function that writes the fields that differ from the memory as shown."""
     record = view.memory
     original = _form_values(record)
@@ -405,14 +405,14 @@ def _change(who: Principal, view: MemoryView, values: dict[str, str], shown: str
     updates = {name: _parse_field(name, value) for name, value in edits.items()}
 
     def change(memory: Memory) -> str:
-        if memory.look(record.id, neighbours=0).memory.content_hash != shown:
+        if memory.look(record.id, neighbours=0).memory.content_hash != was:
             raise InputError(
                 f"{record.id} was changed since you opened it. Nothing was written.",
                 hint="your text is below; open the memory in another window and compare",
             )
         if updates:
             memory.update(record.id, **updates)
-        return record.id if text is None else memory.rewrite(record.id, text, was=shown).id
+        return record.id if text is None else memory.rewrite(record.id, text, was=was).id
 
     return change
 

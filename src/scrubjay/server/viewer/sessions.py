@@ -107,8 +107,8 @@ LogDep = Annotated[InjectionLog | None, Depends(_owner_log)]
 
 @router.get("/sessions")
 async def sessions(request: Request, log: LogDep, number: PageNumber = 1) -> Response:
-    logged = [] if log is None else await asyncio.to_thread(log.sessions, MAX_SESSIONS)
-    summaries = [_summary(injections) for injections in logged]
+    injections = [] if log is None else await asyncio.to_thread(log.sessions, MAX_SESSIONS)
+    summaries = [_summary(session) for session in injections]
     return render_page(
         request,
         "sessions",

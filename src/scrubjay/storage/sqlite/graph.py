@@ -272,7 +272,7 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
     ) -> Iterator[tuple[int, Edge]]:
         visibilities = [visibility for visibility in self._visibilities() if visibility.src_tier == tier]
         target = TARGET_KIND.get(kind)
-        if node_type != "memory" or not visibilities or (target and not self._has_nodes(target)):
+        if node_type != "memory" or not visibilities or (target is not None and not self._has_nodes(target)):
             return
         condition, values = "e.src IN ? AND e.kind = ?", [numbers, KIND_CODE[kind]]
         edges, end, order = "edge e", "e.dst", "s.dst_tier, e.dst"
