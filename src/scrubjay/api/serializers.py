@@ -398,7 +398,10 @@ def _quote_lines(text: str) -> str:
 
 
 def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = "") -> list[str]:
-    """Return a memory's date, unless its place contains it, and unusual values; all but the role are our words."""
+    """Return a memory's date, unless its place contains it, and unusual values.
+
+    All but the role is text of scrubjay's own.
+    """
     status, origin, tier, date = (memory.get(name) for name in ("status", "origin", "tier", "date"))
     marks = ["weak match"] if memory.get("weak") else []
     marks += [date[:10]] if date and date[:10] not in place else []

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from scrubjay.storage.changes import QuantizedVectors
 
 MIN_WORDS: Final = 8
-"""Least words of a memory with a topic."""
+"""Minimum number of words of a memory with a topic."""
 LONG_TEXT: Final = 200
 """Characters of a text that has enough words."""
 CHARACTERS_PER_WORD: Final = 2

@@ -38,13 +38,13 @@ ALWAYS_SHARE: Final = 0.6
 MIN_USES: Final = 3
 MAX_USES: Final = 30
 NEIGHBOUR_WEIGHT: Final = 0.2
-"""Least weight of such a neighbour, as a share of the best term's."""
+"""Minimum weight of such a neighbour, as a share of the best term's."""
 FULL_ROOM: Final = 3
 """Tokens of room that are not worth filling."""
 LENGTH_OFFSET: Final = 40
 """Characters added to a sentence's length, so that two distinctive words do not win by being short."""
 SENTENCE_WORDS: Final = 10
-"""Most distinctive words, by which sentences are rated."""
+"""Maximum number of distinctive words, by which sentences are rated."""
 SAME_TITLE_SHARE: Final = 0.6
 """Share of the shorter title's words that two similar titles share: "Week 2", "Week 3 goals"."""
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
 
 JOIN_COSINE: Final = 0.3
-"""Least centred cosine to a topic's centroid. Of memories held out, 65 to 90 % join; about a tenth of the members
+"""Minimum centred cosine to a topic's centroid. Of memories held out, 65 to 90 % join; about a tenth of the members
 found by clustering are further off."""
 WEIGHT_DIGITS: Final = 3
 """Digits of a membership's weight: the last bits of a product differ with the batch."""

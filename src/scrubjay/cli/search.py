@@ -255,7 +255,7 @@ def format_explanation(explanation: Explanation, score: float) -> list[str]:
 
 
 SHOWN_DISPLACED: Final = 3
-"""Most ids of memories displaced by age that are shown."""
+"""Maximum number of ids of memories displaced by age that are shown."""
 
 
 def _print_footer(answer: Answer, *, explain: bool) -> None:

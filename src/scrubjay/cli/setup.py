@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 MAX_LISTED: Final = 10
-"""Most listed entries that need no action."""
+"""Maximum number of listed entries that need no action."""
 
 
 @command("setup")
@@ -114,7 +114,7 @@ def _print_plan(plan: SetupPlan, settings: Settings) -> None:
     _print_list("Already set up", [(step.name, "") for step in plan.in_state(DONE)])
     _print_list("Left out", [(step.name, step.why) for step in plan.in_state(LEFT_OUT)])
     if plan.truncated:
-        write("\nThe look below your home folder ended early; scrubjay sync DIR adds what it did not see.")
+        write("\nThe search of your home folder ended early; `scrubjay sync DIR` adds what it missed.")
     if not any(isinstance(step, FolderStep) for step in plan.steps):
         write("\nNo repository or folder of notes was found; scrubjay sync DIR adds one.")
     if not any(isinstance(step, AgentStep) for step in plan.steps):

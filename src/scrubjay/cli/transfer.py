@@ -111,7 +111,7 @@ def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
 
 
 MAX_NAMED: Final = 3
-"""Most files named whose memories were skipped."""
+"""Maximum number of files named whose memories were skipped."""
 
 
 def _print_imported(done: ImportReport, *, forget: bool) -> None:

@@ -86,7 +86,7 @@ MIN_NEW_SHARE: Final = 0.1
 """Share of its worth that a sentence must add, unless it adds a number. Session recall of LongMemEval with 0, .1 and
 .2: .950, .950, .944 (bench/LOG.md)."""
 MAX_SHARE: Final = 0.7
-"""Most tokens of a digest for each token of its sources."""
+"""Maximum number of tokens of a digest for each token of its sources."""
 MAX_DIGEST_TOKENS: Final = 512
 MIN_DIGEST_TOKENS: Final = 12
 PERSON_WEIGHT: Final = 0.7

@@ -65,7 +65,7 @@ MIN_INFORMATION: Final = 0.35
 """Information of an entity in at most two thirds of the digests."""
 MAX_CRYSTAL_TOKENS: Final = 512
 CRYSTAL_SHARE: Final = 0.3
-"""Most tokens of a crystal for each token of its digests."""
+"""Maximum number of tokens of a crystal for each token of its digests."""
 MIN_CRYSTAL_ROOM: Final = 128
 """Tokens that any crystal may have."""
 CRYSTAL_PERSON_WEIGHT: Final = 8.0

@@ -631,7 +631,7 @@ def _read_backwards(path: Path) -> Iterator[dict[str, Any]]:
 
 
 MAX_COUNTED_ERRORS: Final = 100
-"""Most errors that are counted."""
+"""Maximum number of errors that are counted."""
 MAX_COUNTED_ENTRIES: Final = 10_000
 """Lines of the log in which hooks are counted: more than its files hold."""
 LATE_HOOK: Final = "hook late"

@@ -376,7 +376,7 @@ class EmbedderSpec:
         base_url: Address of a service, in place of the provider's own.
         keys: Keys by provider, which ``auto`` chooses from.
         dimensions: Length of the vectors; a service that can shorten vectors is asked to.
-        window: Most tokens a text may have before it is cut into windows.
+        window: Maximum number of tokens a text may have before it is cut into windows.
         cache_dir: Folder for checksums and compiled vocabularies.
         runtime: ``auto``, ``onnxruntime`` or ``openvino``, for a model that runs here.
         threads: Processor threads that a bundled model uses; 0 for all.

@@ -53,7 +53,7 @@ class Service:
     Attributes:
         model: Default model; empty where the settings must name one.
         dimensions: Length of each known model's vectors.
-        window: Most tokens of a text.
+        window: Maximum number of tokens of a text.
         path: Appended to the URL; ``{model}`` stands for the model's name.
         request: (model name, texts, kind, dimensions or 0) -> JSON body.
         vectors: Parsed JSON answer -> the vectors in the order of the texts. May raise KeyError, TypeError,

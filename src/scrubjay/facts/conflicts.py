@@ -61,7 +61,7 @@ _DENYING: Final = NEGATORS | _STOPPING
 _DISTINGUISHING: Final = word_set("another else only except unless additional")
 """Words that make a statement differ from one without them."""
 _BOUNDING: Final = word_set("until before after instead-of than")
-"""Words that often do, but "expires in May" and "valid until May" are the same."""
+"""Words that often make a statement differ; but "expires in May" and "valid until May" are the same."""
 _UNDENIED: Final = frozenset(("forget", "mistake", "doubt", "worry"))
 """Words whose negation denies nothing: "don't forget", "no doubt"."""
 _REQUEST_OPENERS: Final = frozenset(("do", "no", "please", "not", "never"))
@@ -437,7 +437,7 @@ RULES: Final[tuple[tuple[str, Callable[[ClaimDifference], str | None]], ...]] = 
 
 
 MIN_PROBABILITY: Final = {"supersedes": 0.76, "contradicts": 0.5, "new": 0.0}
-"""Least probability of a verdict that the rules do not propose."""
+"""Minimum probability of a verdict that the rules do not propose."""
 
 
 def decide_verdict(pair: ComparedPair, probabilities: Mapping[str, float]) -> str:

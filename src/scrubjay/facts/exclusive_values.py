@@ -160,7 +160,7 @@ _DOUBT_WORDS: Final = function_words("en") - word_set("for in on with at") | loa
 _MAX_NAME_WORDS: Final = 3
 """Words of a name."""
 _MAX_FRAME_WORDS: Final = 3
-"""Most words of a frame in a sentence that announces a change and says nothing else."""
+"""Maximum number of words of a frame in a sentence that announces a change and says nothing else."""
 
 
 class _NameKind(NamedTuple):

@@ -179,7 +179,7 @@ def _verb_follows_aside(sequence: WordSequence, first: int, last: int) -> bool:
 MIN_CHARACTERS: Final = 8
 """Characters of the shortest statement: "I'm vegan"."""
 MAX_CHARACTERS: Final = 400
-"""Characters of the longest."""
+"""Characters of the longest statement."""
 MIN_STATEMENT_WORDS: Final = 2
 """Words that stay when a leading "and" is left out."""
 
@@ -404,7 +404,7 @@ _LIMIT_OPENING: Final = re.compile(
 )
 """Beginnings of a sentence that limits the one before it: "That's only for this week."."""
 _MAX_LIMIT_WORDS: Final = 8
-"""Words of the longest such sentence."""
+"""Words of the longest sentence that limits the one before it."""
 _SHORT_LIMIT: Final = re.compile(
     r"\b(?:today|tonight|tomorrow|for now|this (?:morning|afternoon|evening|week|time)|heute|morgen|diese woche|diesmal|fürs erste)\b"
 )

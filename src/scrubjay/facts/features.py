@@ -285,7 +285,7 @@ LONG_TURN: Final = 60
 """Words of a turn from which most of it was pasted."""
 SHORT_TURN: Final = 15
 PASTED_SHARE: Final = 0.85
-"""Least share of the writer's own characters; below it a turn is about pasted text."""
+"""Minimum share of the writer's own characters; below it a turn is about pasted text."""
 
 
 def _count_nonblank(text: str) -> int:

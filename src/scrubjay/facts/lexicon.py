@@ -35,7 +35,7 @@ NEGATORS: Final = load_words("negators")
 CHANGE: Final = load_words("change")
 
 STEPS: Final = word_set("fell rose grew dropped went cut lost pushed turned became climbed fallen")
-"""Words of change only with "from", "to" or "by": a price fell to 5, a vase fell."""
+"""Words of change only with "from", "to", "by", "into" or "back": a price fell to 5, a vase fell."""
 
 MOVES: Final = load_words("moves")
 
@@ -165,7 +165,7 @@ LANGUAGE_CACHE: Final = 2_000
 """Texts whose language is cached."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 MIN_FOREIGN_WORDS: Final = 1
-"""Function words of a foreign language alone that decide for it."""
+"""Function words found only in a foreign language that make a text count as it."""
 SHARED_WORD_WEIGHT: Final = 0.5
 """Weight, for another language, of a word that English has too."""
 

@@ -39,11 +39,11 @@ MIN_STATEMENT_WORDS: Final = 3
 MAX_STATEMENT_WORDS: Final = 40
 """Words of a statement; a longer memory is a text."""
 NOMINATION_COSINE: Final = 0.0
-"""Least cosine of the base model that nominates: "I use Poetry" and "we switched to uv" share next to nothing."""
+"""Minimum cosine of the base model that nominates: "I use Poetry" and "we switched to uv" share next to nothing."""
 COMPARISON_COSINE: Final = 0.5
-"""Least cosine from which `classify_change` compares two."""
+"""Minimum cosine from which `classify_change` compares two."""
 SIMILAR_COSINE: Final = 0.8
-"""Least cosine from which a statement is reported as similar to a new one."""
+"""Minimum cosine from which a statement is reported as similar to a new one."""
 MAX_CANDIDATES: Final = 16
 """Known statements compared with a new one."""
 OBSERVATION_DEPTH: Final = 48

@@ -76,10 +76,10 @@ def _find_marker(content: str) -> re.Match[str] | None:
 
 
 SECTION_SIMILARITY: Final = 0.1
-"""Least Jaccard similarity of the words of an edited passage under the same headings: nearly any, since a section keeps
-its subject while its words change."""
+"""Minimum Jaccard similarity of the words of an edited passage under the same headings: nearly any, since a section
+keeps its subject while its words change."""
 MOVED_SIMILARITY: Final = 0.6
-"""Least similarity where the headings differ: a renamed or moved section."""
+"""Minimum similarity where the headings differ: a renamed or moved section."""
 MAX_COMPARISONS: Final = 400
 """Unmatched passages that are all compared; beyond, each only with those near its place under equal headings."""
 NEARBY_PLACES: Final = 20

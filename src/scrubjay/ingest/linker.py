@@ -48,9 +48,9 @@ class LinkingOptions:
 
     Attributes:
         stages: Any of ``concepts``, ``links``, ``similar`` and ``categories``.
-        floor: Least cosine of two memories that are joined. With the static model, pairs of two documents of the Rust
+        floor: Minimum cosine of two memories that are joined. With the static model, pairs of two documents of the Rust
             book share a subject at .75; in a handbook that joins any two tables.
-        links: Most similar memories that a memory is joined with.
+        links: Maximum number of similar memories that a memory is joined with.
     """
 
     stages: tuple[str, ...]

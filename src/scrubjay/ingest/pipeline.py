@@ -88,7 +88,7 @@ def sync_source(
         registered: The source as it is registered.
         source: The same, excluding what other sources inside it hold.
         only: The one file to look at.
-        max_bytes: Most bytes to read; other files, and those that failed before, are left to a later sync.
+        max_bytes: Maximum number of bytes to read; other files, and those that failed before, are left to a later sync.
         choice: The person's choice of trust.
         project: The person's choice of project (`project_changes`).
         scan: Its files, where they were scanned already; not with ``only``.

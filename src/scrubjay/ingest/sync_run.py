@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LINK_BATCH: Final = 2_000
 """Memories whose links one transaction replaces."""
 MAX_BATCH_DOCUMENTS: Final = 64
-"""Most documents of one transaction."""
+"""Maximum number of documents of one transaction."""
 MAX_BATCH_PASSAGES: Final = 1_000
 """Passages after which a transaction is full: about 50 ms of holding the lock."""
 PROGRESS_SECONDS: Final = 0.2

@@ -54,7 +54,7 @@ def parse_id(memory: str) -> tuple[str, int] | None:
 
 
 SHORT_ID_DIGITS = 6
-"""Least digits of a short id: 24 bits, so that of 10,000 memories one in 1,700 needs a seventh."""
+"""Minimum number of digits of a short id: 24 bits, so that of 10,000 memories one in 1,700 needs a seventh."""
 
 
 def is_short_id(text: str) -> bool:

@@ -168,7 +168,7 @@ class Candidate:
 
 
 REASON_WORDS: Final = 3
-"""Most words that are named as a reason: those that add most."""
+"""Maximum number of words that are named as a reason: those that add most."""
 REASONS: Final[Mapping[str, str]] = {
     "title": "its title matches",
     "speaker": "said by the person asked about",

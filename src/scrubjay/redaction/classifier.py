@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 BUCKETS: Final = 8192
 MAX_TOKENS: Final = 32
-"""Most buckets of a token."""
+"""Maximum number of buckets of a token."""
 MAX_PARTS: Final = 28
-"""Most buckets of its parts of three and four characters."""
+"""Maximum number of buckets of its parts of three and four characters."""
 FORM_FEATURES: Final = 19
 POSITION_FEATURES: Final = 4
 MAX_WORD_LENGTH: Final = 24
@@ -645,7 +645,7 @@ MARGIN_CHARACTERS: Final = 600
 CORE_TOKENS: Final = 8
 """Tokens on either side of a promising one that are tagged with it."""
 SURE_LOG_ODDS: Final = 0.5
-"""Least log odds of a secret's best token."""
+"""Minimum log odds of a secret's best token."""
 JOINED_LOG_ODDS: Final = 3.0
 """How much less its other tokens may have."""
 MIN_SECRET: Final = 3

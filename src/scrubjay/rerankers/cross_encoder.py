@@ -30,7 +30,7 @@ WINDOW_TOKENS: Final = 512
 WINDOW_OVERLAP: Final = 64
 """Tokens that two windows share, so that a sentence is complete in one of them."""
 MAX_WINDOWS: Final = 8
-"""Most windows of one passage: about 3,500 tokens, seven times the longest passage of a file."""
+"""Maximum number of windows of one passage: about 3,500 tokens, seven times the longest passage of a file."""
 BATCH_WINDOWS: Final = 8
 """Windows run together; the deadline is checked between batches."""
 KEPT_ORDER: Final = "The fused order stands."

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 HALF_POSITION: Final = 500.0
 """Characters from the beginning at which ``early`` is halved."""
 ADJACENT_GAP: Final = 2
-"""Most characters between adjacent words: a blank and a mark."""
+"""Maximum number of characters between adjacent words: a blank and a mark."""
 WINDOW_TOKENS: Final = 32
 """Tokens of a window for ``meaning``: of 32, 64, 128 and all of the passage the shortest is best but for chats
 (bench/LOG.md)."""

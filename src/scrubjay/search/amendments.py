@@ -43,8 +43,8 @@ _DATE_CHARACTERS: Final = 300
 MIN_SHARED: Final = 2
 """Rare words that an amendment has in common with what it amends, at least."""
 MIN_SHARE: Final = 0.115
-"""Least share of a short memory's words, weighted by rarity, that the amending document holds; a longer one needs more.
-The other half of the tasks was looked at once this was chosen (bench/LOG.md)."""
+"""Minimum share of a short memory's words, weighted by rarity, that the amending document holds; a longer one needs
+more. The other half of the tasks was looked at once this was chosen (bench/LOG.md)."""
 MIN_GAP: Final = 2 * DAY
 """Microseconds by which it is later: what is written within two days mostly belongs together."""
 SHORT_TERMS: Final = 20

@@ -58,7 +58,7 @@ LATER_SHARE: Final = 0.8
 """Share of the best score that a memory must have, at the first prompt of a session and at later ones."""
 MAX_MEMORIES: Final = 6
 MAX_LATER: Final = 2
-"""Most memories injected, at the first prompt and at later ones, with reasons and later decisions."""
+"""Maximum number of memories injected, at the first prompt and at later ones, with reasons and later decisions."""
 SAME_SHARE: Final = 0.4
 """Share of the prompt's words in a memory, by weight, that a later one about the same holds, too."""
 KNOWN_SHARE: Final = 0.5
@@ -174,7 +174,10 @@ def _answer_comparison(
 
 
 def _relevant_ids(selection: Selection, ids: Sequence[str], project: str | None) -> set[str]:
-    """Return the memories likely enough to concern the prompt; a project's own need less relevance."""
+    """Return the memories likely enough to concern the prompt.
+
+    If any is of the project, less relevance suffices for all.
+    """
     features = {memory: selection.features[memory] for memory in ids if memory in selection.features}
     has_own = bool(project) and any(selection.records[memory].project == project for memory in ids)
     return {

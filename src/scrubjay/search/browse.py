@@ -55,10 +55,10 @@ from scrubjay.text.display import excerpt
 from scrubjay.text.summaries import abstract_of
 
 MAX_EVIDENCE = 20
-"""Most pieces of evidence shown with a memory."""
+"""Maximum number of pieces of evidence shown with a memory."""
 EVIDENCE_LENGTH = 300
 MAX_IDS = 20
-"""Most ids in one call: whoever needs more needs a search."""
+"""Maximum number of ids in one call: whoever needs more needs a search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def fetch_memories(
 
 
 MAX_CANDIDATES = 5
-"""Most ids that an error names."""
+"""Maximum number of ids that an error names."""
 
 
 def find_records(reader: Reader, ids: Sequence[str]) -> tuple[dict[str, Record], tuple[str, ...]]:
@@ -277,10 +277,10 @@ def page_memories(reader: Reader, request: SearchRequest, after: str) -> MemoryP
 
 
 MAX_TEXT: Final = 2_000_000
-"""Most characters of a memory and its neighbours in a view: in practice all."""
+"""Maximum number of characters of a memory and its neighbours in a view: in practice all."""
 MAX_ENTITIES: Final = 50
 MAX_NAMED: Final = 100
-"""Most memories of a history that are cited in a line."""
+"""Maximum number of memories of a history that are cited in a line."""
 
 
 def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> MemoryView:
@@ -336,13 +336,13 @@ def _categories_of_memory(reader: Reader, memory: str) -> tuple[tuple[str, tuple
 MAX_SAMPLED: Final = 2_000
 """Memories of an entity from which its relations are counted: a share of .5 is then known to within .02."""
 MIN_SUPPORT: Final = 2
-"""Least memories that refer to both entities: once is chance."""
+"""Minimum number of memories that refer to both entities: once is chance."""
 MAX_SHOWN: Final = 12
-"""Most relations, and memories, on a page."""
+"""Maximum number of relations, and memories, on a page."""
 PHRASE_LENGTH: Final = 120
 """Characters of a memory's beginning where it has no abstract."""
 MAX_LINKS: Final = 10
-"""Most links of one memory and kind, both directions together."""
+"""Maximum number of links of one memory and kind, both directions together."""
 LIST_HINT: Final = "`scrubjay concepts list PART` shows those with PART in their name"
 _BLOCK_MARKER = re.compile(r"^[ \t]*(?:#{1,6}|[-*+>])[ \t]+", re.MULTILINE)
 

@@ -180,7 +180,7 @@ def rank_by_vectors(
 NEAR_TERMS: Final = 20
 """Terms of similar letters that are compared with a query word; few of them are near enough."""
 MAX_RESPELLINGS: Final = 3
-"""Most spellings of a query word that are searched."""
+"""Maximum number of spellings of a query word that are searched."""
 
 
 @traced("scrubjay.search.ngram")
@@ -298,9 +298,10 @@ def retrieve_candidates(plan: QueryPlan, reader: Reader, embedders: Sequence[Any
 
 
 ARCHIVED_MAX_HOLDERS: Final = 20
-"""Most memories with an identifier for which the archive is searched; more common ones are in a digest, too."""
+"""Maximum number of memories with an identifier for which the archive is searched; more common ones are in a digest,
+too."""
 MAX_ARCHIVED: Final = 50
-"""Most archived memories that an identifier adds."""
+"""Maximum number of archived memories that an identifier adds."""
 
 
 def allows_archived(plan: QueryPlan) -> bool:

@@ -251,7 +251,7 @@ MIN_BUDGET, MAX_BUDGET = 50, 100_000
 MAX_FOUND: Final = 24
 """Search results that are considered unprompted, and the least for a question."""
 MAX_ASKED: Final = 200
-"""Most search results that are considered for a question."""
+"""Maximum number of search results that are considered for a question."""
 TOKENS_PER_MEMORY: Final = 25
 """Budget for each search result that is considered for a question: a short turn with its label takes forty."""
 ANSWER_SNIPPET: Final = 480
@@ -266,7 +266,7 @@ MAX_WHOLE_TOKENS: Final = 120
 QUOTED_SHARE: Final = 0.7
 """Share of the words of a digest's source from which on the digest quotes it."""
 MAX_COPIES: Final = 5
-"""Most duplicates of an answer that may replace it if it is not trusted."""
+"""Maximum number of duplicates of an answer that may replace it if it is not trusted."""
 MAX_NEVER_INJECTED: Final = 200
 """Memories with that tag whose copies are left out, too: the latest."""
 KNOWN_PART: Final = "known"
@@ -289,9 +289,9 @@ class ContextRequest:
 
     Attributes:
         asking: The question, as a search with default options; None at the start of a session.
-        budget: Most tokens.
+        budget: Maximum number of tokens.
         exclude_paths: Names and patterns of files that the agent reads itself.
-        sessions: Most recent sessions.
+        sessions: Maximum number of recent sessions.
         unprompted: Whether only memories are wanted that are confident enough for somebody who did not ask.
         known: Ids of the memories that the conversation has already, each with the time at which it got them, in
             seconds since 1970. One that was written anew since counts as another.

@@ -26,7 +26,7 @@ from scrubjay.text.paraphrase import NEGATIONS, content_vocabulary, content_word
 MIN_WORDS: Final = 2
 """Shorter texts are duplicates only where they are equal."""
 MIN_CONTAINED_SHARE: Final = 0.5
-"""Least share of a text that a contained text must be to be its duplicate."""
+"""Minimum share of a text that a contained text must be to be its duplicate."""
 SHINGLE_SIZE: Final = 4
 """Consecutive words by which texts that may contain another are found."""
 _BOUNDING_WORDS: Final = NEGATIONS | frozenset(

@@ -65,14 +65,14 @@ class ScoreCache:
 
 
 GATE_SHARE: Final = 0.7
-"""Least score of a category as a share of a memory's least: it stands for many memories."""
+"""Minimum score of a category as a share of a memory's minimum: it stands for many memories."""
 MIN_SEEDS: Final = 20
 SEEDS_PER_RESULT: Final = 4
 """Categories that the descent begins with, the best: so many for each result wanted, at least `MIN_SEEDS`."""
 PATIENCE: Final = 3
 """Consecutive categories without a change among the first results that end the descent."""
 MAX_MEMBERS: Final = 200
-"""Most memories of one category that are scored, the heaviest, besides the query's own candidates."""
+"""Maximum number of memories of one category that are scored, the heaviest, besides the query's own candidates."""
 MAX_CACHED_PHRASES: Final = 10_000
 """Phrases whose vectors are cached, 10 MB at 256 dimensions."""
 _PHRASE_VECTORS: Final[dict[tuple[str, str], NDArray[np.float32]]] = {}
@@ -226,7 +226,8 @@ REFERRER_SHARE: Final = 0.8
 """Weight of the referrer's score; the rest is the linked memory's own."""
 LINK_KINDS: Final = ("links", "similar")
 LINK_FAN_OUT: Final = 10
-"""Most links of each kind and direction followed from one memory, the heaviest: as many as are made automatically."""
+"""Maximum number of links of each kind and direction followed from one memory, the heaviest: as many as are made
+automatically."""
 MAX_REFERRERS: Final = 50
 """Memories of each hop that the next one starts from, the best."""
 INWARD_SHARE: Final = 0.8

@@ -446,12 +446,12 @@ def add_neighbour_feature(
 
 
 AGE_WEIGHT: Final = 0.15
-"""Most that age takes away: a tenth of the distance between a match and a chance hit. LongMemEval turns R@5 .785 to
+"""Maximum that age takes away: a tenth of the distance between a match and a chance hit. LongMemEval turns R@5 .785 to
 .798, LoCoMo, BEAM and sessions as before (bench/LOG.md)."""
 STRENGTH_WEIGHT: Final = 0.5
-"""Most that negative feedback takes away: it decides among equals, an exact hit stays one."""
+"""Maximum that negative feedback takes away: it decides among equals, an exact hit stays one."""
 CONFIDENCE_WEIGHT: Final = 0.3
-"""Most that low confidence takes away."""
+"""Maximum that low confidence takes away."""
 HALF_LIFE: Final = {
     "crystal": 365.0,
     "facet": 730.0,
@@ -528,7 +528,7 @@ def date_proximity(at: int, time: QueryTime) -> float:
 
 
 MAX_PER_TIER: Final = 50
-"""Most candidates of one tier, or the results wanted if more: no tier takes all places in later stages."""
+"""Maximum number of candidates of one tier, or the results wanted if more: no tier takes all places in later stages."""
 TIER_WEIGHT: Final = 0.5
 """Gain of a tier if its weight is doubled, and loss if halved: logarithmic, so it means the same at any score."""
 CERTAINTY_WEIGHT: Final = 0.15

@@ -61,9 +61,9 @@ def entity_weight(count: int, memories: int) -> float:
 MAX_SEEDS: Final = 5
 """Hits that paths lead on from. 3 and 8 give the same within .01 (bench/LOG.md)."""
 MAX_FAN_OUT: Final = 16
-"""Most entities of one hit that are followed, the heaviest."""
+"""Maximum number of entities of one hit that are followed, the heaviest."""
 MAX_FOLLOWED: Final = 48
-"""Most entities that are followed in all."""
+"""Maximum number of entities that are followed in all."""
 HUB_SIZE: Final = 50
 """Entities with more memories are not followed: 200 gives the same at four times the cost."""
 MIN_NAME_LENGTH: Final = 3
@@ -189,11 +189,11 @@ GRAPH_WEIGHT: Final = 2.0
 with one answer fall (bench/LOG.md). Turns get nothing: BEAM loses .05 of R@5 by names that recur, and they have
 neighbours."""
 MAX_CLOSING: Final = 0.9
-"""Most of the distance to its seed that a path closes, so that the second step stays behind the first."""
+"""Maximum share of the distance to its seed that a path closes, so that the second step stays behind the first."""
 COMPLETE_SHARE: Final = 0.8
 """Share of the question's idf in the best hit above which paths count less; at 1 no path is followed."""
 MAX_NEW: Final = 20
-"""Most memories that only the graph finds."""
+"""Maximum number of memories that only the graph finds."""
 ScoreIds = Callable[[Sequence[str]], tuple[ScoreTable, Mapping[str, RankingMetadata]]]
 
 

@@ -60,13 +60,13 @@ if TYPE_CHECKING:
 DEPTH_FACTOR: Final = 8
 """Factor by which channels are read deeper where an answer is short."""
 MAX_DEPTH: Final = 3_200
-"""Most hits read of a channel: this bounds the work."""
+"""Maximum number of hits read of a channel: this bounds the work."""
 NEIGHBOUR_FACTOR: Final = 3
 """Candidates read for each result where neighbouring turns join a better one."""
 SESSION_DEPTH: Final = 400
 """Hits of a channel from which conversations are ranked: more than the best turn of each is needed."""
 MIN_SHARE: Final = 0.5
-"""Least score of a memory added by a link or a category, as a share of the best; a threshold replaces it."""
+"""Minimum score of a memory added by a link or a category, as a share of the best; a threshold replaces it."""
 
 
 @frozen

@@ -74,11 +74,12 @@ def resolve_fusion(request: SearchRequest) -> tuple[str, Mapping[str, float]]:
 
 
 MAX_GROUPS: Final = 64
-"""Most query words that are looked up, the rarest: a pasted page says no more with the rest."""
+"""Maximum number of query words that are looked up, the rarest: a pasted page says no more with the rest."""
 MAX_UNKNOWN: Final = 16
-"""Most unknown words that are respelled: each costs a vocabulary look-up, and more of them are a pasted page."""
+"""Maximum number of unknown words that are respelled: each costs a vocabulary look-up, and more of them are a pasted
+page."""
 MAX_POSTINGS: Final = 400_000
-"""Most postings read for one query; beyond, the commonest words are dropped while rarer ones remain."""
+"""Maximum number of postings read for one query; beyond, the commonest words are dropped while rarer ones remain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +128,9 @@ class QueryPlan:
 
 DEFAULT_STATUSES: Final = NO_FILTER.statuses
 MIN_DEPTH: Final = 50
-"""Least hits of a channel: as good as all of them; 24 costs LoCoMo .02 of R@10 (bench/LOG.md)."""
+"""Minimum number of hits of a channel: as good as all of them; 24 costs LoCoMo .02 of R@10 (bench/LOG.md)."""
 VERIFIED_DEPTH: Final = 400
-"""Least hits of a channel where phrases, exclusions or another time will remove some."""
+"""Minimum number of hits of a channel where phrases, exclusions or another time will remove some."""
 
 
 def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:

@@ -29,7 +29,7 @@ from scrubjay.text.tokenizer import query_groups, split_words
 MAX_QUERY_LENGTH: Final = 4_000
 """Characters of a query that are read: a longer one is a pasted text with a question before it."""
 MAX_PHRASES: Final = 8
-"""Most quoted, and most excluded, parts: pasted code has more, and each is looked for in every candidate."""
+"""Maximum number of quoted, and of excluded, parts: pasted code has more, and each is looked for in every candidate."""
 MIN_SENTENCE_WORDS: Final = 4
 """Words outside the quotes from which on a query is a sentence that quotes, not a search for the quote: half of
 HotpotQA's evidence does not contain the question's quotation."""
@@ -249,7 +249,7 @@ def _describe_time(span: TimeExpression) -> str:
 
 
 MAX_EVENT_WORDS: Final = 6
-"""Most informative words of an event's name."""
+"""Maximum number of informative words of an event's name."""
 _RELATIONS: Final = {
     "before": "before", "prior to": "before", "after": "after", "since": "since", "until": "until", "till": "until",
     "vor": "before", "nach": "after", "seit": "since", "bis": "until", "bis zu": "until", "bis zum": "until",
@@ -369,15 +369,15 @@ def _event_words(text: str, start: int, covered: Sequence[tuple[int, int]]) -> I
 
 
 MAX_ANCHORS: Final = 2
-"""Most events of one question that are looked for."""
+"""Maximum number of events of one question that are looked for."""
 ANCHOR_MAX_HOLDERS: Final = 50
 """Best memories with an event's words that may date it."""
 RARE_SHARE: Final = 0.5
 """Share of the greatest idf from which on a word is rare: held by about the root of all memories. An event needs
 one."""
 MIN_STORE_SIZE: Final = 200
-"""Least size that is assumed of a store: among ten memories every word is common or rare by chance, and an unknown one
-outweighs all."""
+"""Minimum size that is assumed of a store: among ten memories every word is common or rare by chance, and an unknown
+one outweighs all."""
 ANCHOR_CLEAR_SHARE: Final = 0.8
 """Share of the best score from which on another memory may report the event as well."""
 ANCHOR_AGREEMENT: Final = 7 * DAY

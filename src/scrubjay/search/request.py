@@ -22,9 +22,9 @@ from scrubjay.models.records import NO_FILTER, STATUSES, TIERS, EventTime, Recor
 from scrubjay.models.results import FUSIONS, MAX_NEIGHBOURS, MAX_RESULTS, RERANKER_KINDS, RESULT_KINDS
 
 MAX_LINK_HOPS: Final = 5
-"""Most hops over links: each follows up to ten links of each of up to fifty memories, both ways."""
+"""Maximum number of hops over links: each follows up to ten links of each of up to fifty memories, both ways."""
 MAX_LEVELS: Final = 10
-"""Most levels of categories: folders and headings are seldom deeper."""
+"""Maximum number of levels of categories: folders and headings are seldom deeper."""
 CHANNELS: Final = ("bm25", "vector", "ngram", "graph")
 STAGES: Final = (
     "prune", "fallback", "evidence", "neighbours", "session", "decay", "dated", "tiers", "hierarchy", "links",
@@ -64,7 +64,7 @@ class Option:
         setting: The setting that None takes, as ``recall.limit``.
         noun: What an error calls one of the choices; empty where the option's reader checks them.
         choices: All possible values, or, of a number, the texts that may take its place.
-        bounds: Least and most of a number.
+        bounds: Minimum and maximum of a number.
         project: Whether it names projects, which a server does not take as paths.
         tool: Name of the argument of ``memory_search``; empty for none.
         tool_help: Help for a model.
@@ -202,7 +202,7 @@ class ExpansionOptions:
         hierarchy: Whether categories are descended; None for the setting.
         depth: Levels of categories.
         alpha: Weight of a memory's own score, 0..1; the rest is its category's.
-        threshold: Least score of a result, for fusion ``raw``; None for none.
+        threshold: Minimum score of a result, for fusion ``raw``; None for none.
     """
 
     links: int | None = option(
@@ -382,7 +382,7 @@ DEFAULT_TIERS: Final = TierOptions()
 
 @frozen
 class ResultCaps:
-    """Most results of one conversation and of one document that come before others; 0 for no cap."""
+    """Maximum number of results of one conversation and of one document that come before others; 0 for no cap."""
 
     session: int = 0
     document: int = 0
@@ -404,7 +404,7 @@ class SearchRequest:
         rewritten: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Time zone for day boundaries; None for this machine's.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
-        min_relevance: Least relevance of each result; None for no results where none is likely to answer.
+        min_relevance: Minimum relevance of each result; None for no results where none is likely to answer.
     """
 
     query: str

@@ -100,7 +100,7 @@ def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]
 
 
 MAX_TURNS: Final = 21
-"""Most turns shown with a result on account of others beside it: as many as one alone has."""
+"""Maximum number of turns shown with a result on account of others beside it: as many as one alone has."""
 TURN_SNIPPET: Final = 300
 """Characters of a turn shown with a result; `get` returns all of it."""
 
@@ -174,11 +174,11 @@ def _turn_place(record: Record) -> TurnPlace | None:
 
 
 MAX_EVIDENCE = 5
-"""Most ids of evidence in a result; `get` and `history` return all."""
+"""Maximum number of ids of evidence in a result; `get` and `history` return all."""
 SESSION_LABEL_LENGTH = 12
 """Characters of a session's name that are shown."""
 MAX_COPIES = 5
-"""Most ids of duplicates in a result; all are counted."""
+"""Maximum number of ids of duplicates in a result; all are counted."""
 
 
 def build_results(

@@ -29,13 +29,13 @@ INSTRUCTIONS: Final = (
 MAX_HISTORY_TURNS: Final = 12
 """Last turns that are sent: what a question leaves out was mostly said just before it."""
 MAX_TURN_LENGTH: Final = 1_000
-"""Most characters of one turn: its beginning and its end."""
+"""Maximum number of characters of one turn: its beginning and its end."""
 MAX_HISTORY_LENGTH: Final = 6_000
-"""Most characters of all turns, the last first: a model on a CPU reads that many within the deadline."""
+"""Maximum number of characters of all turns, the last first: a model on a CPU reads that many within the deadline."""
 MAX_QUESTION_LENGTH: Final = 1_000
 """Longest question that is rewritten; a longer one needs no context."""
 MAX_REWRITTEN_LENGTH: Final = 400
-"""Most characters of a rewriting, or half as many again as the question has."""
+"""Maximum number of characters of a rewriting, or half as many again as the question has."""
 ENDINGS: Final = frozenset(("s", "es", "d", "ed", "ing", "'s", "'"))
 """Endings by which a word may differ from one in the conversation; no stems, since Mary and Marie have the same."""
 _COMMON_WORDS: Final = word_set(

@@ -28,10 +28,10 @@ MAX_READ_TURNS: Final = 50
 ASKING_SHARE: Final = 0.5
 """Share of the query's words outside its questions below which a turn only asks."""
 MAX_OWN_WORDS: Final = 3
-"""Most own words of a question that asks the same: a longer one gives details, and half of BEAM's evidence is such
-questions (R@5 .548, .286 where every question counts; bench/LOG.md)."""
+"""Maximum number of own words of a question that asks the same: a longer one gives details, and half of BEAM's evidence
+is such questions (R@5 .548, .286 where every question counts; bench/LOG.md)."""
 TURN_GAP: Final = 1e-5
-"""Least distance of a turn to a memory that is placed before it."""
+"""Minimum distance of a turn to a memory that is placed before it."""
 
 
 def order_turns(

@@ -103,7 +103,7 @@ def _contains(record: Record, phrase: str) -> bool:
 
 
 MAX_FUTURE_STEPS: Final = 4
-"""Most successive future memories behind which the valid one is looked for."""
+"""Maximum number of successive future memories behind which the valid one is looked for."""
 
 
 def is_true_at(record: Record, at: int, starts: Mapping[str, int] | None = None) -> bool:
@@ -255,7 +255,7 @@ def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[t
 
 
 MAX_SUCCESSORS: Final = 8
-"""Most steps from a superseded statement to the one that holds."""
+"""Maximum number of steps from a superseded statement to the one that holds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ def find_source(workspace: Workspace, name: str) -> SourceStatus:
 
 
 MAX_NAMED: Final = 5
-"""Most notes that an error names."""
+"""Maximum number of notes that an error names."""
 
 
 def find_note(reader: Reader, name: str) -> str | None:
@@ -131,7 +131,7 @@ def _source_status(reader: Reader, source: Source, projects: ProjectResolver) ->
 
 
 def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str]:
-    """Count the files of a source by whose they are; all files of one folder have the same ownership."""
+    """Count the files of a source by authorship, which is the same for all files of one folder."""
     counts = Counter[str]()
     for folder, files in Counter(os.path.dirname(path) for path in documents).items():
         counts[authorship(source, os.path.join(folder, "-"))] += files

@@ -433,14 +433,14 @@ DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {
     "chat": 1.0,
     CALLER_RERANKER: 1.0,
 }
-"""Weight of a deviation unless the settings name one: a model that reads question and passage together counts as much
-as all channels, whose sum spreads about one deviation over the best fifty; words and their places, a quarter."""
+"""Weight of a deviation unless the settings name one. A model that reads question and passage together counts as much
+as all channels, whose sum spreads about one deviation over the best fifty. Words and their places count a quarter."""
 
 
 DEEP_DEPTH: Final = 30
 """Best candidates that a deep search reads."""
 DEEP_SECONDS: Final = 1.5
-"""Least deadline of a deep search."""
+"""Minimum deadline of a deep search."""
 DEEP_CHARACTERS: Final = 480
 """Length of the best snippet that it reads of a longer passage: as good as the whole one, in a third of the time."""
 

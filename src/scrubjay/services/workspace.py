@@ -151,7 +151,7 @@ def resolve_projects(workspace: Workspace, projects: Sequence[str]) -> Sequence[
 
 
 MAX_PROJECTS = 10
-"""Most projects that an error names."""
+"""Maximum number of projects that an error names."""
 
 
 def find_project(workspace: Workspace, project: str) -> str:

@@ -316,7 +316,7 @@ class Reader(Protocol):
             ids: Memories, concepts or categories; unknown ones have no edges.
             kinds: Any of `scrubjay.models.graph.STORED_EDGE_KINDS`.
             inward: Those that lead to ``ids``.
-            limit: Most edges of each id and kind, the heaviest first, then the smaller other end.
+            limit: Maximum number of edges of each id and kind, the heaviest first, then the smaller other end.
             rule: Only those that this rule made.
 
         Returns:
@@ -435,7 +435,7 @@ class Reader(Protocol):
 
 
 BATCH_ROWS: Final = 500
-"""Most rows of a batch: a transaction of a few milliseconds, and a few megabytes with their vectors."""
+"""Maximum number of rows of a batch: a transaction of a few milliseconds, and a few megabytes with their vectors."""
 
 
 @frozen
@@ -547,7 +547,7 @@ class Store(Protocol):
             scope: Who writes. A memory's key must be one of the scope's.
             changes: What to write.
             durable: Return only when the changes would survive a loss of power.
-            patience: Most seconds to wait for other writers; None for as many as the store was opened with.
+            patience: Maximum seconds to wait for other writers; None for as many as the store was opened with.
 
         Raises:
             StoreBusyError: Another writer's turn did not end in time.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 USER_KEY_PREFIX: Final = "user:"
 SPARE_DIVISOR: Final = 10
-"""Changing a memory's text keeps the earlier text as a superseded memory. One spare in this many allowed memories lets
+"""Changing a memory's text keeps the earlier text as a superseded memory. One extra memory per this many allowed lets
 the user of a full store still correct it, but not exceed the limit without end."""
 
 

@@ -28,7 +28,7 @@ K1: Final = 1.2
 B: Final = 0.75
 """Length normalisation, at the usual value."""
 MAX_TERM_COUNT: Final = 255
-"""Most times that a term counts: one byte, and at 255 a word earns .995 of its limit."""
+"""Maximum number of times that a term counts: one byte, and at 255 a word earns .995 of its limit."""
 EXACT_SHARE: Final = 0.25
 """Share of a query word's weight that only its exact form earns, and no other form such as its stem: of two
 memories the one that says the very word is first (bench/LOG.md)."""
@@ -38,7 +38,7 @@ BLAS_PRODUCTS: Final = 8192
 """Products that are left to BLAS at once: from 9,216 on OpenBLAS makes threads. Two thirds of the time of numpy's own
 sum (bench/LOG.md)."""
 MAX_FLOAT32_DIMENSIONS: Final = 1040
-"""Most dimensions whose products of ±127 sum below 2²⁴; above, float64 keeps them exact."""
+"""Maximum number of dimensions whose products of ±127 sum below 2²⁴; above, float64 keeps them exact."""
 
 
 def idf(memories: int, frequency: int) -> float:

@@ -75,7 +75,7 @@ RAISE_DUE: Final = (
     "UPDATE memory SET due = ? | CASE WHEN due & 7 > ? THEN due & 7 ELSE ? END WHERE tenant = ? AND num = ?"
 )
 BATCH_MEMORIES: Final = 5_000
-"""Most memories of one insert."""
+"""Maximum number of memories of one insert."""
 
 
 class MemoryWriter(Statements):

@@ -18,13 +18,13 @@ SAMPLE_LENGTH = 4000
 """Characters read: function words make a third of any prose, so 600 words settle it."""
 
 MIN_SCORE = 1.5
-"""Least evidence for leaving the default: one function word of that language alone and two shared ones."""
+"""Minimum evidence for leaving the default: one function word of that language alone and two shared ones."""
 
 MIN_DISTINCT = 2
-"""Least number of different function words: "Los Angeles" twice is not Spanish."""
+"""Minimum number of different function words: "Los Angeles" twice is not Spanish."""
 
 MIN_SHARE = 0.06
-"""Least score per word: prose scores .15 to .4 in its own language, code and lists of names below .05."""
+"""Minimum score per word: prose scores .15 to .4 in its own language, code and lists of names below .05."""
 
 MIN_MARGIN = 1.25
 """How much more evidence than English another language needs, English being the language of code."""

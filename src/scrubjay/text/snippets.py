@@ -77,7 +77,7 @@ def best_snippets(
     Args:
         content: The stored text.
         groups: The query's groups, rarest first where ``weights`` is not given.
-        limits: Most characters of each ``Snippet.text``, at least 1.
+        limits: Maximum number of characters of each ``Snippet.text``, at least 1.
         weights: Weight of a group by its ``word``; a group without one weighs nothing.
         language: Language in which the content was indexed.
 

@@ -22,7 +22,8 @@ MIN_STEM: Final = 6
 MIN_PART: Final = 5
 """Shortest part of a compound that is searched in its place."""
 MIN_REST: Final = 4
-"""Least letters that a compound has beyond its part: prefixes of verbs (bekommen, verstehen) have three at most."""
+"""Minimum number of letters that a compound has beyond its part: prefixes of verbs (bekommen, verstehen) have three at
+most."""
 
 _NAME: Final = re.compile(r"[\d-]")
 """Signs of a name that the store lacks rather than a misspelling, such as "rank-rankl" or "beta5" (bench/LOG.md)."""

@@ -439,7 +439,7 @@ WORD_EDGE = "\x02"
 """Stands before and after a term; no term holds it."""
 
 NEAREST_FLOOR = 0.25
-"""Least score of an expansion. Of 294 words of 5 to 12 letters with one slip, among the 7,483 terms of a
+"""Minimum score of an expansion. Of 294 words of 5 to 12 letters with one slip, among the 7,483 terms of a
 book, the best three held the word for 92 % at .25 and at .20, 85 % at .28, 61 % at .40."""
 
 

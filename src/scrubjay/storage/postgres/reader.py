@@ -187,9 +187,9 @@ class PostingReader:
 
 
 MAX_SCOPES: Final = 256
-"""Most snapshots."""
+"""Maximum number of snapshots."""
 MAX_BYTES: Final = 128 << 20
-"""Most bytes of all snapshots, about; the current one is kept whatever its size."""
+"""Maximum number of bytes of all snapshots, about; the current one is kept whatever its size."""
 
 
 UNREAD: Final = -1

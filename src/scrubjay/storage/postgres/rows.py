@@ -94,7 +94,7 @@ def touch_tenant(db: Database, tenant: Tenant) -> int:
 
 
 MAX_LENGTH: Final = 2**32 - 1
-"""Most source words that a memory counts, as in every store."""
+"""Maximum number of source words that a memory counts, as in every store."""
 
 MEMORY_COLUMNS: Final = ", ".join(
     ("tenant", "generation", *RECORD_COLUMNS, "language", "at", "length", "terms", "tfs")

@@ -183,9 +183,9 @@ def _visible_matches(table: MemoryTable, nums: bytes, tfs: bytes) -> TermMatches
 FILLING: Final = "filling"
 READY: Final = "ready"
 LEAST_VERSION: Final = (0, 8)
-"""Least version of pgvector: the first whose index search continues until it has enough (``hnsw.iterative_scan``)."""
+"""Minimum version of pgvector: the first whose index search continues until it has enough (``hnsw.iterative_scan``)."""
 MOST_DIMENSIONS: Final = 4_000
-"""Most dimensions of pgvector's index, at two bytes each."""
+"""Maximum number of dimensions of pgvector's index, at two bytes each."""
 HNSW_M: Final = 16
 HNSW_EF_CONSTRUCTION: Final = 200
 """Links of a vector, and how many are visited at its insertion. Of 100,000 synthetic memories 1,000 nominations held

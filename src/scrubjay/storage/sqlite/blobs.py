@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 MAX_SLOTS: Final = 65_536
-"""Most slots of a segment: a slot fits 16 bits. A reader of a million memories reads some forty segments."""
+"""Maximum number of slots of a segment: a slot fits 16 bits. A reader of a million memories reads some forty
+segments."""
 
 FIRST_VERSION: Final = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
 NEXT_VERSION: Final = f"max(version + 1, {FIRST_VERSION})"
@@ -129,7 +130,7 @@ def join_vector_rows(parts: Sequence[VectorRows]) -> VectorRows:
 
 
 MAX_OPEN_FILES: Final = 512
-"""Most mapped files; a map costs address space, not memory."""
+"""Maximum number of mapped files; a map costs address space, not memory."""
 
 
 class MappedVectors(NamedTuple):

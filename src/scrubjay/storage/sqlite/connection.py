@@ -76,8 +76,9 @@ class Database(Protocol):
 
 
 MAX_VALUES: Final = 1_000
-"""Most values of a list that are bound one by one: SQLite allows 32,766 in all, and a copy of a tenant reads the keys
-of all its users. A longer list is bound as one JSON value; so is an empty one, which would cause a scan."""
+"""Maximum number of values of a list that are bound one by one: SQLite allows 32,766 in all, and a copy of a tenant
+reads the keys of all its users. A longer list is bound as one JSON value; so is an empty one, which would cause a
+scan."""
 
 
 def select(db: Database, statement: str, *values: object) -> list[Any]:

@@ -24,13 +24,13 @@ MAX_REMEMBERED_TERMS: Final = 100_000
 """Terms whose numbers a process caches: at most 15 MB. A batch of a thousand passages has twenty thousand."""
 
 MAX_CANDIDATES: Final = 50_000
-"""Most terms compared with a mistyped word."""
+"""Maximum number of terms compared with a mistyped word."""
 
 FEW_TERMS: Final = 20_000
 """Vocabulary up to which every term is compared with a mistyped word, without the trigram index."""
 FEW_DIVISOR: Final = 8
-"""And only if it is less than an eighth of the file's terms: the trigram index covers all tenants, and with 10,000 of
-them a lookup took 60 ms (bench/LOG.md)."""
+"""The vocabulary must also be less than an eighth of the file's terms: the trigram index covers all tenants, and with
+10,000 of them a lookup took 60 ms (bench/LOG.md)."""
 TERM_BYTES: Final = 70
 
 

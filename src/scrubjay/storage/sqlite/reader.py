@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 MAX_SCOPES: Final = 4
-"""Most snapshots, as many as tables."""
+"""Maximum number of snapshots, as many as tables."""
 
 
 class SnapshotCache:

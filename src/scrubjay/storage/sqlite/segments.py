@@ -238,7 +238,7 @@ FANOUT: Final = 8
 way to a million memories, and a reader of a million looks into some forty segments."""
 
 VECTOR_BYTES: Final = 32 << 20
-"""Most bytes of vectors of a segment: a merge holds them in memory twice."""
+"""Maximum number of bytes of vectors of a segment: a merge holds them in memory twice."""
 MERGED_POSTINGS: Final = 200_000
 """Postings merged at once, about: those of 65,536 memories together took 300 MB."""
 FIRST_MERGED_TERMS: Final = 64

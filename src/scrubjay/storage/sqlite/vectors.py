@@ -195,8 +195,8 @@ def nearest_rows(
         vectors: Table rows (a row a window), scales and codes, piece by piece.
         queries: float32, shape (queries, dimensions), unit rows.
         passing: Which rows may be returned.
-        limit: Most rows of a query.
-        floor: Least cosine.
+        limit: Maximum number of rows of a query.
+        floor: Minimum cosine.
     """
     kind = np.dtype(np.float32 if queries.shape[1] <= MAX_FLOAT32_DIMENSIONS else np.float64)
     packed = [quantize(query) for query in queries]
