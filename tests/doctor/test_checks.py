@@ -192,7 +192,7 @@ def test_files_that_others_may_read_are_told_and_closed_when_asked(case: Install
     assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
     assert stat.S_IMODE(case.file.stat().st_mode) == 0o644
     fixed = one(doctor_checks.check_files(make(fix=True)), "files")
-    assert (fixed.state, fixed.fixed) == (OK, True)
+    assert (fixed.state, fixed.mended) == (OK, True)
     assert stat.S_IMODE(case.file.stat().st_mode) == 0o600
     assert stat.S_IMODE(case.file.parent.stat().st_mode) == 0o700
 
@@ -212,7 +212,7 @@ def test_anothers_file_beside_the_store_is_left_alone(case: Installation, make: 
     other = case.file.with_name("memory.db.txt")
     other.write_text("not ours")
     other.chmod(0o644)
-    assert one(doctor_checks.check_files(make(fix=True)), "files").fixed is False
+    assert one(doctor_checks.check_files(make(fix=True)), "files").mended is False
     assert stat.S_IMODE(other.stat().st_mode) == 0o644
 
 

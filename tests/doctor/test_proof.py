@@ -223,7 +223,7 @@ def test_what_a_killed_doctor_left_is_told_and_taken_away_by_the_next(case: Inst
     assert (told.state, told.fix) == (WARNING, "scrubjay doctor --fix")
     assert len(agent_proof.leftover_markers(case)) == 1
     (fixed,) = agent_proof.check_leftover_markers(replace(case, fix=True))
-    assert (fixed.state, fixed.fixed) == (OK, True)
+    assert (fixed.state, fixed.mended) == (OK, True)
     assert held(case) == before
     assert list(agent_proof.check_leftover_markers(case)) == []
 
@@ -327,7 +327,7 @@ def test_a_store_that_is_locked_while_a_marker_is_taken_away_leaves_it_to_the_ne
             agent_proof.remove_marker(memory, marker)
     assert agent_proof.leftover_markers(case) != []
     (fixed,) = agent_proof.check_leftover_markers(replace(case, fix=True))
-    assert fixed.fixed
+    assert fixed.mended
     assert agent_proof.leftover_markers(case) == []
 
 

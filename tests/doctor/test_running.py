@@ -75,7 +75,7 @@ def test_a_dead_ones_socket_is_told_and_taken_away_a_living_ones_stays(case: Ins
         )
         assert dead.exists()
         fixed = found(replace(case, fix=True))["sockets"]
-        assert (fixed.state, fixed.fixed) == (OK, True)
+        assert (fixed.state, fixed.mended) == (OK, True)
         assert not dead.exists()
         assert "process" in found(case)["resident"].found
     assert "sockets" not in found(case)

@@ -20,7 +20,7 @@ from scrubjay.text.display import prefix_lines, single_line, strip_control
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
     from scrubjay.models.records import Record
-    from scrubjay.models.reports import Check, FetchReport
+    from scrubjay.models.reports import FetchReport
     from scrubjay.models.results import Answer, Context, ReachedMemory, Result, Thread
     from scrubjay.models.views import MemoryHistory
     from scrubjay.search.browse import ShortReference
@@ -54,11 +54,6 @@ def to_plain(value: Any) -> Any:
     if hasattr(value, "items"):
         return {str(name): to_plain(item) for name, item in value.items()}
     return value
-
-
-def check_fields(check: Check) -> dict[str, Any]:
-    """Return a check of the doctor; programs know its ``fixed`` as ``mended``."""
-    return {("mended" if name == "fixed" else name): value for name, value in to_plain(check).items()}
 
 
 def answer_fields(answer: Answer, *, explain: bool = False) -> dict[str, Any]:

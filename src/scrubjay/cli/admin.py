@@ -183,9 +183,7 @@ def doctor(call: Call, names: tuple[str, ...], fix: bool) -> int:
             print_check(check)
     problems = sum(check.state == PROBLEM for check in checks)
     warnings = sum(check.state == WARNING for check in checks)
-    if not call.print_json(
-        {"sound": not problems, "checks": [serializers.check_fields(check) for check in checks]}
-    ):
+    if not call.print_json({"sound": not problems, "checks": checks}):
         write(f"\n{summary_line(problems, 'problem')}, {summary_line(warnings, 'warning')}.")
     return 1 if problems else 0
 
@@ -216,7 +214,7 @@ def _run_checks(call: Call, names: tuple[str, ...], fix: bool) -> Iterator[Check
 def print_check(check: Check) -> None:
     mark, style = STATUS_MARKS[check.state]
     label = paint(f"{mark:<8}", style)
-    prefix = "fixed: " if check.fixed else ""
+    prefix = "fixed: " if check.mended else ""
     write(f"{label} {single_line(check.about):<{NAME_WIDTH}}{prefix}{single_line(check.found)}")
     if check.fix:
         write(f"{'':<9}{'':<{NAME_WIDTH}}fix: {single_line(check.fix)}")

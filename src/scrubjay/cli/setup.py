@@ -20,7 +20,6 @@ from scrubjay.agents.setup import (
     install_plan,
     make_plan,
 )
-from scrubjay.api.serializers import check_fields
 from scrubjay.cli.admin import print_check, summary_line
 from scrubjay.cli.agents import agent_home, agent_settings, archiving_note, end_daemon, settings_origin
 from scrubjay.cli.main import Call, command
@@ -78,7 +77,7 @@ def setup(call: Call, undo: bool, dry_run: bool, yes: bool) -> int:
             "steps": plan.steps,
             "failed": failed,
             "sound": sound,
-            "checks": [check_fields(check) for check in checks],
+            "checks": checks,
         }
     ):
         _print_end(failed, checks)

@@ -329,7 +329,7 @@ def check_leftover_markers(installation: Installation) -> Iterator[Check]:
         except (ScrubjayError, OSError) as error:
             yield check_problem("markers", f"leftovers of an interrupted doctor cannot be removed: {error}")
             return
-        yield check_ok("markers", f"{len(markers)} of an interrupted doctor removed", fixed=True)
+        yield check_ok("markers", f"{len(markers)} of an interrupted doctor removed", mended=True)
 
 
 MCP_PROTOCOL = "2025-06-18"

@@ -130,7 +130,7 @@ def _check_permissions(installation: Installation) -> Check:
         return check_problem(
             "files", f"the permissions of {failed[0]} cannot be changed", f"sudo chown $USER {failed[0]}"
         )
-    return check_ok("files", f"made {len(exposed)} files private that others could read", fixed=True)
+    return check_ok("files", f"made {len(exposed)} files private that others could read", mended=True)
 
 
 def _file_mode(path: Path) -> int:
@@ -560,7 +560,7 @@ def _check_stale_sockets(installation: Installation) -> Iterator[Check]:
         return
     stale = [path for path in sorted(folder.glob("*.sock")) if _is_unowned(path, remove=installation.fix)]
     if stale and installation.fix:
-        yield check_ok("sockets", f"{len(stale)} stale sockets removed", fixed=True)
+        yield check_ok("sockets", f"{len(stale)} stale sockets removed", mended=True)
     elif stale:
         yield check_warning("sockets", f"{len(stale)} stale sockets in {folder}", "scrubjay doctor --fix")
 

@@ -742,18 +742,18 @@ class Check:
         state: ``ok``, ``warning`` (works, but the operator should know) or ``problem``.
         found: Finding, one sentence without anybody's text.
         fix: Next command or step, or an empty string.
-        fixed: Whether it was repaired just now.
+        mended: Whether it was repaired just now.
     """
 
     about: str
     state: str
     found: str
     fix: str = ""
-    fixed: bool = False
+    mended: bool = False
 
 
-def check_ok(about: str, found: str, *, fixed: bool = False) -> Check:
-    return Check(about, OK, found, "", fixed)
+def check_ok(about: str, found: str, *, mended: bool = False) -> Check:
+    return Check(about, OK, found, "", mended)
 
 
 def check_warning(about: str, found: str, fix: str = "") -> Check:
