@@ -237,10 +237,19 @@ def test_a_person_is_forgotten_and_nobody_else(tmp_path: Path) -> None:
         "scrubjay token create bo-2 --user bo",
         "scrubjay token create ann",
     )
+    ran(tmp_path, "scrubjay add 'Ann shares a buoy' --public --store memory.db", "own")
+    exported = (tmp_path / "bo.jsonl").read_text("utf-8")
+    assert ("Bo sails a dinghy" in exported, "dinghy of the crew" in exported) == (True, True)
+    assert "buoy" not in exported
     for _ in range(2):
         ran(tmp_path, "person")
         assert "bo" not in ran(tmp_path, "scrubjay token list")
     assert "ann" in ran(tmp_path, "scrubjay token list")
+    proof = ran(tmp_path, "proof")
+    assert "0 memories forgotten" in proof
+    assert "bo" not in proof
+    ran(tmp_path, "own")
+    assert (tmp_path / "bo.jsonl").read_text("utf-8") == ""
     assert "dinghy" not in ran(tmp_path, "scrubjay search dinghy --user bo --store memory.db")
     left = (tmp_path / "memory.db").read_bytes()
     assert b"dinghy" not in left

@@ -499,7 +499,7 @@ class Scope:
 
 @frozen
 class UnrestrictedScope(Scope):
-    """Reads every key of a tenant: for copies of whole tenants, and to forget a user; no caller ever gets one."""
+    """Reads any key of a tenant: to copy it, and to count or forget what is one user's; no caller ever gets one."""
 
     held: tuple[str, ...] = ()
 
