@@ -183,6 +183,9 @@ def test_caddy_accepts_its_file() -> None:
     assert '"memory.example"' in done.stdout
 
 
+PASSWORDS = {"POSTGRES_PASSWORD": "of the superuser", "APP_PASSWORD": "it's $ecret"}
+
+
 @pytest.fixture(scope="module")
 def database() -> Iterator[str]:
     """The database that the script of the compose file makes, as the user that it makes; its URL."""
@@ -202,16 +205,41 @@ def database() -> Iterator[str]:
         assert folder is not None
         around = {"PATH": f"{programs / 'bin'}{os.pathsep}{os.environ['PATH']}", "PGHOST": folder[1]}
         script = ROOT / "deploy" / "postgres" / "create-database.sh"
-        around["POSTGRES_PASSWORD"] = "it's $ecret"
+        around |= PASSWORDS
         subprocess.run(["/bin/sh", str(script)], env=around, check=True, capture_output=True, timeout=60)
+        with psycopg.connect(other, autocommit=True) as db:
+            [hba] = db.execute("SHOW hba_file").fetchone() or ()
+            rules = "local all scrubjay scram-sha-256", "local all all trust"
+            db.execute(f"COPY (VALUES ('{rules[0]}'), ('{rules[1]}')) TO '{hba}'")
+            db.execute("SELECT pg_reload_conf()")
         yield other.replace("postgres@", "scrubjay@").replace("/postgres?", "/memories?")
+
+
+def test_the_application_has_a_password_of_its_own(database: str) -> None:
+    import psycopg
+
+    given = COMPOSE["services"]["postgres"]["environment"]
+    for each in services().values():
+        assert each["environment"]["PGPASSWORD"] == given["APP_PASSWORD"]
+        assert "POSTGRES_PASSWORD" not in str(each)
+
+    def refused() -> bool:
+        try:
+            psycopg.connect(database, password=PASSWORDS["POSTGRES_PASSWORD"]).close()
+        except psycopg.OperationalError:
+            return True
+        return False
+
+    eventually(refused)  # the server reads its rules again
+    psycopg.connect(database, password=PASSWORDS["APP_PASSWORD"]).close()
 
 
 def image_environment(folder: Path, store: str) -> dict[str, str]:
     """The environment of the image, with its volume in a folder of the test."""
     volume = image("VOLUME")
     own = {name: value.replace(volume, str(folder), 1) for name, value in image_variables().items()}
-    return {**own, "PATH": os.environ["PATH"], "SCRUBJAY_STORE": store, "PYTHONPATH": str(ROOT / "src")}
+    own |= {"PATH": os.environ["PATH"], "SCRUBJAY_STORE": store, "PYTHONPATH": str(ROOT / "src")}
+    return {**own, "PGPASSWORD": PASSWORDS["APP_PASSWORD"]}
 
 
 def start(args: list[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:
@@ -221,8 +249,11 @@ def start(args: list[str], environ: Mapping[str, str]) -> subprocess.Popen[str]:
     )
 
 
-def test_server_worker_and_health_check_work_on_that_database(tmp_path: Path, database: str) -> None:
+def test_server_worker_and_health_check_work_on_that_database(
+    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     environ = image_environment(tmp_path, database)
+    monkeypatch.setenv("PGPASSWORD", environ["PGPASSWORD"])
     serve = [*json.loads(image("CMD"))]
     serve[1] = serve[1].replace(image("EXPOSE"), "0")
     refused = start(serve, environ)
