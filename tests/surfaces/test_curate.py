@@ -76,7 +76,7 @@ def test_who_may_write_changes_nothing_that_others_shared(
         assert "ann's, shared as group:crew" in said
         assert "Nothing was written" in said
     hint = client.post("/v1/forget", json={"ids": [one]}, headers=shown["bob"]).json()["error"]["hint"]
-    assert "--scope curate" in hint
+    assert "--tenant default --user bob --group crew --scope read --scope write --scope curate" in hint
     assert good(client.get(f"/v1/memories/{one}", headers=shown["ann"])) == before
     assert good(client.get(f"/v1/memories/{one}/history", headers=shown["ann"]))["events"] == []
     useful = {"ids": [one], "verdict": "useful"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +56,20 @@ def test_a_token_does_only_what_its_scopes_are_for(environ: dict[str, str]) -> N
                     assert said.status_code not in (401, 403, 405, 500), (method, path, said.text)
                 else:
                     assert f"lacks the `{scope}` scope" in refused(said, 403)
+
+
+def test_the_hint_of_a_missing_scope_makes_a_token_for_the_same_person(
+    environ: dict[str, str], cli: Any
+) -> None:
+    tokens = held(environ)
+    who = Principal("woods", "ann o'hara", ("crew", "the board"), scopes=("read", "write"))
+    ann = bearer(tokens, "ann", who)
+    with asking(environ) as client:
+        said = client.post("/v1/rebuild", json={}, headers=ann)
+    refused(said, 403)
+    command = said.json()["error"]["hint"].partition("scrubjay ")[2].replace("NAME", "other")
+    assert cli(*shlex.split(command)).code == 0
+    assert tokens.all()[-1].principal == replace(who, scopes=(*who.scopes, "admin"))
 
 
 def test_what_opens_nothing_opens_no_route(environ: dict[str, str]) -> None:

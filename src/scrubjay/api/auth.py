@@ -22,6 +22,7 @@ from typing import Any, Final
 from scrubjay import atomic_files
 from scrubjay.config.loader import config_path
 from scrubjay.errors import ConfigError, ForbiddenError, InputError, NotFoundError, SourceError
+from scrubjay.models.records import Scope
 
 TOKEN_PREFIX: Final = "scrubjay_"
 """Makes tokens recognisable to people and secret scanners."""
@@ -52,7 +53,9 @@ class Principal:
         if scope not in self.scopes:
             raise ForbiddenError(
                 f"The token lacks the `{scope}` scope; it has {', '.join(self.scopes)}. Nothing was done.",
-                hint=f"scrubjay token create NAME --scope {' --scope '.join((*self.scopes, scope))}",
+                hint="the server's operator can create another: scrubjay token create NAME "
+                f"{Scope(self.tenant, self.user, self.groups).token_options} "
+                f"--scope {' --scope '.join((*self.scopes, scope))}",
             )
 
 

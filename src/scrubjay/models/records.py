@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
@@ -451,6 +452,16 @@ class Scope:
         ('group:dev', 'public', 'user:ann')
         """
         return tuple(sorted({f"user:{self.user}", "public", *(f"group:{name}" for name in self.groups)}))
+
+    @property
+    def token_options(self) -> str:
+        """Options of `scrubjay token create` for this principal.
+
+        >>> Scope("t", "ann lee", ("dev",)).token_options
+        "--tenant t --user 'ann lee' --group dev"
+        """
+        groups = [part for group in self.groups for part in ("--group", group)]
+        return shlex.join(["--tenant", self.tenant, "--user", self.user, *groups])
 
     def joined(self, groups: Iterable[str]) -> Scope:
         """Return the same user as a member of more groups.

@@ -130,8 +130,8 @@ def require_may_change(workspace: Workspace, records: Iterable[Record], verb: st
             raise ForbiddenError(
                 f"{record.id} is {owner}'s, shared as {record.key}: only its owner and whoever may curate can {verb} "
                 "it. Nothing was written.",
-                hint=f"ask {owner}, or use a token with the scope curate: scrubjay token create NAME --scope read "
-                "--scope write --scope curate",
+                hint=f"ask {owner}, or use a token with the scope curate: scrubjay token create NAME "
+                f"{workspace.scope.token_options} --scope read --scope write --scope curate",
             )
 
 
