@@ -141,3 +141,7 @@ def test_a_server_of_a_database_that_is_read_only_answers_searches_and_says_so(
         assert good(client.get("/readyz")) == {"status": "read-only"}
         assert good(client.post("/v1/search", json={"query": ASKED}))["results"][0]["id"] == memory
         assert "is read-only" in refused(client.post("/v1/memories", json={"content": "New."}), 503)
+    doctor = cli("doctor")
+    assert doctor.code == 1
+    assert "problem  writes" in doctor.out
+    assert "is read-only" in doctor.out

@@ -34,7 +34,7 @@ from scrubjay.config.settings import ExtraModelSettings
 from scrubjay.daemon import client
 from scrubjay.daemon.client import is_private_folder, socket_path
 from scrubjay.daemon.embedding import EmbeddingJob, embedding_summary
-from scrubjay.errors import ConfigError, ScrubjayError
+from scrubjay.errors import ConfigError, ScrubjayError, StoreError
 from scrubjay.log import FILE_NAME, LEVELS, OLD_FILE_NAME
 from scrubjay.models.dates import DAY, iso_seconds, now_micros, to_datetime
 from scrubjay.models.reports import PROBLEM, Check, check_ok, check_problem, check_warning
@@ -187,6 +187,7 @@ def check_store(installation: Installation) -> Iterator[Check]:
         with installation.memory() as memory:
             status = memory.status()
             security_warning = memory.workspace.store.row_security_warning()
+            unwritable = _check_writable(memory.workspace.store)
     except ScrubjayError as error:
         yield check_problem("memories", str(error), error.hint)
         return
@@ -200,12 +201,21 @@ def check_store(installation: Installation) -> Iterator[Check]:
             "scrubjay sync DIR, or install an agent: scrubjay install --list",
         )
     )
+    yield from unwritable
     yield _check_texts(installation)
     yield from _check_server(status, security_warning)
     yield _check_backlog(status, installation)
     yield from _check_multilingual(status, installation)
     yield from check_contents(status)
     yield _check_clock(installation, status)
+
+
+def _check_writable(store: Store) -> list[Check]:
+    try:
+        store.check_writable()
+    except StoreError as error:
+        return [check_problem("writes", str(error), error.hint)]
+    return []
 
 
 MAX_UNENRICHED: Final = timedelta(days=1)
