@@ -178,6 +178,36 @@ def test_what_all_tenants_do_together_is_told_to_an_admin_of_the_owners_alone(
         good(client.get("/v1/status"))["bytes"]  # the owner, alone on this machine
 
 
+@pytest.mark.parametrize("harm", ["mode", "text", "folder"])
+def test_readyz_and_doctor_say_that_the_tokens_cannot_be_read(
+    environ: dict[str, str], harm: str, cli: Any
+) -> None:
+    tokens = held(environ)
+    ann = bearer(tokens, "ann", Principal("default", "ann"))
+    with asking(environ) as client:
+        assert good(client.get("/readyz", headers=ann)) == {"status": "ready"}
+        if harm == "mode":
+            tokens.file.chmod(0o644)
+        elif harm == "text":
+            tokens.file.write_text("{")
+        else:
+            tokens.file.unlink()
+            tokens.file.mkdir(mode=0o700)
+        assert good(client.get("/healthz")) == {"status": "ok"}
+        for said in (
+            client.get("/readyz"),
+            client.get("/readyz", headers=ann),
+            client.get("/v1/status", headers=ann),
+        ):
+            assert refused(said, 503) == "The server cannot read its tokens."
+            assert "scrubjay doctor" in said.json()["error"]["hint"]
+            assert str(tokens.file) not in said.text
+    checks = cli("doctor", "--json").json["checks"]
+    [found] = [each for each in checks if each["about"] == "tokens"]
+    assert found["state"] == "problem"
+    assert str(tokens.file) in found["found"]
+
+
 @pytest.mark.parametrize("harm", ["moved", "damaged"])
 def test_only_an_admin_learns_where_a_store_is_that_cannot_be_used(
     environ: dict[str, str], tmp_path: Path, harm: str, caplog: pytest.LogCaptureFixture

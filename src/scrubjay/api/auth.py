@@ -13,7 +13,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -81,9 +81,9 @@ class Token:
         return self.expires is not None and self.expires <= now
 
 
-def tokens_path() -> Path:
+def tokens_path(env: Mapping[str, str] | None = None) -> Path:
     """Return the path of the token file, beside the settings file."""
-    return config_path().parent / "tokens.json"
+    return config_path(env).parent / "tokens.json"
 
 
 class TokenStore:
@@ -98,12 +98,14 @@ class TokenStore:
         """Return all tokens, oldest first.
 
         Raises:
-            ConfigError: The file is damaged, or others may read or change it.
+            ConfigError: The file is damaged or cannot be read, or others may read or change it.
         """
         try:
             stat = self.file.stat()
         except FileNotFoundError:
             return ()
+        except OSError as error:
+            raise self._unreadable(error) from error
         stamp = (stat.st_mtime_ns, stat.st_size, stat.st_ino, stat.st_mode)
         with self._lock:
             if self._cached is None or self._cached[0] != stamp:
@@ -161,11 +163,19 @@ class TokenStore:
         try:
             rows = json.loads(self.file.read_text("utf-8"))["tokens"]
             return tuple(Token(**_lists_to_tuples(row)) for row in rows)
+        except OSError as error:
+            raise self._unreadable(error) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ConfigError(
                 f"{self.file} is not a valid token file, so no token is accepted.",
                 hint="move it away and create the tokens again with `scrubjay token create`",
             ) from error
+
+    def _unreadable(self, error: OSError) -> ConfigError:
+        return ConfigError(
+            f"{self.file} cannot be read ({error.strerror or error}), so no token is accepted.",
+            hint="check the owner of the file and of its folder",
+        )
 
     @contextmanager
     def _locked(self) -> Iterator[tuple[Token, ...]]:

@@ -19,6 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from scrubjay.api.auth import TokenStore, tokens_path
 from scrubjay.api.jobs import JobQueue
 from scrubjay.atomic_files import hold_lock
 from scrubjay.config.loader import api_key
@@ -90,10 +91,14 @@ LOW_FREE_BYTES: Final = 1_000_000_000
 
 
 def check_files(installation: Installation) -> Iterator[Check]:
-    """Check permissions and free space."""
+    """Check permissions, free space and the token file."""
     if sys.platform != "win32":
         yield _check_permissions(installation)
     yield _check_disk_space(installation)
+    try:
+        TokenStore(tokens_path(installation.home.env)).all()
+    except ScrubjayError as error:
+        yield check_problem("tokens", str(error), error.hint)
 
 
 def own_files(installation: Installation) -> list[Path]:

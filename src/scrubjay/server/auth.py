@@ -31,8 +31,9 @@ from starlette.responses import RedirectResponse
 
 from scrubjay.api.auth import TOKEN_PREFIX, Principal, Token, TokenStore
 from scrubjay.api.oauth import InvalidTokenError, OAuthVerifier, VerifiedToken, is_jwt
-from scrubjay.errors import ForbiddenError, InputError, ProviderError, ScrubjayError
+from scrubjay.errors import ConfigError, ForbiddenError, InputError, ProviderError, ScrubjayError
 from scrubjay.server.middleware import PRINCIPAL_KEY, ErrorFormat, route_path, send_error
+from scrubjay.server.session import PUBLIC_HINT
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -138,6 +139,14 @@ TOKENS_EXIST_HINT: Final = (
 )
 SEND_JSON_HINT: Final = "send JSON with content-type: application/json (curl --json)"
 CROSS_SITE: Final = "Cross-site request rejected."
+
+
+class TokensUnreadableError(ConfigError):
+    """No request with a token is answered; the server's output has the reason."""
+
+    def __init__(self) -> None:
+        super().__init__("The server cannot read its tokens.", hint=PUBLIC_HINT)
+
 
 Refusal = tuple[int, ScrubjayError]
 """Status and error."""
@@ -382,7 +391,7 @@ class AuthMiddleware:
             refusal = self._refusal(scope, secret, credential, by_cookie=by_cookie)
         except ScrubjayError as error:
             logging.getLogger("scrubjay").warning("%s %s", error, error.hint)
-            credential, refusal = None, (503, InputError("The server cannot read its tokens; see its log."))
+            credential, refusal = None, (503, TokensUnreadableError())
         else:
             if refusal is not None and self.oauth is not None and secret and is_jwt(secret):
                 credential, refusal = await self._verify(self.oauth, secret)

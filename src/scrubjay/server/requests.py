@@ -30,7 +30,13 @@ from scrubjay.errors import (
     StoreUnreachableError,
 )
 from scrubjay.memory import Memory
-from scrubjay.server.auth import OAUTH_KEY, SEND_JSON_HINT, TokenlessAccess, describe_content_type
+from scrubjay.server.auth import (
+    OAUTH_KEY,
+    SEND_JSON_HINT,
+    TokenlessAccess,
+    TokensUnreadableError,
+    describe_content_type,
+)
 from scrubjay.server.middleware import PRINCIPAL_KEY, BodyTimeoutError, BodyTooLargeError
 from scrubjay.server.run import OPEN_SERVER_WARNING
 from scrubjay.server.session import Session
@@ -115,6 +121,7 @@ AdminAccess = Annotated[Access, Depends(require_scope("admin"))]
 
 HTTP_STATUS: Final[tuple[tuple[type[ScrubjayError], int], ...]] = (
     (ForbiddenError, 403),
+    (TokensUnreadableError, 503),
     (NotFoundError, 404),
     (BodyTooLargeError, 413),
     (BodyTimeoutError, 408),

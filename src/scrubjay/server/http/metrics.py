@@ -15,8 +15,9 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from scrubjay.errors import StoreBusyError, StoreError
+from scrubjay.errors import ScrubjayError, StoreBusyError, StoreError
 from scrubjay.models.dates import SECOND
+from scrubjay.server.auth import TokensUnreadableError
 from scrubjay.server.http.schemas import Failure, describe_response, object_model
 from scrubjay.server.middleware import method_label
 from scrubjay.server.requests import ApiRouter, ReadAccess, log_error
@@ -53,8 +54,12 @@ async def healthz() -> dict[str, str]:
     },
 )
 async def readyz(request: Request) -> dict[str, str]:
-    """Report whether the store answers; 503 if it cannot be read or its disk is full."""
+    """Report whether the store answers; 503 if it cannot be read, its disk is full, or the tokens cannot be read."""
     session: Session = request.app.state.session
+    try:
+        request.app.state.tokens.all()
+    except ScrubjayError as error:
+        raise TokensUnreadableError from error
     return {"status": await session.ready()}
 
 
