@@ -89,6 +89,7 @@ def command_lines() -> Iterator[list[str]]:
         yield each["command"]
     for each in pod()["containers"]:
         yield each["args"]
+    yield from ([name] for name in re.findall(r"scrubjay@(\w+)", PAGE))  # instances of the systemd unit
     yield from documented_commands()
 
 
