@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,10 @@ class World:
         """Return the facade of one principal; all share the store."""
         if who not in self._open:
             models = caller_catalog([HashEmbedder(32), HashEmbedder(16, name=SLOW)])
+            if (
+                who != ZOE
+            ):  # Zoe's store has the model; a sync by anybody else embeds nothing, `embed` is a step of its own
+                models = replace(models, default=())
             lineup = ModelRegistry(self.store, who, models, cold=False)
             self._open[who] = Memory(Workspace(self.store, who, lineup, self.settings))
         return self._open[who]
