@@ -343,9 +343,8 @@ class Memory:
         """Delete everything that this user ever stored, and the user's name.
 
         That is the memories under every visibility, also of groups that the settings do not name; what repeats them;
-        sources, links, dictionary and runs; shared concepts that nobody else's memories mention; and the name in the
-        histories of others' memories. Keyed hashes remain, so that no sync restores a text. Files, tokens, backups and
-        exports are not changed.
+        sources, links, dictionary and runs; and the name in the histories of others' memories. Keyed hashes remain, so
+        that no sync restores a text. Files, tokens, backups and exports are not changed.
         """
         return services.curation.forget_everything(self.workspace)
 

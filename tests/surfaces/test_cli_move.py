@@ -86,34 +86,6 @@ def test_an_import_that_forgets_names_the_files_that_hold_the_texts(cli, tmp_pat
     )
 
 
-def test_an_export_counts_what_its_user_wrote_in_groups_that_the_settings_do_not_name(
-    cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SCRUBJAY_GROUPS", "crew,board")
-    for group in ("crew", "board"):
-        cli("add", f"Bo paints the boat of the {group}", "--group", group, "--user", "bo")
-    cli("add", "Ann paints the mast", "--group", "crew")
-    exported = ("export", "-", "--user", "bo")
-    assert cli(*exported).err == ""
-    monkeypatch.setenv("SCRUBJAY_GROUPS", "board")
-    assert (
-        cli(*exported).err
-        == "left out: 1 memory that bo wrote in group crew\nhint: set SCRUBJAY_GROUPS=board,crew\n"
-    )
-    monkeypatch.delenv("SCRUBJAY_GROUPS")
-    said = "left out: 2 memories that bo wrote in groups board, crew\nhint: set SCRUBJAY_GROUPS=board,crew\n"
-    file = tmp_path / "x.jsonl"
-    assert cli("export", file, "--user", "bo").err.endswith(said)
-    assert cli("export", file, "--overwrite", "--user", "bo", "--json").json["left_out"] == {
-        "board": 1,
-        "crew": 1,
-    }
-    assert (
-        cli("export", "-").err
-        == "left out: 1 memory that ann wrote in group crew\nhint: set SCRUBJAY_GROUPS=crew\n"
-    )
-
-
 def test_every_file_that_differs_here_is_in_the_json_of_an_import(cli, tmp_path: Path) -> None:
     notes, file, other = tmp_path / "notes", tmp_path / "x.jsonl", ("--store", str(tmp_path / "other.db"))
     notes.mkdir()

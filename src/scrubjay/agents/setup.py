@@ -1,4 +1,4 @@
-"""The plan of `scrubjay setup`: which agents, repositories and note folders are here, and what is missing for each.
+"""The plan of `scrubjay setup`: the agents, repositories and note folders that are here, and the missing parts of each.
 
 Finding reads names alone (of a chosen folder also its ignore files), never follows a link, and is bounded in folders,
 depth and time. A folder is offered if it is
@@ -122,7 +122,7 @@ class SetupPlan:
 
 
 def make_plan(home: Home, here: Path, sources: Sequence[str]) -> SetupPlan:
-    """Find folders and agents, and what is missing for each; nothing is written.
+    """Find folders, agents and the missing parts of each; writes nothing.
 
     ``sources`` are the locations of the registered sources.
     """

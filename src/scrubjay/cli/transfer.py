@@ -16,7 +16,7 @@ from scrubjay.cli.sync import show_progress
 from scrubjay.text.display import single_line
 
 if TYPE_CHECKING:
-    from scrubjay.models.reports import ExportReport, ImportReport
+    from scrubjay.models.reports import ImportReport
 
 
 IMPORT_FORMATS = (
@@ -48,7 +48,7 @@ def export(call: Call, file: str, format: str, overwrite: bool) -> None:
     with call.open(cold=True) as memory:
         if file == "-":
             sys.stdout.flush()
-            _warn_of_left_out(call, memory.export(sys.stdout.buffer))
+            memory.export(sys.stdout.buffer)
             return
         with show_progress(quiet=call.json) as (report, _):
             done = memory.export(file, overwrite=overwrite, progress=report)
@@ -60,20 +60,6 @@ def export(call: Call, file: str, format: str, overwrite: bool) -> None:
         f"{format_count(done.counts.get('event', 0), 'event')} in {single_line(done.path)}, {done.bytes:,} bytes, "
         f"{format_duration(done.seconds)}"
     )
-    _warn_of_left_out(call, done)
-
-
-def _warn_of_left_out(call: Call, done: ExportReport) -> None:
-    if not done.left_out:
-        return
-    settings, groups = call.settings, list(done.left_out)
-    write_error(
-        single_line(
-            f"left out: {format_count(sum(done.left_out.values()), 'memory')} that {settings.user} wrote in "
-            f"{'group' if len(groups) == 1 else 'groups'} {', '.join(groups)}"
-        )
-    )
-    write_error(single_line(f"hint: set SCRUBJAY_GROUPS={','.join([*settings.groups, *groups])}"))
 
 
 def _export_markdown(call: Call, folder: str) -> None:

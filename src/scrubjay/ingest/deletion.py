@@ -34,7 +34,6 @@ from scrubjay.models.records import (
     RecordFilter,
     Scope,
     Source,
-    UnrestrictedScope,
     note_documents,
 )
 from scrubjay.models.reports import ForgetReport
@@ -416,12 +415,9 @@ def _entity_changes(
     referenced = {edge.dst for edge in reader.edges(list(records), ["references"])}
     rows = reader.concepts(sorted(referenced)) if referenced else []
     keys = {record.key for record in records.values()}  # an entity of a key rests on texts of that key alone
-    forgets_user = isinstance(scope, UnrestrictedScope)
     for row in rows:
-        found = row.key in keys and row.kind not in ("given", "refused")
-        # Who gave a name is not stored: with a user go the shared ones that nobody else's memories mention.
-        if found or (forgets_user and row.kind == "given" and not row.key.startswith("user:")):
-            with store.reader(scope.seen_with(row.key) if found else scope) as viewers:
+        if row.key in keys and row.kind not in ("given", "refused"):
+            with store.reader(scope.seen_with(row.key)) as viewers:
                 references = viewers.edges([row.id], ["references"], inward=True, limit=len(records) + 1)
             if all(edge.src in records for edge in references):
                 yield DropConcept(row.id, row.key)

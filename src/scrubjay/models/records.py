@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from typing import Final
@@ -460,6 +459,8 @@ class Scope:
         >>> Scope("t", "ann lee", ("dev",)).token_options
         "--tenant t --user 'ann lee' --group dev"
         """
+        import shlex
+
         groups = [part for group in self.groups for part in ("--group", group)]
         return shlex.join(["--tenant", self.tenant, "--user", self.user, *groups])
 
@@ -510,7 +511,7 @@ class Scope:
 
 @frozen
 class UnrestrictedScope(Scope):
-    """Reads any key of a tenant: to copy it, and to count or forget what is one user's; no caller ever gets one."""
+    """Reads every key of a tenant: for copies of whole tenants, and to forget a user; no caller ever gets one."""
 
     held: tuple[str, ...] = ()
 

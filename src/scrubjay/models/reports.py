@@ -374,7 +374,6 @@ class ExportReport:
         lines: Lines in all; 0 for Markdown.
         bytes: Bytes in all; 0 for Markdown.
         problems: Files that were left as they are, and why.
-        left_out: The caller's own memories in groups that the call does not name, by group; empty for Markdown.
     """
 
     path: str
@@ -383,7 +382,6 @@ class ExportReport:
     bytes: int
     seconds: float
     problems: tuple[FileError, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 @frozen

@@ -517,6 +517,15 @@ def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
             parts.append(("dated", near, near, DATE_WEIGHT))
 
 
+def ids_within(rows: ScoreTable, times: Sequence[QueryTime]) -> list[str]:
+    """Return the memories that lie in a time that the question names."""
+    return [
+        memory
+        for memory, head, _ in rows
+        if head is not None and any(date_proximity(head.at, one) == 1 for one in times)
+    ]
+
+
 def date_proximity(at: int, time: QueryTime) -> float:
     """Return 1 within a time, else ``2^(-gap / length)``, a length of at least a day."""
     gap = 0

@@ -553,8 +553,9 @@ def score_rows(
     if "decay" in stages:
         fusion.add_decay(rows, state.request.now)
     if "dated" in stages and plan.question.times:
-        records = reader.get([row.id for row in rows])
-        undated = {memory for memory, one in records.items() if one.is_undated_import}
+        # The day of an import is not the day of an undated text.
+        inside = reader.get(fusion.ids_within(rows, plan.question.times))
+        undated = {memory for memory, one in inside.items() if one.is_undated_import}
         fusion.add_date_feature([row for row in rows if row.id not in undated], plan.question.times)
     if plan.tier_options is not None:
         fusion.add_tier_features(rows, plan.tier_options)

@@ -24,7 +24,7 @@ from scrubjay.search.candidates import Ranking, TermRanking
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import MIN_STORE_SIZE, RARE_SHARE, without_times
 from scrubjay.storage.scoring import idf
-from scrubjay.text.language import identifier_words, is_uninformative, named_words, question_language
+from scrubjay.text.language import detect_language, identifier_words, is_uninformative, named_words
 from scrubjay.text.normalize import latin_share
 from scrubjay.text.tokenizer import split_words
 
@@ -227,7 +227,7 @@ def relevance_features(
     names = named_words(plan.query.text) & weights.keys()
     familiar = len(names & known) / len(names) if names else 0.0
     strange, latin = share(frozenset(weights.keys() - known)), latin_share(plan.query.text)
-    english = question_language(plan.query.text) == "en"
+    english = detect_language(plan.query.text) == "en"  # as when the weights were fitted
     memories = terms.scored.memories if terms is not None else sys.maxsize
     exact = bool(plan.query.phrases) or (plan.question.time_only and "?" in plan.query.text)
     reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models

@@ -15,10 +15,9 @@ from typing import Any, BinaryIO, Final
 
 from scrubjay import atomic_files
 from scrubjay.errors import InputError, NotFoundError, SourceError, StoreDamagedError
-from scrubjay.models.records import UnrestrictedScope
 from scrubjay.models.reports import BackupReport, CopyReport, ExportReport, Progress, ProgressCallback
 from scrubjay.services.workspace import Workspace
-from scrubjay.storage.interface import Store, all_records
+from scrubjay.storage.interface import Store
 from scrubjay.storage.urls import open_store, store_file
 from scrubjay.transfer.archive import LineWriter, export_lines, exported_names, line_text, principal_mark
 
@@ -129,20 +128,7 @@ def _write_export(
     del counts["header"]
     footer = {"line": "footer", "lines": lines, "counts": dict(counts), "sha256": digest.hexdigest()}
     size += stream.write(line_text(footer))
-    left_out = _left_out(workspace)
-    return ExportReport(name, dict(counts), lines, size, time.monotonic() - started, left_out=left_out)
-
-
-def _left_out(workspace: Workspace) -> dict[str, int]:
-    """Return how many memories of the caller are in groups that the caller does not name, by group."""
-    store, scope = workspace.store, workspace.scope
-    held = store.memory_counts(scope.tenant)
-    others = sorted(key for key in held if key.startswith("group:") and key not in scope.keys)
-    if not others:
-        return {}
-    with store.reader(UnrestrictedScope(scope.tenant, scope.user, held=tuple(others))) as reader:
-        own = Counter(one.key.partition(":")[2] for one in all_records(reader) if one.owner == scope.user)
-    return dict(sorted(own.items()))
+    return ExportReport(name, dict(counts), lines, size, time.monotonic() - started)
 
 
 def _encoded_lines(lines: Iterator[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bytes]]:

@@ -174,7 +174,7 @@ def log_slow_query(
         return
     with workspace.reader() as reader:
         memories = sum(map(reader.count_memories, workspace.scope.keys))
-    fields: dict[str, str | float | bool] = {f"{name}_ms": took for name, took in timer.parts.items()}
+    fields: dict[str, str | float | bool] = {f"{name}_ms": ms for name, ms in timer.parts.items()}
     fields |= {"memories": memories, "results": results, "models": ",".join(models)}
     fields |= {"words": len((query or "").split())}
     if settings.queries and query:

@@ -25,7 +25,7 @@ _INVISIBLE: Final = (
     "\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-"""Characters that stay only where they change what is seen: ``_replacement``."""
+"""Characters kept only where they change the display (`_replacement`)."""
 _ESCAPED: Final = f"[\x85\u2028\u2029{_INVISIBLE}]"
 
 _Ranges = tuple[tuple[str, str], ...]
