@@ -112,17 +112,17 @@ def headline() -> Iterator[str]:
     yield "| | scrubjay | others | command |"
     yield "| --- | --- | --- | --- |"
     yield (
-        f"| LongMemEval-S: one of the right conversations among five; all of them | {first}; {every} ({own['queries']} "
-        "questions) | MemPalace v4 0.984; 0.870 (450 questions, published) | "
+        f"| LongMemEval-S: share of questions with a right conversation in the first five; with all of them | {first}; "
+        f"{every} ({own['queries']} questions) | MemPalace v4 0.984; 0.870 (450 questions, published) | "
         "`python -m bench quality --data DIR --state embed --sets longmemeval_s` |"
     )
     yield (
-        f"| Rust book, 112 files: the right file first | {hits[0]} | QMD, words only {hits[1]}; SQLite FTS5 {hits[2]} "
-        "| `python -m bench speed --rivals --tree DIR --qmd PATH` |"
+        f"| Rust book, 112 files: share of queries with the right file first | {hits[0]} | QMD, words only {hits[1]}; "
+        f"SQLite FTS5 {hits[2]} | `python -m bench speed --rivals --tree DIR --qmd PATH` |"
     )
     yield (
-        f"| the same run: first sync until searchable, s | {syncs[0]} | QMD, words only {syncs[1]}; FTS5 {syncs[2]} "
-        "| as above |"
+        f"| the same run: seconds until a first sync is searchable | {syncs[0]} | QMD, words only {syncs[1]}; "
+        f"FTS5 {syncs[2]} | as above |"
     )
 
 
