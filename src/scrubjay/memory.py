@@ -217,7 +217,7 @@ class Memory:
         return services.inspection.list_conflicts(self.workspace)
 
     def remove_source(self, name: str) -> reports.RemovedSource:
-        """Remove a source by id or path, with its memories and what is derived from them alone.
+        """Remove a source by id or path, with its memories and everything derived only from them.
 
         Its files are not touched. Pinned memories, and those with other evidence, stay.
 
@@ -274,7 +274,7 @@ class Memory:
 
         Raises:
             InputError: Neither or both of ids and path, too many ids, or numbers out of range.
-            NotFoundError: Several notes have this name, or several ids begin so.
+            NotFoundError: Several notes have this name, or an id's prefix is ambiguous.
         """
         from scrubjay.search.browse import FetchWindow
 
@@ -323,28 +323,29 @@ class Memory:
         A turn that only repeats recalled memories is skipped; ``passed`` of its report says why.
 
         Raises:
-            InputError: An item is no `NewMemory`, or one of its fields has an invalid value.
+            InputError: An item is not a `NewMemory`, or one of its fields has an invalid value.
         """
         return services.curation.add(self.workspace, memories)
 
     def forget(self, ids: str | Sequence[str]) -> reports.ForgetReport:
-        """Delete memories permanently: text, vectors, index, cache, and names and digests derived from them alone.
+        """Delete memories permanently: text, vectors, index, cache, and names and digests derived only from them.
 
-        A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines. An id is
-        whole, or a short one: its first six digits or more, with the tier or without it.
+        A keyed hash keeps `sync` from restoring them; files are not edited, and the report names their lines. An id may
+        be whole or short (its first six digits or more), with or without its tier.
 
         Raises:
             InputError: An id has fewer than six digits; nothing was deleted.
-            NotFoundError: Several ids begin with a short one; nothing was deleted.
+            NotFoundError: A short id is ambiguous; nothing was deleted.
         """
         return services.curation.forget_memories(self.workspace, _as_list(ids))
 
     def forget_everything(self) -> reports.ForgetReport:
         """Delete everything that this user ever stored, and the user's name.
 
-        That is the memories under every visibility, also of groups that the settings do not name; what repeats them;
-        sources, links, dictionary and runs; and the name in the histories of others' memories. Keyed hashes remain, so
-        that no sync restores a text. Files, tokens, backups and exports are not changed.
+        This covers memories of every visibility, including those of groups that the settings do not name; everything
+        that repeats them; sources, links, dictionary and runs; and the name in the histories of other people's
+        memories. Keyed hashes remain, so that no sync restores a text. Files, tokens, backups and exports are not
+        changed.
         """
         return services.curation.forget_everything(self.workspace)
 
@@ -364,7 +365,7 @@ class Memory:
         """Return a memory's links in both directions: the ten of each kind with the most weight.
 
         Raises:
-            NotFoundError: No memory's id begins so, or several do.
+            NotFoundError: No memory has this id, or its prefix is ambiguous.
         """
         return services.inspection.list_links(self.workspace, memory)
 
@@ -389,7 +390,7 @@ class Memory:
     def enrich(self, *, progress: Callable[[reports.Progress], None] | None = None) -> reports.EnrichReport:
         """Find the concepts, links, categories and facts that a sync left for later; safe to interrupt at any time.
 
-        If another process or thread does so already, it returns at once.
+        If another process or thread is already doing this, it returns at once.
         """
         return services.sync.enrich(self.workspace, progress)
 
@@ -398,7 +399,7 @@ class Memory:
     ) -> reports.EmbedReport:
         """Compute the pending embeddings of backfilled models; it can be interrupted at any time and continues later.
 
-        Only the memories that this user sees are embedded and counted; others' need a call of `seen_by` each.
+        Only the memories that this user sees are embedded and counted; for other users, call it on `seen_by`.
 
         Raises:
             ProviderError: A model failed; what was embedded before is stored.
@@ -452,7 +453,7 @@ class Memory:
         return services.inspection.store_status(self.workspace)
 
     def close(self) -> None:
-        """Close the store, also for what `seen_by` returned; closing twice does nothing."""
+        """Close the store, also for every `Memory` that `seen_by` returned; closing twice does nothing."""
         self.workspace.closed.set()
         self.workspace.scan_cache.close()
         self.workspace.store.close()
@@ -544,7 +545,7 @@ class Memory:
                 reads the best results for at most 1.5 seconds.
             links: Hops over links to follow from the results; None takes the setting, which holds for fusion ``auto``
                 alone.
-            hierarchy: Whether to lift and add what belongs to matching categories; None as for ``links``.
+            hierarchy: Whether to raise and add memories of matching categories; None as for ``links``.
             depth: Levels of categories for that, 1..10.
             alpha: Weight of a memory's own score beside its category's, 0..1.
             threshold: Minimum score, 0..1, for fusion ``raw``, whose scores have a unit.
@@ -654,7 +655,7 @@ class Memory:
         sessions: Sequence[str] = (),
         categories: Sequence[str] = (),
     ) -> reports.MemoryPage:
-        """Return memories a page at a time, in the order of their ids' digits, which no write disturbs.
+        """Return memories a page at a time, in the order of their ids' digits, so that writes do not disturb them.
 
         The filters are those of `search`.
 
@@ -707,13 +708,13 @@ class Memory:
         Without a query, for a new session: pinned memories, the project's profile and recent sessions. With one: pinned
         and relevant memories; if none is relevant, the pinned ones and a sentence that says so, or with ``unprompted``
         nothing. It is delimited, so that it is never captured as new, escaped, so that nothing in it can end it, and
-        holds no memory of origin ``untrusted`` or derived from such.
+        contains no memory of origin ``untrusted`` or derived from one.
 
         Args:
             query: The question; None for a new session.
             budget: Maximum tokens, 50..100,000; None takes the setting.
             project: Only this project and memories without one, by name, the end of a name, or a path; the empty text
-                for memories without one alone, None for all.
+                for only memories without a project, None for all.
             session: The current conversation, whose own turns are left out.
             agent: Only memories recorded by this agent; None for all.
             exclude_paths: Names (``CLAUDE.md``) or path patterns of files that the agent reads itself; None takes the
@@ -741,7 +742,7 @@ class Memory:
             neighbours: Passages or turns to return on either side.
 
         Raises:
-            NotFoundError: No memory's id begins so, or several do.
+            NotFoundError: No memory has this id, or its prefix is ambiguous.
         """
         return services.inspection.view_memory(self.workspace, memory, neighbours)
 
@@ -749,7 +750,7 @@ class Memory:
         """Return memories by id in the order given, without those that are unknown. They do not count as used.
 
         Raises:
-            NotFoundError: Several ids begin with one of them.
+            NotFoundError: An id's prefix is ambiguous.
         """
         return services.inspection.list_records(self.workspace, ids)
 
@@ -844,10 +845,10 @@ class Memory:
             valid_from: When it became true; None for always.
             valid_until: When it stopped being true; None for still true.
             pinned: Whether it is exempt from decay.
-            origin: Who says the new text.
+            origin: Who stated the new text.
 
         Raises:
-            NotFoundError: No memory's id begins so, or several do.
+            NotFoundError: No memory has this id, or its prefix is ambiguous.
             InputError: The text belongs to a file (the message names the lines), was forgotten or is another memory's,
                 or a field has an invalid value; nothing was written.
         """
@@ -866,7 +867,7 @@ class Memory:
             was: ``content_hash`` of the memory as the caller saw it; a memory that changed since is refused.
 
         Raises:
-            NotFoundError: No memory's id begins so, or several do.
+            NotFoundError: No memory has this id, or its prefix is ambiguous.
             ForbiddenError: The file is somebody else's.
             InputError: The memory is in no file, or the file has another text by now, is read-only, a log, …; the
                 message names path and lines, and nothing was written.
@@ -893,7 +894,7 @@ class Memory:
         versions.
 
         Raises:
-            StoreBusyError: Another process consolidates.
+            StoreBusyError: Another process is consolidating.
         """
         return services.consolidation.restore_consolidated(self.workspace)
 
@@ -901,11 +902,11 @@ class Memory:
         """Record that memories were ``used``, ``useful`` or ``wrong``, or are never to be injected.
 
         The effect is bounded: ``wrong`` lowers a memory's strength, to .3 at the least, ``useful`` raises it again, and
-        ``useful`` and ``used`` reset its age. ``not-wrong`` takes back each ``wrong`` said before. ``never-inject``
-        tags a memory so: hooks and the proxy leave it out, search still finds it; ``inject`` takes that back.
+        ``useful`` and ``used`` reset its age. ``not-wrong`` withdraws every earlier ``wrong``. ``never-inject`` is a
+        tag: hooks and the proxy leave the memory out, and searches still find it; ``inject`` withdraws it.
 
         Raises:
-            InputError: The verdict is none of these, or the tag to take back comes from the memory's file.
+            InputError: The verdict is none of these, or the tag to withdraw comes from the memory's file.
             ForbiddenError: Somebody else shared the memory, and the verdict is neither ``used`` nor ``useful``.
         """
         return services.curation.record_feedback(self.workspace, _as_list(ids), verdict)
@@ -914,20 +915,20 @@ class Memory:
         """Return the history of a memory: its changes, its evidence and what superseded it.
 
         Raises:
-            NotFoundError: No memory's id begins so, or several do.
+            NotFoundError: No memory has this id, or its prefix is ambiguous.
         """
         return services.inspection.memory_history(self.workspace, memory)
 
     def skills(self, project: str | None = None) -> tuple[Skill, ...]:
-        """Return the procedures that at least three conversations carried out alike; nothing is written.
+        """Return the procedures that at least three conversations carried out in the same way; nothing is written.
 
         Commands are those that agents' logs on this disk say were run, redacted, else those that turns show.
 
         Args:
-            project: Only those of this project, by name or path; None for all.
+            project: Only procedures of this project, by name or path; None for all.
 
         Raises:
-            InputError: The project is a path that is no project.
+            InputError: The project is a path that does not lead to a project.
         """
         return services.consolidation.list_skills(self.workspace, project)
 
@@ -949,7 +950,7 @@ class Memory:
             now: Current time, from which ages are computed; None for this moment.
 
         Raises:
-            InputError: A kind has no fix, the limit is below 0, or ``now`` is no time.
+            InputError: A kind has no fix, the limit is below 0, or ``now`` is not a time.
         """
         return services.audit.run_audit(self.workspace, fix, limit, dry_run=dry_run, now=moment(now))
 
@@ -957,21 +958,21 @@ class Memory:
         """Undo a run of `audit` or `retain`; what was changed since stays as it is.
 
         Raises:
-            NotFoundError: No such run changed anything that the caller sees.
+            NotFoundError: No run with this id changed anything that the caller can see.
         """
         return services.audit.undo_audit(self.workspace, run)
 
     def retain(self, *, dry_run: bool = False, now: str | datetime | None = None) -> reports.RetentionReport:
-        """Apply the settings of [retention]: archive or forget what is too old or too much.
+        """Apply the settings of [retention]: archive or forget memories that are too old or too many.
 
-        Only the caller's own memories, never pinned ones nor passages of files.
+        Only the caller's own memories are affected, and never pinned ones or passages of files.
 
         Args:
             dry_run: Write nothing, and report what would change.
             now: Current time, from which ages are computed; None for this moment.
 
         Raises:
-            InputError: ``now`` is no time.
+            InputError: ``now`` is not a time.
         """
         return services.audit.apply_retention(self.workspace, dry_run=dry_run, now=moment(now))
 
@@ -987,10 +988,10 @@ class Memory:
     ) -> reports.ConsolidationReport:
         """Add a digest of each old conversation, and promote statements. Sources stay active.
 
-        A facet ("my X is Y") may come from one statement, all else comes from several sources.
-        Nothing is archived unless the settings ([consolidation] archive) or ``archive`` ask for it. A digest links to
-        its sources, `restore` undoes an archiving, `undo` a whole run. If another process consolidates, nothing is
-        done, and the report says so.
+        A facet ("my X is Y") may come from one statement; everything else comes from several sources. Nothing is
+        archived unless the settings ([consolidation] archive) or ``archive`` ask for it. A digest links to its sources,
+        `restore` undoes an archiving, `undo` a whole run. If another process is consolidating, nothing is done, and the
+        report says so.
 
         Args:
             if_due: Do nothing if the last run began less than this ago: ``4h``, ``30m``, ``1d``.
@@ -1002,7 +1003,7 @@ class Memory:
             progress: Called with the progress.
 
         Raises:
-            InputError: ``if_due`` or ``now`` is no time, or ``archive`` is neither of the two.
+            InputError: ``if_due`` or ``now`` is not a time, or ``archive`` is neither of the two.
             StoreError: The store cannot be written; what was written before is complete.
         """
         if archive not in (None, "transcripts", "notes"):
@@ -1026,8 +1027,8 @@ class Memory:
             run: Id of the run, or its shortest unique prefix.
 
         Raises:
-            NotFoundError: No run, or several, have this id.
-            StoreBusyError: Another process consolidates.
+            NotFoundError: No run has this id, or its prefix is ambiguous.
+            StoreBusyError: Another process is consolidating.
         """
         return services.consolidation.undo_consolidation(self.workspace, run)
 
@@ -1127,11 +1128,11 @@ class Memory:
         all_tenants: bool = False,
         progress: Callable[[reports.Progress], None] | None = None,
     ) -> tuple[reports.CopyReport, ...]:
-        """Copy everything a tenant has, whoever may see it, to another store of any kind, and verify it.
+        """Copy everything of a tenant, whoever may see it, to another store of any kind, and verify the copy.
 
         Ids, the tenant's secret, vectors, histories and tombstones are the same there, and so are the answers. The copy
-        is of one moment, while others write. An interrupted copy continues when it is run again. For administrators,
-        like `backup`: it does not check whose memories they are.
+        is a consistent snapshot, even while others write. An interrupted copy continues when it is run again. For
+        administrators, like `backup`: it does not check whose memories they are.
 
         Args:
             to: URL or path of the other store, created if it does not exist.

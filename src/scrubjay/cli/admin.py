@@ -76,7 +76,7 @@ def _print_tenants(call: Call) -> None:
 @click.option(
     "--tenants",
     is_flag=True,
-    help="Only the store's tenants, with the number of memories of each user and group.",
+    help="Show only the store's tenants, with the number of memories of each user and group.",
 )
 def status(call: Call, tenants: bool) -> None:
     """Show the store, its sources and models, running and paused processes, and recent errors from the log."""

@@ -114,8 +114,8 @@ def install(
 def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, yes: bool) -> None:
     """Remove scrubjay from the configuration of coding agents.
 
-    Files that did not change since are restored exactly; in others only scrubjay's entries are removed. Memories are
-    kept.
+    Files that have not changed since the installation are restored exactly; from others, only scrubjay's entries are
+    removed. Memories are kept.
     """
     from scrubjay.agents import installation
     from scrubjay.agents.base import Options
@@ -415,7 +415,7 @@ def start_daemon(call: Call) -> None:
 
 @command("stop")
 def stop_daemon(call: Call) -> None:
-    """Stop the daemon; one inside another command only stops answering."""
+    """Stop the daemon; if it runs inside another command, it only stops answering."""
     path, fingerprint, _ = daemon_address(call)
     state = client.stop_daemon(path, fingerprint)
     if call.print_json({"stopped": state is not None}):

@@ -78,7 +78,7 @@ MAX_EXAMPLES = 3
     help="Age in days from which memories are consolidated.",
 )
 def consolidate(call: Call, undo: str | None, **options: Any) -> None:
-    """Summarise finished conversations into digests, and promote facts: shared statements, and attributes of one.
+    """Write digests of finished conversations, and derive facts from statements found in several sources.
 
     Nothing is archived unless you ask for it, here or by [consolidation] archive = "transcripts". Digests quote their
     sources and link to them; no sentence is invented. `--archive notes` summarises daily notes (files or headings

@@ -78,7 +78,7 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     """Add one memory: TEXT, or standard input if TEXT is missing or -.
 
     Adding the same memory again (text up to whitespace, tier, date, conversation) only adds to its history. Similar
-    memories are listed and kept. A statement that says that a known one has changed supersedes it. Secrets are
+    memories are listed and kept. A statement that changes a known one supersedes it. Secrets are
     replaced before anything is stored.
     """
     content = read_text(text, file)
@@ -236,14 +236,14 @@ MAX_CHARACTERS = 100_000_000
 @click.option(
     "--everything",
     is_flag=True,
-    help="All memories of the user, also shared ones, with sources, links and the user's name.",
+    help="Delete all memories of the user, including shared ones, and the user's sources, links and name.",
 )
 @click.option("--yes", "-y", is_flag=True, help="Do not ask.")
 def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> None:
     """Delete memories permanently: text, index entries and vectors.
 
-    An id is whole or short: six digits or more. Files are not changed; places that still contain the text are listed.
-    Asks for confirmation unless --yes is given, and fails if there is no terminal to ask on.
+    Ids may be short: the first six digits or more. Files are not changed; places that still contain the text are
+    listed. Asks for confirmation unless --yes is given, and fails if there is no terminal to ask on.
     """
     if everything == bool(ids):
         raise click.UsageError("Give ids or --everything.")
@@ -446,7 +446,7 @@ MAX_REJECTED = 20
 def concepts() -> None:
     """List the concepts that memories mention, show one, or edit the dictionary.
 
-    Lists without a command; `scrubjay concepts NAME` shows one. NAME is a name, an alias or an id.
+    Without a command, lists them; `scrubjay concepts NAME` shows one. NAME is a name, an alias or an id.
     """
 
 
@@ -607,7 +607,7 @@ MAX_PHRASE = 80
 def categories() -> None:
     """List the topics and folders that memories belong to, or show one.
 
-    Lists all without a command. A category is given by name, path of names or id.
+    Without a command, lists all. Give a category by name, path of names or id.
     """
 
 

@@ -229,7 +229,7 @@ def _join_address(host: str, port: int) -> str:
 
 @command("worker")
 def worker(call: Call) -> None:
-    """Enrich and embed new memories as they come, until interrupted.
+    """Enrich and embed new memories as they arrive, until interrupted.
 
     For servers: run it beside `scrubjay serve` with `[models] background = "never"`. It works for all users of the
     store, however they log in, and uses the processors that you allow it. Prints a line after each batch; with --json
@@ -425,7 +425,7 @@ def create_token(
 
 @token.command("list")
 def list_tokens(call: Call) -> None:
-    """List tokens; their secrets are not stored."""
+    """List tokens, without their secrets, which are not stored."""
     tokens = TokenStore(tokens_path()).all()
     if call.print_json({"tokens": [_token_fields(item) for item in tokens]}):
         return

@@ -406,7 +406,7 @@ _TRUST_LABELS: Final = {
 def sources() -> None:
     """List sources, or remove one.
 
-    Without a command it lists.
+    Without a command, lists them.
     """
 
 
@@ -537,7 +537,7 @@ def _ask_question(memory: Memory, question: str) -> tuple[str, Any, bool]:
 def models() -> None:
     """List, add, use or drop embedding models.
 
-    Without a command it lists.
+    Without a command, lists them.
     """
 
 

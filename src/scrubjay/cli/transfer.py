@@ -176,7 +176,7 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
 def backup(call: Call, file: Path, overwrite: bool) -> None:
     """Copy the whole store to FILE while it is in use, and verify the copy.
 
-    To restore, move FILE to the store's path while no program uses it.
+    To restore it while no program uses the store, move the old store away and FILE to its path.
     """
     with call.open(cold=True) as memory:
         done = memory.backup(file, overwrite=overwrite)

@@ -158,8 +158,8 @@ class Filters:
         metavar="DATE",
         tool="since",
         tool_help="ISO date",
-        help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week. A note without a date has that "
-        "of its file's last change.",
+        help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week. A note without a date counts "
+        "by its file's last change.",
     )
     until: Moment = option(
         None, "--until", metavar="DATE", tool="until", help="Only up to the end of this date."
