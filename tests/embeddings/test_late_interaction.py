@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,18 @@ def test_the_end_of_a_long_text_is_found(embedder: LateInteractionEmbedder) -> N
     long = "The keel is of lead. " * 300
     before, after = scores(embedder, "Which tree has acorns?", [long, long + "Acorns grow on an oak tree."])
     assert after > before + 0.1
+
+
+def test_a_long_text_takes_no_room_but_that_of_its_codes_and_of_one_window(
+    embedder: LateInteractionEmbedder,
+) -> None:
+    embedder.encode(["loads the model"])
+    tracemalloc.start()
+    (rows,) = embedder.encode(["The keel is of lead. " * 1000])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    hidden = len(rows.data) * 384 * 4
+    assert peak < hidden / 2
 
 
 def test_of_a_question_that_is_a_pasted_text_the_first_window_is_read(

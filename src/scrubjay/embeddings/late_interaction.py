@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -101,9 +101,9 @@ class TokenCodec:
         half = 1 << (self.bits - 1)
         whole = np.floor((rows / self._half - self._offsets) / 2).clip(-half, half - 1) + half
         codes_per_byte = 8 // self.bits
-        shifted = whole.astype(np.uint8).reshape(len(rows), -1, codes_per_byte) << (
-            self.bits * np.arange(codes_per_byte, dtype=np.uint8)
-        )
+        shifted = whole.astype(np.uint8).reshape(
+            len(rows), self.dimensions // codes_per_byte, codes_per_byte
+        ) << (self.bits * np.arange(codes_per_byte, dtype=np.uint8))
         codes: NDArray[np.uint8] = np.bitwise_or.reduce(shifted, axis=2)
         return codes.view(np.int8)
 
@@ -156,22 +156,21 @@ class LateInteractionEmbedder(TokenEmbedder):
 
     def encode(self, texts: Sequence[str]) -> list[QuantizedRows]:
         """Tokens of punctuation are left out; a text that has no others is one row, the vector of [CLS]."""
-        codec, pieces = self._open_codec(), self._windows(texts, DOCUMENT_MARKER)
-        encoded = []
-        for rows in self._token_rows(pieces, len(texts), keep_cls=True):
-            codes = codec.encode(unit_rows(codec.project(rows)))
-            encoded.append(QuantizedRows(codes, np.ones(len(codes), np.float32)))
-        return encoded
+        codec, windows = self._open_codec(), self._windows(texts, DOCUMENT_MARKER)
+        rows = self._token_rows(
+            windows, len(texts), lambda states: codec.encode(unit_rows(codec.project(states))), keep_cls=True
+        )
+        return [QuantizedRows(codes, np.ones(len(codes), np.float32)) for codes in rows]
 
     def query(self, text: str) -> NDArray[np.float32]:
         """Of a long question the first window is read: each token more costs as much."""
-        (rows,) = self._token_rows(self._windows([text], QUERY_MARKER, max_windows=1), 1, keep_cls=False)
-        return unit_rows(self._open_codec().project(rows))
+        windows = self._windows([text], QUERY_MARKER, max_windows=1)
+        codec = self._open_codec()
+        return self._token_rows(windows, 1, lambda states: unit_rows(codec.project(states)))[0]
 
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Return each text's token vectors as unit rows of the model's hidden size, not projected."""
-        rows = self._token_rows(self._windows(texts, DOCUMENT_MARKER), len(texts), keep_cls=False)
-        return [unit_rows(own) for own in rows]
+        return self._token_rows(self._windows(texts, DOCUMENT_MARKER), len(texts), unit_rows)
 
     def decode(self, data: NDArray[np.int8]) -> NDArray[np.int8]:
         return self._open_codec().decode(data)
@@ -197,19 +196,32 @@ class LateInteractionEmbedder(TokenEmbedder):
         return windows
 
     def _token_rows(
-        self, windows: Sequence[tuple[int, int, list[int]]], texts: int, *, keep_cls: bool
-    ) -> list[NDArray[np.float32]]:
-        """Return the hidden states of each text's tokens; with ``keep_cls`` that of [CLS] where there are none."""
+        self,
+        windows: Sequence[tuple[int, int, list[int]]],
+        texts: int,
+        code: Callable[[NDArray[np.float32]], NDArray[Any]],
+        *,
+        keep_cls: bool = False,
+    ) -> list[NDArray[Any]]:
+        """Return each text's tokens, coded by ``code``; with ``keep_cls`` [CLS] for a text without tokens."""
         if self._punctuation is None:
             tokens = map(self._encoder.token_id, string.punctuation)
             self._punctuation = frozenset(token for token in tokens if token is not None)
-        rows: list[list[NDArray[np.float32]]] = [[] for _ in range(texts)]
-        cls_rows: dict[int, NDArray[np.float32]] = {}
-        hidden = self._encoder.encode([ids for _, _, ids in windows])
-        for (number, skipped, ids), states in zip(windows, hidden, strict=True):
-            positions = [at for at in range(skipped, len(ids) - 1) if ids[at] not in self._punctuation]
-            rows[number].append(states[positions])
-            cls_rows.setdefault(number, states[:1])
+        punctuation = self._punctuation
+
+        def code_tokens(place: int, hidden: NDArray[np.float32]) -> tuple[NDArray[Any], NDArray[Any] | None]:
+            _, skipped, ids = windows[place]
+            positions = [at for at in range(skipped, len(ids) - 1) if ids[at] not in punctuation]
+            return code(hidden[positions]), code(hidden[:1]) if keep_cls and not positions else None
+
+        rows: list[list[NDArray[Any]]] = [[] for _ in range(texts)]
+        cls_rows: dict[int, NDArray[Any]] = {}
+        for (number, _, _), (own, cls_row) in zip(
+            windows, self._encoder.encode([ids for _, _, ids in windows], code_tokens), strict=True
+        ):
+            rows[number].append(own)
+            if cls_row is not None:
+                cls_rows.setdefault(number, cls_row)
         joined = [np.concatenate(parts) for parts in rows]
         return [own if len(own) or not keep_cls else cls_rows[number] for number, own in enumerate(joined)]
 
@@ -221,7 +233,7 @@ class LateInteractionEmbedder(TokenEmbedder):
             else:
                 assert encoder.path is not None
                 file = encoder.path.with_name(PROJECTION_NAME)
-                size = encoder.encode([[encoder.token_id("[CLS]") or 0]])[0].shape[1]
+                size = encoder.hidden_size()
             table = np.eye(size + 1, size, dtype=np.float32)
             if encoder.bundled or file.is_file():
                 try:

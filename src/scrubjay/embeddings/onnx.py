@@ -14,9 +14,9 @@ import importlib.util
 import os
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 TokenIds: TypeAlias = "NDArray[np.int64]"
+T = TypeVar("T")
 
 
 class Encoder(Protocol):
@@ -323,8 +324,13 @@ class BertEncoder:
         ids: list[int] = self._load()[0].encode(replace_surrogates(text), add_special_tokens=False).ids
         return ids
 
-    def encode(self, windows: Sequence[Sequence[int]]) -> list[NDArray[np.float32]]:
-        """Return the hidden states of each window of token ids, each of shape (tokens, hidden size).
+    def encode(
+        self, windows: Sequence[Sequence[int]], reduce: Callable[[int, NDArray[np.float32]], T]
+    ) -> list[T]:
+        """Return what ``reduce`` makes of each window of token ids.
+
+        It gets the window's place and its hidden states, shape (tokens, hidden size). These are not kept, for those of
+        a text of a megabyte take half a gigabyte.
 
         Windows are encoded one by one, some at the same time: int8 files round by the largest number of the whole
         input, so a window's neighbours in a batch would change its vectors (to a cosine of .99 and less); and one
@@ -335,23 +341,27 @@ class BertEncoder:
         """
         run = self._load()[1]
 
-        def encode(window: Sequence[int]) -> NDArray[np.float32]:
-            ids = np.array([window], np.int64)
+        def encode(place: int) -> T:
+            ids = np.array([windows[place]], np.int64)
             hidden: NDArray[np.float32] = run(ids, np.ones_like(ids))[0]
             if not np.isfinite(hidden).all():
                 name = self.path or self.bundled_model.name
                 raise ProviderError(f"Model {name} made a vector that is not finite; none was returned.")
-            return hidden
+            return reduce(place, hidden)
 
         if min(self._threads, len(windows)) < 2:
-            return [encode(window) for window in windows]
+            return [encode(place) for place in range(len(windows))]
         from concurrent.futures import ThreadPoolExecutor  # which a search never needs
 
         with ThreadPoolExecutor(min(self._threads, len(windows))) as pool:
             # Long ones first, so that no thread is left with one at the end.
             order = sorted(range(len(windows)), key=lambda at: -len(windows[at]))
-            encoded = dict(zip(order, pool.map(lambda at: encode(windows[at]), order), strict=True))
+            encoded = dict(zip(order, pool.map(encode, order), strict=True))
         return [encoded[at] for at in range(len(windows))]
+
+    def hidden_size(self) -> int:
+        """Return the numbers of a hidden state, which only the model itself tells."""
+        return self.encode([[self.token_id("[CLS]") or 0]], lambda _, hidden: int(hidden.shape[1]))[0]
 
     def _load(self) -> tuple[Any, Encoder]:
         with self._loading:
@@ -383,7 +393,7 @@ class BertEmbedder(BertEncoder):
             if not self.bundled:
                 assert self.path is not None
                 provider, name = "local", self.path.stem
-                dimensions = self.encode([[self.token_id("[CLS]") or 0]])[0].shape[1]
+                dimensions = self.hidden_size()
             revision = self.sha256[:12]
             self._model = EmbeddingModel(
                 provider, name, revision, dimensions, bundled.pooling, bundled.window
@@ -403,10 +413,13 @@ class BertEmbedder(BertEncoder):
             spans = even_spans(len(ids), room) if ids else []
             windows += [[first, *prefix, *ids[start:end], last] for start, end in spans]
             counts.append(len(spans))
-        rows = np.zeros((len(windows), self.model.dimensions), dtype=np.float32)
-        for row, hidden in zip(rows, self.encode(windows), strict=True):
+
+        def pool(_: int, hidden: NDArray[np.float32]) -> NDArray[np.float32]:
             # The sum has the mean's direction, so nothing is divided before the length is made 1.
-            row[:] = hidden[0] if bundled.pooling == "cls" else hidden.sum(axis=0)
+            row: NDArray[np.float32] = hidden[0].copy() if bundled.pooling == "cls" else hidden.sum(axis=0)
+            return row
+
+        rows = np.array(self.encode(windows, pool), np.float32).reshape(len(windows), self.model.dimensions)
         return rows_by_text(unit_rows(rows), counts)
 
 
