@@ -80,6 +80,31 @@ def test_a_session_begins_with_what_is_pinned_what_is_known_and_the_last_session
     assert found.tokens == estimate_tokens(found.text) <= found.budget == 2_000
 
 
+def test_the_last_sessions_are_told_with_two_turns_of_each_role(memory: Memory) -> None:
+    talk = [
+        "Where does the catalogue lie?",
+        "Nobody knows.",
+        "Do not cancel the berth after all, we keep it.",
+        "The cancellation of the berth is withdrawn.",
+        "And the bills go to the harbour office now.",
+        "They go to the harbour office.",
+    ]
+    turns = [
+        memory.add(said, session="s1", turn=turn, role=("user", "assistant")[turn % 2]).id
+        for turn, said in enumerate(talk)
+    ]
+    assert shown(memory.context(), "recent") == turns[2:]
+
+
+def test_sessions_without_a_word_to_show_take_no_place_of_those_before(memory: Memory) -> None:
+    before = memory.add(
+        "The parcel is lost in Hull.", session="s1", turn=0, role="user", date="2026-11-01"
+    ).id
+    for day, said in enumerate(("ok", "thanks", "hello"), start=2):
+        memory.add(said, session=f"s{day}", turn=0, role="user", date=f"2026-11-0{day}")
+    assert shown(memory.context(), "recent") == [before]
+
+
 def test_a_question_is_given_what_has_to_do_with_it_and_else_nothing(memory: Memory) -> None:
     pin = memory.add("Never deploy on Fridays.", pinned=True).id
     fits = memory.add("The invoices lie in the blue folder of the archive.").id

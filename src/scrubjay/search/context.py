@@ -11,6 +11,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.embeddings.static import StaticEmbedder
@@ -56,8 +57,12 @@ MAX_PROFILE: Final = 200
 """Memories of a profile that are read, the latest."""
 MAX_LATEST: Final = 300
 """Memories that are searched for the last sessions, and for later decisions."""
-LAST_TURNS: Final = 4
-"""Last turns of a session that are read: the last question and its answer."""
+LAST_TURNS_OF_ROLE: Final = 2
+"""Last turns of each role that stand for a session without a digest: two questions and their answers."""
+READ_TURNS: Final = 8
+"""Last turns of a session that are read, for acknowledgements say nothing."""
+READ_SESSIONS: Final = 4
+"""Sessions read for each that is shown: one of acknowledgements alone says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +116,19 @@ def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
 
 
 def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]:
-    """Return the digest of each recent session, else its last turns; latest session first."""
+    """Return the digest, else the last turns, of the latest ``most`` sessions that have either; latest first."""
     if not most:
         return []
     latest = reader.latest(of.where(own=True), MAX_LATEST)
     latest = [one for one in latest if one.session is not None and not one.marked_wrong]
     sessions = dict.fromkeys(one.session for one in _in_scope(latest, of) if one.session is not None)
-    digests_or_turns: list[Record] = []
-    for session in list(sessions)[:most]:
+    shown: list[list[Record]] = []
+    for session in islice(sessions, READ_SESSIONS * most):
         digests = [one for one in latest if one.session == session and one.tier in DIGEST_TIERS]
-        digests_or_turns += digests[:1] or _in_scope(_last_turns(reader, session), of)
-    return digests_or_turns
+        shown += [own] if (own := digests[:1] or _in_scope(_last_turns(reader, session), of)) else []
+        if len(shown) == most:
+            break
+    return [record for own in shown for record in own]
 
 
 def _last_turns(reader: Reader, session: str) -> list[Record]:
@@ -130,11 +137,11 @@ def _last_turns(reader: Reader, session: str) -> list[Record]:
         return []
     turns = [
         one
-        for one in reader.turns(session, last - LAST_TURNS + 1, last)
+        for one in reader.turns(session, last - READ_TURNS + 1, last)
         if one.status == "active" and not one.marked_wrong and not is_small_talk(one.content)
     ]
-    by_role = {one.role: one for one in turns}
-    return [one for one in turns if by_role[one.role] is one]
+    roles = [one.role for one in turns]
+    return [one for place, one in enumerate(turns) if roles[place:].count(one.role) <= LAST_TURNS_OF_ROLE]
 
 
 def _in_scope(records: Iterable[Record], of: ContextScope) -> list[Record]:
