@@ -12,6 +12,7 @@ ScrubjayError            anything scrubjay raises on purpose
 │  ├─ StoreFullError     its disk is full: free some space, try again
 │  ├─ StoreUnreachableError its database server does not answer: start it, try again
 │  ├─ StoreBusyError     another process holds the write lock: try again
+│  │  └─ StoreConflictError others changed the memories since they were read: try again
 │  ├─ StoreDamagedError  the file is not a sound store: restore the last backup
 │  ├─ QuotaError         a tenant or user has reached a quota: forget memories, or raise it
 │  └─ StoreVersionError  the store was made by a newer scrubjay: upgrade
@@ -84,6 +85,10 @@ class StoreUnreachableError(StoreError):
 
 class StoreBusyError(StoreError):
     """Another process holds the write lock for longer than the allowed wait."""
+
+
+class StoreConflictError(StoreBusyError):
+    """Memories were changed between being read and being written; nothing of the write was stored."""
 
 
 class StoreDamagedError(StoreError):

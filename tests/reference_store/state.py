@@ -41,6 +41,7 @@ from scrubjay.storage.validation import (
     check_record,
     check_run,
     check_text,
+    check_unchanged,
     check_validity,
     check_vectors,
     id_conflict,
@@ -277,6 +278,9 @@ class TenantState:
                 self._apply_to_documents(scope, change)
             case c.PutMemory(memory):
                 self._put(scope, memory, None)
+            case c.RequireUnchanged(records):
+                seen = [one for one in records if self._sees_memory(scope, one)]
+                check_unchanged(records, {one: self.memories[one].record for one in seen})
             case c.DropMemory() | c.Forget():
                 self._remove(scope, change)
             case c.DropUser(user):

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from scrubjay.errors import InputError, ScrubjayError
+from scrubjay.errors import InputError, ScrubjayError, StoreConflictError
 from scrubjay.models.ids import EmbeddingModel, text_hash, tombstone_hash
+from scrubjay.models.lifecycle import LifecycleChange, changed_fields
 from scrubjay.models.records import EventTime, Record, RecordFilter, Scope, Source, StageVersions
 from scrubjay.storage.changes import (
     Change,
@@ -17,11 +18,13 @@ from scrubjay.storage.changes import (
     DropSource,
     Forget,
     PutDocument,
+    PutLifecycle,
     PutMemory,
     PutModel,
     PutSource,
     PutVectors,
     PutVersions,
+    RequireUnchanged,
 )
 from scrubjay.storage.interface import Store
 from scrubjay.text.tokenizer import Terms
@@ -248,6 +251,7 @@ FAILING_CHANGES: tuple[Change, ...] = (
     PutVectors(FINGERPRINT, {sample_id("kept"): (text_hash("jay nut"), sample_windows("x", 2, 7))}),
     PutVectors(FINGERPRINT, {}, {"hash": sample_windows("x", 1, 9)}),
     PutVectors(OTHER_MODEL.fingerprint, {}),
+    RequireUnchanged({sample_id("unknown"): sample_memory("jay", ANN_KEY).record}),
 )
 
 
@@ -360,6 +364,31 @@ class ChangesContract:
         write_changes(store, ann, PutMemory(sample_memory("jay after", ANN_KEY)))
         with store.reader(ann) as reader:
             assert reader.counts().memories == before["counts"][0] + 1
+
+    def test_a_write_may_require_that_memories_are_as_they_were_read(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        """None is one that is gone, was never there, or is not the writer's to see."""
+        addition, hidden = sample_memory("jay", ANN_KEY), sample_memory("owl", "user:bob")
+        passage = sample_memory("nut", ANN_KEY, name="p", place=sample_place("notes", "a.md", 0))
+        write_changes(store, ann, PutMemory(addition), PutSource(sample_source("notes", ANN_KEY)))
+        write_changes(store, ann, PutDocument(sample_document("notes", "a.md"), (passage,)))
+        write_changes(store, bob, PutMemory(hidden))
+        known = {one.record.id: one.record for one in (addition, passage)}
+        absent = dict.fromkeys((sample_id("unknown"), hidden.record.id))
+        write_changes(store, ann, RequireUnchanged({**known, **absent}))
+        for memory, life in (
+            (addition.record.id, LifecycleChange(pinned=True)),
+            (passage.record.id, LifecycleChange(last_used=7)),
+        ):
+            write_changes(store, ann, PutLifecycle({memory: life}))
+            with pytest.raises(StoreConflictError):
+                write_changes(store, ann, RequireUnchanged({memory: known[memory]}))
+            with pytest.raises(StoreConflictError):
+                write_changes(store, ann, RequireUnchanged({memory: None}))
+            write_changes(
+                store, ann, RequireUnchanged({memory: replace(known[memory], **changed_fields(life))})
+            )
 
     def test_ids_that_cannot_be_kept_are_refused(self, store: Store, ann: Scope) -> None:
         """Not an id, an id of another tier, or a number that another memory has in another tier."""

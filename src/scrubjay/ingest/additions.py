@@ -54,6 +54,7 @@ from scrubjay.storage.changes import (
     PutEvents,
     PutLifecycle,
     PutMemory,
+    RequireUnchanged,
 )
 from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.storage.quota import check_planned_writes
@@ -440,7 +441,7 @@ def amend_memory(
     base: Embedder,
     edge_builder: EdgeBuilder,
     fact_stage: FactStage,
-    memory: str,
+    old: Record,
     amendment: Amendment,
     allow: Sequence[str] = (),
 ) -> UpdateReport:
@@ -448,12 +449,12 @@ def amend_memory(
 
     Raises:
         InputError: A field has an invalid value, or the text was forgotten or is another memory's.
+        StoreConflictError: The stored memory is not ``old`` any more.
     """
     secret, actor = store.secret(scope), scope.user
     with store.reader(scope) as reader:
-        old = reader.get([memory])[memory]
-        evidence = reader.edges([memory], ["derived_from"])
-        edits = sum(event.op == "changed" for event in reader.events([memory], limit=ALL_EVENTS))
+        evidence = reader.edges([old.id], ["derived_from"])
+        edits = sum(event.op == "changed" for event in reader.events([old.id], limit=ALL_EVENTS))
         fields = amendment_fields(amendment)
         validated = validate_memory(_amended_input(old, fields), scope, secret, allow)
         new = _amended_record(old, validated.record, fields, actor)
@@ -476,7 +477,7 @@ def amend_memory(
         changes = _lifecycle_changes(old, new, changed, actor)
     else:
         changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
-    store.write(scope, [*changes, *derived], durable=True)
+    store.write(scope, [RequireUnchanged({old.id: old}), *changes, *derived], durable=True)
     if due_level(new.due) == DUE_FACTS:
         _relearn_facts(store, scope, new, edge_builder, fact_stage)
     return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)

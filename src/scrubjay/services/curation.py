@@ -67,8 +67,9 @@ from scrubjay.storage.changes import (
     PutEdges,
     PutEvents,
     PutLifecycle,
+    RequireUnchanged,
 )
-from scrubjay.storage.interface import Reader, all_records
+from scrubjay.storage.interface import Reader, all_records, retry_conflicts
 from scrubjay.text.markdown import front_matter_end
 
 MAX_INLINE_RECLUSTER = 1_024
@@ -150,6 +151,10 @@ _FILE_FIELDS: Final = frozenset(("content", "title", "tags", "date", "pinned"))
 
 
 def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
+    return retry_conflicts(lambda: _update_memory(workspace, memory, amendment))
+
+
+def _update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
     fields = additions.amendment_fields(amendment)
     with workspace.reader() as reader:
         record = find_record(reader, memory)
@@ -168,7 +173,7 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
     edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
     allow = workspace.settings.redaction.allow
     report = additions.amend_memory(
-        workspace.store, workspace.scope, base, edges, facts, memory, amendment, allow
+        workspace.store, workspace.scope, base, edges, facts, record, amendment, allow
     )
     recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
     _write_notes_of(workspace, [memory, report.before or memory])
@@ -404,6 +409,10 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
 def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> ChangeReport:
     if verdict not in VERDICTS:
         raise InputError(f"Feedback {verdict!r} is not one of {', '.join(VERDICTS)}. Nothing was written.")
+    return retry_conflicts(lambda: _record_feedback(workspace, ids, verdict))
+
+
+def _record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> ChangeReport:
     at = now_micros()
     with workspace.reader() as reader:
         records, unknown = find_records(reader, ids)
@@ -421,7 +430,11 @@ def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> C
         derived, more = judge_derived(workspace, reader, judged, flipped, at)
     lives |= derived
     if lives:
-        changes: list[Change] = [PutLifecycle(lives), PutEvents((*events, *more))]
+        changes: list[Change] = [
+            RequireUnchanged({memory: records[memory] for memory in judged}),
+            PutLifecycle(lives),
+            PutEvents((*events, *more)),
+        ]
         workspace.store.write(workspace.scope, changes, durable=True)
     unchanged = tuple(memory for memory in verdicts if memory not in lives)
     return ChangeReport(tuple(judged), unchanged, unknown, tuple(sorted(derived)))

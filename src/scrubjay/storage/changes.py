@@ -121,6 +121,17 @@ class PutMemory:
 
 
 @frozen
+class RequireUnchanged:
+    """Refuse the whole write with a `StoreConflictError` if memories are not as they were read.
+
+    Attributes:
+        records: Id to the memory as it was read; None if the writer saw no such memory.
+    """
+
+    records: Mapping[str, Record | None]
+
+
+@frozen
 class Forget:
     """Remove visible memories for good; a keyed hash of text and visibility key remains (`ids.tombstone_hash`)."""
 
@@ -344,6 +355,7 @@ Change = (
     | PutDocument
     | DropDocument
     | PutMemory
+    | RequireUnchanged
     | DropMemory
     | Forget
     | DropUser

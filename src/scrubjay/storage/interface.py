@@ -19,11 +19,11 @@ demands equal answers in equal order from all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeVar
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, StoreConflictError
 from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import NO_FILTER, Document, Record, RecordFilter, Scope, Source, StageVersions
@@ -551,6 +551,7 @@ class Store(Protocol):
 
         Raises:
             StoreBusyError: Another writer's turn did not end in time.
+            StoreConflictError: A `RequireUnchanged` does not hold.
             QuotaError: There would be more memories than are allowed, and more than there are now.
             InputError: An invalid change: a key that is not the scope's, an id that is another memory's, a passage
                 outside its document, an unpaired surrogate.
@@ -624,6 +625,18 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Close files and connections."""
+
+
+CONFLICT_ATTEMPTS: Final = 10
+"""Others wrote between the read and the write of each: more mean that something is wrong."""
+
+
+def retry_conflicts(work: Callable[[], T]) -> T:
+    """Return the result of work that reads and writes; do it again when others changed meanwhile what it had read."""
+    for _ in range(CONFLICT_ATTEMPTS - 1):
+        with suppress(StoreConflictError):
+            return work()
+    return work()
 
 
 def in_batches(items: Iterable[T], size: int) -> Iterator[list[T]]:

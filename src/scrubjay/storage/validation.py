@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from scrubjay.errors import InputError, ModelMismatchError
+from scrubjay.errors import InputError, ModelMismatchError, StoreConflictError
 from scrubjay.models import graph, lifecycle
 from scrubjay.models.ids import EmbeddingModel, parse_id, parse_node_id
 from scrubjay.models.lifecycle import LifecycleChange, changed_fields
@@ -40,6 +40,14 @@ def check_record(record: Record) -> None:
             f"Memory {record.id} has status {record.status!r}; it must be one of {', '.join(STATUSES)}. "
             f"{NOTHING_WRITTEN}"
         )
+
+
+def check_unchanged(expected: Mapping[str, Record | None], stored: Mapping[str, Record]) -> None:
+    for memory, record in expected.items():
+        if stored.get(memory) != record:
+            raise StoreConflictError(
+                f"Memory {memory} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
+            )
 
 
 def check_place(memory: str, place: SourcePlace | None, document: Document | None) -> None:

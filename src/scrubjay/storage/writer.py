@@ -17,7 +17,7 @@ from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.graph import Category, Entity
 from scrubjay.models.ids import EmbeddingModel, parse_id
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange, changed_fields
-from scrubjay.models.records import Document, Scope, Source, SourcePlace
+from scrubjay.models.records import Document, Record, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
 from scrubjay.storage.changes import TEXT_CACHE_BYTES
 from scrubjay.storage.interface import in_batches
@@ -25,8 +25,10 @@ from scrubjay.storage.quota import USER_KEY_PREFIX
 from scrubjay.storage.rows import (
     DOCUMENT_COLUMNS,
     EVENT_COLUMNS,
+    FROM_MEMORY,
     OF_DOCUMENT,
     RUN_COLUMNS,
+    SELECTED_COLUMNS,
     SIGN,
     SOURCE_COLUMNS,
     USER_TABLES,
@@ -41,6 +43,7 @@ from scrubjay.storage.rows import (
     id_from_hash,
     insert_sql,
     memory_hashes,
+    record_from_row,
     run_to_row,
     source_to_row,
 )
@@ -56,6 +59,7 @@ from scrubjay.storage.validation import (
     check_record,
     check_run,
     check_text,
+    check_unchanged,
     check_validity,
     check_vectors,
     id_conflict,
@@ -88,6 +92,8 @@ class MemoryWriter(Statements):
     """Column of `EmbeddingModel.window`."""
     _encode: Callable[[tuple[str, ...]], object]
     """Write a list of patterns as the store holds it."""
+    _decode: Callable[[Any], Iterable[str]]
+    """Read a list of a memory as the store holds it."""
     _read_models: Callable[[], dict[str, RegisteredModel]]
     _graph: GraphWriter | None
     _history: HistoryWriter | None
@@ -139,6 +145,8 @@ class MemoryWriter(Statements):
                 self._put_document(change)
             case c.DropDocument(source, path) if self._sees_source(source):
                 self._drop_document(source, path)
+            case c.RequireUnchanged(records):
+                check_unchanged(records, self._stored(records))
             case c.DropMemory(ids):
                 self._remove([row.num for row in self._visible(ids).values() if row.document is None])
             case c.Forget(ids):
@@ -303,6 +311,16 @@ class MemoryWriter(Statements):
 
     def _numbers(self, ids: Iterable[str]) -> list[int]:
         return [row.num for row in self._visible(ids).values()]
+
+    def _stored(self, ids: Iterable[str]) -> dict[str, Record]:
+        """Return, by id, the memories that exist and are visible."""
+        records = []
+        for batch in in_batches(self._numbers(ids), BATCH_MEMORIES):
+            statement = f"SELECT {SELECTED_COLUMNS} {FROM_MEMORY} WHERE m.tenant = ? AND m.num IN ?"
+            records += [
+                record_from_row(row, self._decode) for row in self._all(statement, self._number, batch)
+            ]
+        return {record.id: record for record in records}
 
     def _drop_user(self, user: str, key: str) -> None:
         for table in USER_TABLES:

@@ -70,6 +70,7 @@ class PostgresWriter(PostgresStatements, MemoryWriter):
     """One transaction's work for one tenant."""
 
     _window_column = "most_tokens"
+    _decode = tuple
     _graph: PostgresGraphWriter | None
     _history: PostgresHistoryWriter | None
 

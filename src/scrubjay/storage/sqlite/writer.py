@@ -284,6 +284,7 @@ class SQLiteWriter(SQLiteStatements, MemoryWriter):
 
     _window_column = "window"
     _encode = staticmethod(json.dumps)
+    _decode = staticmethod(decode_strings)
 
     def __init__(
         self, db: Database, tenant: Tenant, scope: Scope | None, vocabulary: postings.Vocabulary

@@ -1,0 +1,105 @@
+"""Two writers of one memory at the same time: neither loses what the other wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
+from scrubjay.errors import NotFoundError
+from scrubjay.models.records import STATUSES, Record, Scope
+from scrubjay.storage.changes import Change
+from scrubjay.storage.interface import Store
+
+Writers = tuple[Memory, Memory, "Interrupted"]
+
+
+class Interrupted(HashEmbedder):
+    """Runs `meanwhile` once, before it embeds the next passages: between a writer's read and its write."""
+
+    meanwhile: Callable[[], object] | None = None
+
+    def embed(self, texts: Sequence[str], *, kind: Any = "passage") -> list[NDArray[np.float32]]:
+        meanwhile = self.meanwhile
+        if texts and kind == "passage" and meanwhile is not None:
+            self.meanwhile = None
+            meanwhile()
+        return super().embed(texts, kind=kind)
+
+
+class InterruptedStore:
+    """A store that runs something once, before its first write."""
+
+    def __init__(self, store: Store, meanwhile: Callable[[], object]) -> None:
+        self._store = store
+        self._meanwhile: Callable[[], object] | None = meanwhile
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def write(self, scope: Scope, changes: Sequence[Change], **options: Any) -> None:
+        meanwhile, self._meanwhile = self._meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        self._store.write(scope, changes, **options)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def writers(opened: Callable[..., Memory], request: pytest.FixtureRequest) -> Writers:
+    """Two writers of one store, and the embedder of the first."""
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
+    embedder = Interrupted(64)
+    tenant = request.node.name
+    return opened(url, tenant=tenant, embedders=[embedder]), opened(url, tenant=tenant), embedder
+
+
+def stored(memory: Memory, one: str) -> Record:
+    return memory.history(one).memory
+
+
+def texts(memory: Memory) -> set[str]:
+    return {one.content for one in memory.page(statuses=STATUSES).records}
+
+
+def test_two_updates_at_once_keep_both_texts_and_what_only_one_of_them_sets(writers: Writers) -> None:
+    first, second, embedder = writers
+    one = first.add("The port is 80.").id
+    embedder.meanwhile = lambda: second.update(one, "The port is 81.", pinned=True)
+    first.update(one, "The port is 82.")
+    assert texts(first) == {"The port is 80.", "The port is 81.", "The port is 82."}
+    now = stored(first, one)
+    assert (now.content, now.pinned) == ("The port is 82.", True)
+    assert [event.op for event in first.history(one).events] == ["changed", "pinned", "changed"]
+
+
+def test_a_verdict_given_during_an_update_stays(writers: Writers) -> None:
+    first, second, embedder = writers
+    one = first.add("The port is 80.").id
+    embedder.meanwhile = lambda: (second.feedback(one, "never-inject"), second.feedback(one, "wrong"))
+    first.update(one, "The port is 82.", tags=["network"])
+    now = stored(first, one)
+    assert (now.content, now.tags, now.marked_wrong) == ("The port is 82.", ("network", "never-inject"), True)
+
+
+def test_tags_that_are_changed_during_a_verdict_stay(writers: Writers) -> None:
+    first, second, _ = writers
+    one = first.add("The port is 80.", tags=["old"]).id
+    store = InterruptedStore(first.workspace.store, lambda: second.update(one, tags=["network"]))
+    judging = Memory(replace(first.workspace, store=cast("Store", store)))
+    assert judging.feedback(one, "never-inject").ids == (one,)
+    assert stored(first, one).tags == ("network", "never-inject")
+
+
+def test_a_memory_forgotten_during_an_update_stays_forgotten(writers: Writers) -> None:
+    first, second, embedder = writers
+    one = first.add("The port is 80.").id
+    embedder.meanwhile = lambda: second.forget(one)
+    with pytest.raises(NotFoundError):
+        first.update(one, "The port is 82.")
+    assert texts(first) == set()
