@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -21,15 +22,21 @@ Writers = tuple[Memory, Memory, "Interrupted"]
 
 
 class Interrupted(HashEmbedder):
-    """Runs `meanwhile` once, before it embeds the next passages: between a writer's read and its write."""
+    """Runs `meanwhile` once, before it embeds the next passages: between a writer's read and its write.
+
+    It embeds passages ``skip`` times before.
+    """
 
     meanwhile: Callable[[], object] | None = None
+    skip = 0
 
     def embed(self, texts: Sequence[str], *, kind: Any = "passage") -> list[NDArray[np.float32]]:
         meanwhile = self.meanwhile
         if texts and kind == "passage" and meanwhile is not None:
-            self.meanwhile = None
-            meanwhile()
+            self.skip -= 1
+            if self.skip < 0:
+                self.meanwhile = None
+                meanwhile()
         return super().embed(texts, kind=kind)
 
 
@@ -103,3 +110,79 @@ def test_a_memory_forgotten_during_an_update_stays_forgotten(writers: Writers) -
     with pytest.raises(NotFoundError):
         first.update(one, "The port is 82.")
     assert texts(first) == set()
+
+
+def test_what_is_said_of_a_passage_while_a_sync_rewrites_it_stays(writers: Writers, tmp_path: Path) -> None:
+    first, second, embedder = writers
+    file = tmp_path / "notes" / "pump.md"
+    file.parent.mkdir()
+    file.write_text("# Pump\n\nThe pump is blue.\n")
+    first.sync(file.parent)
+    (one,) = (record.id for record in first.page().records)
+
+    def judge() -> None:
+        second.feedback(one, "never-inject")
+        second.feedback(one, "wrong")
+        second.update(one, confidence=0.5, valid_until="2030-01-01")
+        second.archive(one)
+
+    embedder.meanwhile = judge
+    file.write_text("# Pump\n\nThe pump is blue and loud.\n")
+    assert first.sync(file.parent).updated == 1
+    now = stored(first, one)
+    assert now.content.endswith("The pump is blue and loud.\n")
+    assert (now.tags, now.marked_wrong, now.status, now.confidence) == (
+        ("never-inject",),
+        True,
+        "archived",
+        0.5,
+    )
+    assert now.valid_until is not None
+    assert "restored" not in [event.op for event in first.history(one).events]
+
+
+def test_a_verdict_that_is_taken_back_while_a_sync_rewrites_the_passage_is_gone(
+    writers: Writers, tmp_path: Path
+) -> None:
+    first, second, embedder = writers
+    file = tmp_path / "notes" / "pump.md"
+    file.parent.mkdir()
+    file.write_text("---\ntags: [boat]\n---\nThe pump is blue.\n")
+    first.sync(file.parent)
+    (one,) = (record.id for record in first.page().records)
+    first.feedback(one, "never-inject")
+    embedder.meanwhile = lambda: second.feedback(one, "inject")
+    file.write_text("---\ntags: [boat, engine]\n---\nThe pump is blue and loud.\n")
+    first.sync(file.parent)
+    assert stored(first, one).tags == ("boat", "engine")
+
+
+def test_two_adds_of_one_text_at_once_keep_what_the_first_says_of_it(writers: Writers) -> None:
+    first, second, embedder = writers
+
+    def add() -> None:
+        one = second.add("The pump is blue.", title="Pump", tags=["boat"], pinned=True)
+        second.feedback(one.id, "wrong")
+
+    embedder.meanwhile = add
+    report = first.add("The pump is blue.")
+    now = stored(first, report.id)
+    assert report.existed
+    assert (now.title, now.tags, now.pinned, now.marked_wrong) == ("Pump", ("boat",), True, True)
+    assert [event.op for event in first.history(report.id).events] == ["wrong", "added"]
+
+
+def test_a_pin_that_a_new_fact_gets_while_its_turn_is_learned_again_stays(writers: Writers) -> None:
+    first, second, embedder = writers
+    turn: dict[str, Any] = {"session": "s", "role": "user", "turn": 0}
+    text = "I always use tabs for indentation in Go files."
+
+    def learn() -> None:
+        for fact in second.add(text, **turn).learned:
+            second.update(fact, pinned=True)
+
+    embedder.meanwhile, embedder.skip = learn, 1  # the turn is embedded before its facts
+    first.add(text, **turn)
+    facts = [one for one in first.page().records if one.origin == "derived"]
+    assert facts
+    assert all(one.pinned for one in facts)

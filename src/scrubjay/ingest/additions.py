@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.errors import InputError
@@ -56,7 +57,7 @@ from scrubjay.storage.changes import (
     PutMemory,
     RequireUnchanged,
 )
-from scrubjay.storage.interface import Reader, Store, in_batches
+from scrubjay.storage.interface import Reader, Store, in_batches, retry_conflicts
 from scrubjay.storage.quota import check_planned_writes
 from scrubjay.storage.validation import check_validity
 from scrubjay.text.normalize import normalize_content
@@ -265,23 +266,35 @@ def put_memories(
         if item.record.id not in present and item.record.id not in fresh:
             fresh[item.record.id] = prepare_memory(item.record)
             new_places.add(place)
-    if record_repeats:
-        repeated_ids = {one.record.id for one in items if one.record.turn is None} & present.keys()
-        _record_repeats(store, scope, [present[memory] for memory in sorted(repeated_ids)])
     prepared = list(fresh.values())
     if len(prepared) > ADD_BATCH:
         check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))
     facts = FactBatch()
+
+    def write(batch: Sequence[PreparedMemory]) -> tuple[FactBatch, list[Edge]]:
+        with store.reader(scope) as reader:  # others may have added some of them since
+            present.update(reader.get([one.record.id for one in batch]))
+        new = [one for one in batch if one.record.id not in present]
+        batch_facts = fact_stage.extract(embed_memories(new, [""] * len(new), base))
+        return batch_facts, _write_with_edges(store, scope, edge_builder, batch_facts)
+
     for batch in in_batches(prepared, ADD_BATCH):
-        batch_facts = fact_stage.extract(embed_memories(batch, [""] * len(batch), base))
-        edges = _write_with_edges(store, scope, edge_builder, batch_facts)
+        batch_facts, edges = retry_conflicts(partial(write, batch))
         facts.outcomes |= batch_facts.outcomes
         facts.stated |= batch_facts.stated
         for edge in edges:
             if edge.kind == "similar":
                 facts.similar.setdefault(edge.src, []).append(edge.dst)
+    if record_repeats:
+        repeated_ids = {one.record.id for one in items if one.record.turn is None} & present.keys()
+        _record_repeats(store, scope, [present[memory] for memory in sorted(repeated_ids)])
     reports = (
-        _add_report(item, place in new_places, facts, present.get(item.record.id, item.record).status)
+        _add_report(
+            item,
+            place in new_places and item.record.id not in present,
+            facts,
+            present.get(item.record.id, item.record).status,
+        )
         for place, item in enumerate(items)
     )
     return [
@@ -301,7 +314,7 @@ def _write_with_edges(
     edge_builder.add_entities([one.record for one in facts.fresh])
     before, after = edge_builder.changes(facts.fresh, ())
     puts = map(PutMemory, facts.fresh)
-    store.write(scope, [*before, *puts, *after, *facts.after, *more], durable=True)
+    store.write(scope, [facts.unchanged(), *before, *puts, *after, *facts.after, *more], durable=True)
     return [edge for change in after if isinstance(change, PutEdges) for edge in change.edges]
 
 
@@ -487,9 +500,13 @@ def _relearn_facts(
     store: Store, scope: Scope, turn: Record, edge_builder: EdgeBuilder, fact_stage: FactStage
 ) -> None:
     """Extract the facts of a turn's new text; if interrupted, the next enrichment does it."""
-    facts = fact_stage.extract([prepare_memory(turn)], settle=False)
-    mark_done = PutDue({turn.id: 0}, {turn.id: turn.due})
-    _write_with_edges(store, scope, edge_builder, facts, [mark_done])
+
+    def learn() -> None:
+        facts = fact_stage.extract([prepare_memory(turn)], settle=False)
+        mark_done = PutDue({turn.id: 0}, {turn.id: turn.due})
+        _write_with_edges(store, scope, edge_builder, facts, [mark_done])
+
+    retry_conflicts(learn)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:

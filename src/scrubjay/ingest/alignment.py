@@ -216,11 +216,18 @@ class IdFactory:
 
 
 class FreshPassage(NamedTuple):
-    """A passage to write, its language (None: to be detected), and the text before it, which is embedded with it."""
+    """A passage to write.
+
+    Attributes:
+        language: None to detect it.
+        before: The text before it, which is embedded with it.
+        old: The stored memory that it replaces, as it was read.
+    """
 
     record: Record
     language: str | None = None
     before: str = ""
+    old: Record | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +240,6 @@ class PreparedDocument:
         dropped: Ids of passages that no longer exist.
         moved_from: Its path before a rename.
         grows: The fresh passages are added to the stored ones.
-        renewed: Ids of fresh passages that replace an earlier text.
         keys: Visibility keys that it changes.
     """
 
@@ -243,7 +249,6 @@ class PreparedDocument:
     dropped: tuple[str, ...] = ()
     moved_from: str | None = None
     grows: bool = False
-    renewed: tuple[str, ...] = ()
     keys: frozenset[str] = frozenset()
 
     @property
@@ -294,11 +299,10 @@ def plan_document(
         if match is not None and _is_unchanged(match, record):
             kept.append(UnchangedPassage(record.id, draft.place))
         else:
-            fresh.append(FreshPassage(record, languages[record.key], before))
+            fresh.append(FreshPassage(record, languages[record.key], before, match))
     present = {match.id for match in matches if match is not None}
     dropped = tuple(record.id for record in old if record.id not in present)
-    renewed = tuple(one.record.id for one in fresh if one.record.id in present)
-    return PreparedDocument(document, tuple(fresh), tuple(kept), dropped, renewed=renewed)
+    return PreparedDocument(document, tuple(fresh), tuple(kept), dropped)
 
 
 def preceding_texts(records: Iterable[Record]) -> list[str]:

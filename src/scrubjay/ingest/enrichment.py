@@ -16,6 +16,7 @@ import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -46,7 +47,7 @@ from scrubjay.models.records import (
 )
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import Change, PreparedMemory, PutDue, PutEdges, PutMemory
-from scrubjay.storage.interface import DueMemory, Reader, Store, in_batches
+from scrubjay.storage.interface import DueMemory, Reader, Store, in_batches, retry_conflicts
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import (
     MAX_LINKS,
@@ -100,7 +101,7 @@ class EnrichmentRun:
         for page in in_batches(due, PAGE):
             if not self.proceed():
                 return
-            self._connect([one.id for one in page])
+            retry_conflicts(partial(self._connect, [one.id for one in page]))
             done += len(page)
             if self.progress is not None:
                 self.progress(Progress("connect", done, len(due), time.monotonic() - started))
@@ -136,8 +137,9 @@ class EnrichmentRun:
         marks = {one.id: one.due for one in records}
         first, last = self.edges.changes([*memories, *facts.fresh], list(marks))
         remaining = {memory: due_mark(DUE_PLACE, due_since(mark)) for memory, mark in marks.items()}
+        puts = map(PutMemory, facts.fresh)
         self.store.write(
-            self.scope, [*first, *map(PutMemory, facts.fresh), *last, *facts.after, PutDue(remaining, marks)]
+            self.scope, [facts.unchanged(), *first, *puts, *last, *facts.after, PutDue(remaining, marks)]
         )
 
     @traced("scrubjay.enrich.finalize")

@@ -16,7 +16,7 @@ from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import PERSON_ROLES, Record, Scope
-from scrubjay.storage.changes import Change, PreparedMemory, PutEvents
+from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, RequireUnchanged
 from scrubjay.storage.interface import Reader, Store
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class FactBatch:
         after: Changes to write after them.
         stated: Id of a turn to its new facts.
         similar: Id of a memory to similar ones, nearest first.
+        known: Those of ``fresh`` that are stored, as they were read.
     """
 
     fresh: list[PreparedMemory] = field(default_factory=list)
@@ -51,6 +52,11 @@ class FactBatch:
     outcomes: dict[str, FactOutcome] = field(default_factory=dict)
     stated: dict[str, list[str]] = field(default_factory=dict)
     similar: dict[str, list[str]] = field(default_factory=dict)
+    known: dict[str, Record] = field(default_factory=dict)
+
+    def unchanged(self) -> RequireUnchanged:
+        """Return the change that refuses the write if others stored or changed one of ``fresh`` meanwhile."""
+        return RequireUnchanged({one.record.id: self.known.get(one.record.id) for one in self.fresh})
 
 
 class FactStage:
@@ -89,6 +95,7 @@ class FactStage:
             own = [one for one in memories if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
                 statements = self._statements(reader, key, own, at) if "statements" in self._stages else []
+                batch.known |= reader.get([one.record.id for one, _ in statements])
                 facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)
                 evidence = {one.record.id: (turn,) for (one, turn) in statements}
                 known = [one for one in own if settle and reconciles and is_statement(one.record)]

@@ -560,15 +560,13 @@ def _prepare_commit(
     }
     fresh = [one for one in kept if one.id not in same]
     dropped = tuple(old.keys() - {one.id for one in kept})
-    renewed = tuple(one.id for one in fresh if one.id in old)
     return PreparedDocument(
         replace(document, title=subject if kept else path),
-        tuple(map(FreshPassage, fresh)),
+        tuple(FreshPassage(one, old=old.get(one.id)) for one in fresh),
         tuple(
             UnchangedPassage(one.id, one.place) for one in kept if one.id in same and one.place is not None
         ),
         dropped,
-        renewed=renewed,
         keys=frozenset((source.key,)),
     )
 

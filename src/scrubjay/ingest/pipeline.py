@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
-from scrubjay.ingest.alignment import PreparedDocument
+from scrubjay.ingest.alignment import FreshPassage, PreparedDocument
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.enrichment import linking_passages
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
@@ -41,7 +41,7 @@ from scrubjay.ingest.sync_run import (
     write_in_batches,
 )
 from scrubjay.models.dates import now_micros
-from scrubjay.models.lifecycle import Event
+from scrubjay.models.lifecycle import Event, merge_lifecycle
 from scrubjay.models.records import (
     DUE_EDGES,
     DUE_FACTS,
@@ -64,7 +64,9 @@ from scrubjay.storage.changes import (
     PutEdges,
     PutEvents,
     PutSource,
+    RequireUnchanged,
 )
+from scrubjay.storage.interface import retry_conflicts
 from scrubjay.tracing import traced, traced_items
 
 if TYPE_CHECKING:
@@ -382,7 +384,39 @@ def _write_prepared(run: SyncRun, batch: Sequence[PreparedDocument]) -> None:
     fresh = [one for document in batch for one in document.fresh]
     memories = [prepare_memory(one.record, one.language) for one in fresh]
     embedded = embed_memories(memories, [one.before for one in fresh], run.base, run.chunks.overlap)
-    passages = (_mark_due(memory, now) for memory in embedded)
+    embedded = [_mark_due(memory, now) for memory in embedded]
+    before = retry_conflicts(lambda: _write_embedded(run, batch, fresh, embedded, now))
+    updated = sum(record.place is not None for record in before.values())  # an addition is new to its note
+    run.tally.added += len(fresh) - updated
+    run.tally.updated += updated
+    run.tally.removed += sum(len(document.dropped) for document in batch)
+
+
+def _write_embedded(
+    run: SyncRun,
+    batch: Sequence[PreparedDocument],
+    fresh: Sequence[FreshPassage],
+    embedded: Sequence[PreparedMemory],
+    now: int,
+) -> Mapping[str, Record]:
+    """Write documents with their embedded fresh passages, and return the memories that these replace."""
+    renewed = tuple(one.record.id for one in fresh if one.old is not None)
+    kept = [(one, kept.id) for one in batch for kept in one.kept]
+    replaced = [
+        *renewed,
+        *(memory for one in batch for memory in one.dropped),
+        *(memory for _, memory in kept),
+    ]
+    with run.store.reader(run.scope) as reader:
+        before = reader.get([memory.record.id for memory in embedded])
+        linking = linking_passages(reader, replaced)
+    memories = [
+        replace(memory, record=merge_lifecycle(memory.record, one.old or memory.record, stored))
+        if (stored := before.get(memory.record.id)) is not None
+        else memory
+        for one, memory in zip(fresh, embedded, strict=True)
+    ]
+    passages = iter(memories)
     changes: list[Change] = [
         PutDocument(
             one.document,
@@ -394,20 +428,13 @@ def _write_prepared(run: SyncRun, batch: Sequence[PreparedDocument]) -> None:
         )
         for one in batch
     ]
-    renewed = tuple(memory for one in batch for memory in one.renewed)
-    dropped = [memory for one in batch for memory in one.dropped]
-    kept = [(one, kept.id) for one in batch for kept in one.kept]
-    before: Mapping[str, Record] = {}
-    if replaced := [*renewed, *dropped, *(memory for _, memory in kept)]:
-        with run.store.reader(run.scope) as reader:
-            linking = linking_passages(reader, replaced)
-            before = reader.get(renewed)
+    if replaced:
         marks = dict.fromkeys(linking, due_mark(DUE_LINKS, now))
         # Fresh passages mark their whole document.
         marks |= {memory: due_mark(DUE_PLACE, now) for one, memory in kept if not one.fresh}
         restored = tuple(
             Event(record.id, "restored", record.updated_at, record.key, before=before[record.id].status)
-            for record, _, _ in fresh
+            for record in (memory.record for memory in memories)
             if record.status == "active" and record.id in before and before[record.id].status != "active"
         )
         changes += [
@@ -416,11 +443,9 @@ def _write_prepared(run: SyncRun, batch: Sequence[PreparedDocument]) -> None:
             PutDue(marks),
             *([PutEvents(restored)] if restored else []),
         ]
-    run.write(changes)
-    updated = sum(record.place is not None for record in before.values())  # an addition is new to its note
-    run.tally.added += len(fresh) - updated
-    run.tally.updated += updated
-    run.tally.removed += len(dropped)
+    unchanged = {memory.record.id: before.get(memory.record.id) for memory in memories}
+    run.write([RequireUnchanged(unchanged), *changes])
+    return before
 
 
 def _mark_due(memory: PreparedMemory, now: int) -> PreparedMemory:

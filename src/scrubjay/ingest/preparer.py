@@ -210,8 +210,7 @@ def _write_parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDo
     if len(fresh) <= MAX_BATCH_PASSAGES:
         yield planned
         return
-    renewed = set(planned.renewed)
-    gained = Counter(one.record.key for one in fresh if one.record.id not in renewed)
+    gained = Counter(one.record.key for one in fresh if one.old is None)
     check_planned_writes(run.store, run.scope.tenant, gained)
     unfinished = replace(planned.document, content_hash=UNFINISHED, mtime_ns=0)
     for first in range(0, len(fresh), MAX_BATCH_PASSAGES):
@@ -219,7 +218,6 @@ def _write_parts(run: SyncRun, planned: PreparedDocument) -> Iterator[PreparedDo
         part = replace(
             planned,
             fresh=fresh[first:end],
-            renewed=tuple(one.record.id for one in fresh[first:end] if one.record.id in renewed),
             grows=True,
         )
         if first:

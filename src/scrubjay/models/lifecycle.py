@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any, Final
 
 from scrubjay.frozen import frozen
-from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Unchanged
+from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Unchanged
 
 
 @frozen
@@ -36,6 +36,16 @@ def changed_fields(life: LifecycleChange) -> dict[str, Any]:
     """
     values = ((field.name, getattr(life, field.name)) for field in fields(life))
     return {name: value for name, value in values if value is not UNCHANGED}
+
+
+def merge_lifecycle(new: Record, read: Record, stored: Record) -> Record:
+    """Return a memory that was made from ``read``, with the lifecycle changes that ``stored`` has had since."""
+    names = (field.name for field in fields(LifecycleChange))
+    changed = {name: value for name in names if (value := getattr(stored, name)) != getattr(read, name)}
+    if "tags" in changed:
+        added, removed = set(stored.tags) - set(read.tags), set(read.tags) - set(stored.tags)
+        changed["tags"] = tuple(sorted((set(new.tags) | added) - removed))
+    return replace(new, **changed)
 
 
 @frozen
