@@ -25,6 +25,29 @@ def test_an_archived_memory_is_found_by_status_and_restored_as_it_was(memory: Me
     assert [found.id for found in memory.search("mast").results] == [one]
 
 
+def test_an_archived_memory_that_is_restored_keeps_the_end_of_its_validity(memory: Memory) -> None:
+    one = memory.add("The parking permit is valid.", valid_until="2099-01-01").id
+    end = memory.history(one).memory.valid_until
+    memory.archive(one)
+    memory.restore(one)
+    assert memory.history(one).memory.valid_until == end is not None
+
+
+@pytest.mark.parametrize("archived", [False, True])
+@pytest.mark.parametrize("until", [None, "2099-01-01"])
+def test_a_superseded_memory_that_is_restored_has_the_end_that_it_had_before(
+    memory: Memory, until: str | None, archived: bool
+) -> None:
+    one = memory.add("I live in Porto.", tier="semantic", valid_until=until).id
+    end = memory.history(one).memory.valid_until
+    assert memory.add("I moved to Lisbon.", tier="semantic").supersedes == (one,)
+    if archived:
+        memory.archive(one)
+    memory.restore(one)
+    now = memory.history(one).memory
+    assert (now.status, now.valid_until) == ("active", end)
+
+
 def test_history_runs_from_the_oldest_event(memory: Memory) -> None:
     one = memory.add("the mast is twelve metres").id
     memory.archive(one)

@@ -19,7 +19,7 @@ from scrubjay.consolidation.context import DIGEST_RULE
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
 from scrubjay.ingest import additions, deletion
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
-from scrubjay.ingest.deletion import status_changes, withheld_ids
+from scrubjay.ingest.deletion import last_events, status_changes, withheld_ids
 from scrubjay.ingest.files import FileSnapshot, rewrite_file, snapshot_file
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
@@ -389,21 +389,39 @@ MIN_STRENGTH: Final = 0.3
 def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
     """Archive memories, or make archived and superseded ones active again."""
     at = now_micros()
+    verb, op = ("archive", "archived") if status == "archived" else ("restore", "restored")
     with workspace.reader() as reader:
         by_id, unknown = find_records(reader, ids)
-    records = list(by_id.values())
-    if status == "archived":
-        verb, op, life = "archive", "archived", LifecycleChange(status=status)
-    else:  # an active memory is true until further notice
-        verb, op, life = "restore", "restored", LifecycleChange(status=status, valid_until=None)
-    require_may_change(workspace, records, verb)
-    changed = [record for record in records if record.status != status]
+        records = list(by_id.values())
+        require_may_change(workspace, records, verb)
+        changed = [record for record in records if record.status != status]
+        ends = _restored_ends(reader, changed, at) if op == "restored" else {}
     if changed:
-        changes = status_changes(changed, life, op, at, actor=workspace.scope.user)
+        changes = status_changes(changed, LifecycleChange(status=status), op, at, actor=workspace.scope.user)
+        changes.append(
+            PutLifecycle({memory: LifecycleChange(valid_until=end) for memory, end in ends.items()})
+        )
         workspace.store.write(workspace.scope, changes, durable=True)
         write_changed_notes(workspace, changed=[record.id for record in changed])
     same = tuple(record.id for record in records if record.status == status)
     return ChangeReport(tuple(record.id for record in changed), same, unknown)
+
+
+def _restored_ends(reader: Reader, records: Sequence[Record], at: int) -> dict[str, int | None]:
+    """Return the ``valid_until`` of memories that become active again.
+
+    It is the one before they were superseded, if they were. One that has passed is removed: an active memory is true.
+    """
+    last = last_events(reader, [record.id for record in records], ("superseded", "restored"))
+    ends: dict[str, int | None] = {}
+    for record in records:
+        event, end = last.get(record.id), record.valid_until
+        if event is not None and event.op == "superseded":
+            end = max(event.count, record.valid_from or 0) if event.count else None
+        elif record.status == "superseded":
+            end = None
+        ends[record.id] = end if end is not None and end > at else None
+    return ends
 
 
 def record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> ChangeReport:
