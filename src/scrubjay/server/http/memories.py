@@ -389,7 +389,7 @@ async def links(id: MemoryId, access: ReadAccess) -> Response:
 
 @router.put("/memories/{id}/links/{other}", responses=describe_responses(_LINK, "The link.", 404))
 async def link(id: MemoryId, other: OtherMemoryId, body: NewLink, access: WriteAccess) -> Response:
-    """Link two memories; an existing link stays as it is."""
+    """Link two memories, or give their link of this kind another weight and rule."""
     return await plain_json(access.write(lambda memory: memory.link(id, other, **body.model_dump())))
 
 
