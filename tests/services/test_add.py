@@ -220,6 +220,25 @@ def test_a_note_that_cannot_be_written_is_an_error_and_the_memory_is_kept(
     assert len(noting.search("tide").results) == 1
 
 
+def test_additions_whose_note_could_not_be_written_are_named_and_written_when_they_are_added_again(
+    noting: Memory, folder: Path
+) -> None:
+    folder.write_text("in the way")
+    new = [NewMemory("The tide turns at six."), NewMemory("The ferry leaves at noon.")]
+    with pytest.raises(
+        SourceError, match=r"The memories obs_\w+, obs_\w+ are stored, but .* cannot be written"
+    ):
+        noting.add_many(new)
+    folder.unlink()
+    again = noting.add_many(new)
+    assert all(one.existed and one.note for one in again)
+    text = today(folder).read_text()
+    assert "The tide turns at six." in text
+    assert "The ferry leaves at noon." in text
+    assert [one.note for one in noting.add_many(new)] == [None, None]
+    assert today(folder).read_text() == text
+
+
 def test_a_wrong_field_writes_neither_store_nor_note(noting: Memory, folder: Path) -> None:
     with pytest.raises(InputError):
         noting.add_many([NewMemory("Good."), NewMemory("Bad.", tier="nope")])

@@ -102,13 +102,27 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     if folder is None:
         return added
     with workspace.reader() as reader:
-        records = reader.get([item.id for item in added if not item.existed])
-    return [
-        item
-        if item.existed or item.passed
-        else replace(item, note=_append_to_day_note(folder, records[item.id]))
-        for item in added
-    ]
+        records = reader.get([item.id for item in added if item.id])
+    reports, failed = list(added), dict[str, OSError]()
+    for place, item in enumerate(added):
+        record = records.get(item.id)
+        if record is not None and (not item.existed or _lacks_day_note(workspace, record)):
+            try:
+                reports[place] = replace(item, note=_append_to_day_note(folder, record))
+            except OSError as error:
+                failed[record.id] = error
+    if failed:
+        error = next(iter(failed.values()))
+        named = (
+            f"The memory {', '.join(failed)} is"
+            if len(failed) == 1
+            else f"The memories {', '.join(failed)} are"
+        )
+        raise SourceError(
+            f"{named} stored, but {error.filename} cannot be written: {error.strerror}.",
+            hint="correct [notes] dir in the settings, or its rights, and add the same again",
+        )
+    return reports
 
 
 def _require_memories(memories: Iterable[NewMemory]) -> list[NewMemory]:
@@ -127,22 +141,29 @@ def _require_memories(memories: Iterable[NewMemory]) -> list[NewMemory]:
     return items
 
 
+def _lacks_day_note(workspace: Workspace, record: Record) -> bool:
+    """Return whether an addition of today is in no note, because the note could not be written."""
+    recorded = datetime.fromtimestamp(record.recorded_at / 1_000_000).astimezone()
+    return (
+        record.place is None
+        and record.status == "active"
+        and not record.is_turn
+        and (record.owner, record.origin != "derived") == (workspace.scope.user, True)
+        and recorded.date() == datetime.now().astimezone().date()
+        and _day_note_location(workspace, record) is None
+    )
+
+
 def _append_to_day_note(folder: Path, record: Record) -> str:
     now = datetime.now().astimezone()
     file = folder.expanduser() / f"{now:%Y-%m-%d}.md"
     first = record.content.strip().splitlines()[0]
     heading = " ".join((record.title or first.lstrip("#-* ")).split())[:MAX_HEADING].strip()
     block = f"\n## {now:%H:%M} {heading}\n{with_note_marker(record)}\n"
-    try:
-        folder.expanduser().mkdir(parents=True, exist_ok=True)
-        before = file.read_text("utf-8").count("\n") if file.exists() else 0
-        with file.open("a", encoding="utf-8") as note:
-            note.write(block)
-    except OSError as error:
-        raise SourceError(
-            f"The memory {record.id} is stored, but {file} cannot be written: {error.strerror}.",
-            hint="correct [notes] dir in the settings, or its rights",
-        ) from error
+    folder.expanduser().mkdir(parents=True, exist_ok=True)
+    before = file.read_text("utf-8").count("\n") if file.exists() else 0
+    with file.open("a", encoding="utf-8") as note:
+        note.write(block)
     return f"{file}:{before + 2}-{before + block.count(chr(10))}"
 
 
