@@ -87,6 +87,26 @@ def test_a_request_that_is_sent_again_with_its_history_adds_only_what_is_new(pro
     assert len({one.session for one in proxy.turns()}) == 1
 
 
+def test_equal_turns_of_a_client_that_sends_only_new_ones_are_all_stored(proxy: Proxied) -> None:
+    for answer in ("The door is painted.", "The roof is painted.", "The roof is painted."):
+        proxy.model.answer = lambda request, answer=answer: completion(answer)  # type: ignore[misc]
+        ask(proxy, "Yes, do it.", headers={"x-scrubjay-session": "boat"})
+    assert [(one.turn, one.content) for one in proxy.turns()] == [
+        (0, "Yes, do it."),
+        (1, "The door is painted."),
+        (2, "Yes, do it."),
+        (3, "The roof is painted."),
+    ]
+
+
+def test_a_turn_that_is_stored_in_part_is_logged(proxy: Proxied) -> None:
+    ask(proxy, "jay " * 100_001)
+    proxy.rested()
+    lines = [json.loads(line) for line in proxy.log.read_text().splitlines()]
+    cut = [(line["turns"], line["characters"]) for line in lines if line["event"] == "proxy turns cut"]
+    assert cut == [(1, 400_000)]
+
+
 def test_the_answer_to_a_question_for_a_password_is_redacted(proxy: Proxied) -> None:
     proxy.model.answer = lambda request: completion("rotkehlchen-7")
     ask(proxy, "What is our wifi password?")

@@ -48,7 +48,7 @@ from scrubjay.server.proxy.formats import (
     parse_memory_options,
 )
 from scrubjay.server.proxy.retrieval import ContextRetriever
-from scrubjay.server.proxy.turn_queue import DropCounters, QueueWorker, TurnQueue
+from scrubjay.server.proxy.turn_queue import MAX_TEXT, DropCounters, QueueWorker, TurnQueue
 from scrubjay.server.proxy.upstream import (
     Header,
     Upstream,
@@ -351,6 +351,8 @@ class _Exchange:
             return
         if dropped:
             self.proxy.drops.record(dropped, "full", "the queue is full")
+        if written and (cut := sum(len(turn.text) > MAX_TEXT for turn in turns)):
+            self.proxy.drops.report_cut(cut)
         if written and self.proxy.worker is not None:
             self.proxy.worker.wake()
 

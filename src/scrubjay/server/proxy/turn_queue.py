@@ -175,6 +175,9 @@ class DropCounters:
             total = sum(self.turns.values())
         self._log.write("error", "proxy turns dropped", turns=turns, dropped=total, why=error)
 
+    def report_cut(self, turns: int) -> None:
+        self._log.write("warning", "proxy turns cut", turns=turns, characters=MAX_TEXT)
+
     def report_damage(self, damage: str, new_name: str) -> None:
         self._log.write("error", "proxy queue damaged", error=damage, file=new_name)
         logging.getLogger("scrubjay").error(
@@ -246,7 +249,9 @@ class TurnQueue:
     ) -> tuple[int, int]:
         """Queue new turns durably; return how many were queued, and how many had no room.
 
-        ``before`` are the preceding turns of the request, which help to find secrets.
+        ``before`` are the preceding turns of the request, which help to find secrets. Turns that were queued before
+        are not queued again, unless the request has no preceding turns and another answer: a client that sends only
+        new turns may say "yes" twice.
         """
         if not turns:
             return 0, 0
@@ -265,9 +270,19 @@ class TurnQueue:
             total: int = connection.execute(
                 "SELECT coalesce(sum(size), 0) FROM turns WHERE tenant = ? AND user = ?", owner[:2]
             ).fetchone()[0]
-            for turn, text in zip(turns, (item.text for item in redacted), strict=True):
-                key = _turn_digest(*owner[:2], session, turn.role, str(turn.number), text)
-                if connection.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone():
+            keys = [
+                _turn_digest(*owner[:2], session, turn.role, str(turn.number), item.text)
+                for turn, item in zip(turns, redacted, strict=True)
+            ]
+            seen = [
+                connection.execute("SELECT 1 FROM seen WHERE key = ?", (key,)).fetchone() is not None
+                for key in keys
+            ]
+            starts_anew = not before and turns[-1].role == "assistant" and not seen[-1]
+            for turn, text, key, is_seen in zip(
+                turns, (item.text for item in redacted), keys, seen, strict=True
+            ):
+                if is_seen and not starts_anew:
                     continue
                 size = len(text.encode("utf-8", "replace"))
                 if total + size > self._max_bytes:
@@ -283,7 +298,7 @@ class TurnQueue:
                     "date": now,
                     "origin": "owner" if turn.role == "user" else "agent",
                 }
-                connection.execute("INSERT INTO seen (key) VALUES (?)", (key,))
+                connection.execute("INSERT OR IGNORE INTO seen (key) VALUES (?)", (key,))
                 connection.execute(
                     "INSERT INTO turns (tenant, user, groups, turn, size) VALUES (?, ?, ?, ?, ?)",
                     (*owner, json.dumps(fields), size),
