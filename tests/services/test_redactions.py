@@ -44,6 +44,16 @@ def test_a_store_without_redactions_says_so(tmp_path: Path, arguments: tuple[str
     assert "Nothing was redacted." in done.output or json.loads(done.output) == {"redactions": []}
 
 
+def test_a_mark_that_a_person_wrote_into_an_addition_is_no_redaction(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.add("The room is [private], see [the plan].")
+        assert memory.redactions() == []
+        one = memory.add("The room is [private], the wifi password is Tulpe#Regen7.").id
+        memory.add("The code is <private>4711</private>.")
+        assert [mark.kind for mark in memory.redactions() if mark.memory != one] == ["private"]
+        assert one in {mark.memory for mark in memory.redactions()}
+
+
 def test_a_word_of_the_allow_list_comes_back_at_the_next_sync(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError, NotFoundError, StoreError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds, record_date
+from scrubjay.models.ids import memory_id
 from scrubjay.models.records import (
     DUE_LINKS,
     FOREIGN,
@@ -200,11 +201,19 @@ _REDACTION_MARK: Final = re.compile(r"\[(?:secret:([a-z0-9-]{1,40})|private)\]")
 
 def list_redactions(workspace: Workspace) -> list[Redaction]:
     """Return the redaction marks in visible memories, by file and line."""
+    from scrubjay.ingest.additions import addition_key  # most commands need none of it
+
     marks: list[Redaction] = []
+    secret = workspace.store.secret(workspace.scope)
     with workspace.reader() as reader:
         roots = {source.id: source.root for source in reader.sources()}
         for record in all_records(reader):
-            marks += _find_marks(record, roots)
+            found = list(_find_marks(record, roots))
+            # An addition whose id is that of its stored text was stored as it was written, marks and all.
+            if found and (
+                record.place is not None or record.id != memory_id(record.tier, addition_key(secret, record))
+            ):
+                marks += found
     return sorted(marks, key=lambda one: (one.path, one.line, one.memory))
 
 
