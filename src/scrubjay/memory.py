@@ -18,6 +18,7 @@ from scrubjay.models.dates import moment, parse_duration
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import Amendment, NewMemory
 from scrubjay.models.records import UNCHANGED, Scope, Unchanged
+from scrubjay.models.sources import expand_path
 from scrubjay.services.models import (
     ModelRegistry,
     QueryRewriter,
@@ -1101,7 +1102,7 @@ class Memory:
             dry_run=dry_run, shared=shared, untrusted=untrusted, forget=forget,
             include_forgotten=include_forgotten, progress=progress,
         )  # fmt: skip
-        return services.imports.import_path(self.workspace, Path(path), format, options)
+        return services.imports.import_path(self.workspace, Path(expand_path(str(path))), format, options)
 
     def backup(self, path: str | Path, *, overwrite: bool = False) -> reports.BackupReport:
         """Copy the whole store, of all its users, to one file while others write, and verify the copy.

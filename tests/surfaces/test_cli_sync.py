@@ -459,3 +459,18 @@ def test_a_folder_that_cannot_be_read_is_named_once(cli, notes) -> None:
     said = cli("sync")
     assert f"{notes} cannot be read" in said.err
     assert f"{notes}: {notes}" not in said.err
+
+
+@pytest.mark.parametrize("command", [("sync",), ("import",), ("sources", "remove")])
+def test_an_empty_path_is_refused_and_does_not_mean_the_current_folder(
+    cli, notes, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    """``scrubjay sync "$DIR"`` where DIR is unset."""
+    if command != ("sync",):
+        cli("sync", notes)
+    before = cli("sources", "--json").json
+    monkeypatch.chdir(notes)
+    refused = cli(*command, "")
+    assert (refused.code, refused.out) == (2, "")
+    assert "The path is empty. Nothing was done." in refused.err
+    assert cli("sources", "--json").json == before

@@ -33,6 +33,7 @@ from scrubjay.daemon.embedding import start_embedding
 from scrubjay.errors import NotFoundError, SourceError
 from scrubjay.ingest.scanner import NOTE_INCLUDE
 from scrubjay.models.reports import FileError, ModelStatus, Progress, SourceStatus, SyncReport
+from scrubjay.models.sources import expand_path
 from scrubjay.text.display import single_line
 
 if TYPE_CHECKING:
@@ -180,7 +181,7 @@ NOTHING_TO_SYNC: Final = (
 
 
 @command("sync")
-@click.argument("path", required=False, type=click.Path(path_type=Path), metavar="[DIR]")
+@click.argument("path", required=False, type=click.Path(), metavar="[DIR]")
 @click.option("--description", default="", help="One line that is returned with the source's results.")
 @click.option(
     "--include", multiple=True, metavar="GLOB", help="Files to include, as gitignore patterns; repeatable."
@@ -222,7 +223,7 @@ NOTHING_TO_SYNC: Final = (
     type=click.FloatRange(0),
     help="Seconds to spend on the larger models afterwards.  [default: sync.embed_seconds on a terminal, else 0]",
 )
-def sync(call: Call, path: Path | None, embed_seconds: float | None, **rules: Any) -> None:
+def sync(call: Call, path: str | None, embed_seconds: float | None, **rules: Any) -> None:
     """Ingest a folder or file of notes, or update all sources.
 
     If DIR is the root of a git repository, its commits become memories too.
@@ -446,7 +447,7 @@ def remove_source(call: Call, source: str, yes: bool) -> None:
 
 
 def _confirm_removal(memory: Memory, name: str) -> None:
-    path, known = os.path.abspath(os.path.expanduser(name)), memory.sources()
+    path, known = os.path.abspath(expand_path(name)), memory.sources()
     roots = {source.root for source in known if source.root == path or source.id.startswith(name)}
     if len(roots) == 1:  # else the removal says that there is none
         (root,) = roots

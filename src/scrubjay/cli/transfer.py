@@ -79,7 +79,7 @@ def _export_markdown(call: Call, folder: str) -> None:
 
 
 @command("import")
-@click.argument("path", metavar="FILE|FOLDER", type=click.Path(path_type=Path))
+@click.argument("path", metavar="FILE|FOLDER", type=click.Path())
 @click.option(
     "--format",
     type=click.Choice(IMPORT_FORMATS),
@@ -98,7 +98,7 @@ def _export_markdown(call: Call, folder: str) -> None:
 )
 @click.option("--forget", is_flag=True, help="Also forget memories that the exporting store forgot.")
 @click.option("--include-forgotten", is_flag=True, help="Also import memories that were forgotten here.")
-def import_(call: Call, path: Path, dry_run: bool, **options: Any) -> None:
+def import_(call: Call, path: str, dry_run: bool, **options: Any) -> None:
     """Import a scrubjay export or the memories of another tool.
 
     Running it again adds only missing memories. Memories that you changed or forgot stay that way.

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from scrubjay.errors import NotFoundError
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.ids import memory_key
 from scrubjay.models.records import FOREIGN, OWN, Source
 
@@ -40,7 +40,13 @@ def source_id(secret: bytes, root: str, key: str) -> str:
 
 
 def expand_path(path: str) -> str:
-    """Return a path with ``~`` expanded; a ``~name`` of nobody stays as it is, and so does one with a NUL character."""
+    """Return a path with ``~`` expanded; a ``~name`` of nobody stays as it is, and so does one with a NUL character.
+
+    Raises:
+        InputError: It is empty, which would mean the current folder.
+    """
+    if not path:
+        raise InputError("The path is empty. Nothing was done.", hint="name a folder or file")
     return path if "\0" in path else os.path.expanduser(path)
 
 
