@@ -174,8 +174,9 @@ class Memory:
             path: Folder or file, registered as a source if it is new; None for all sources.
             only: The one file of the folder to read; the others stay as stored.
             description: One line that is returned with the source's results.
-            include: gitignore patterns of files to ingest, stored with the source.
-            exclude: gitignore patterns of files to skip, stored with the source.
+            include: gitignore patterns of files to ingest, stored with the source. Those of the settings apply to a
+                source that has none.
+            exclude: gitignore patterns of files to skip, stored with the source, after those of the settings.
             project: Project of the files, by name or path, stored with the source: ``none`` for no project, ``auto``
                 (the default) for that of the repository they are in. None keeps what is stored.
             trust: ``trusted``, ``untrusted`` or ``auto`` (the default), stored with the source. ``auto`` distrusts
@@ -193,11 +194,9 @@ class Memory:
             InputError: The path does not exist, an option is invalid, or an option is given without a path.
             StoreError: The store cannot be written; what was stored stays.
         """
-        settings = self.workspace.settings.sync
         rules = services.sync.SyncRules(
-            description, tuple(include or settings.include), tuple(exclude or settings.exclude), project, trust,
-            share, git,
-        )  # fmt: skip
+            description, tuple(include), tuple(exclude), project, trust, share, git
+        )
         summary = services.sync.sync(self.workspace, path, rules, progress, only=only, enriched=enrich)
         if embed_seconds > 0:
             report = self.embed(seconds=embed_seconds, progress=progress)

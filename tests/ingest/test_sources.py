@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from notes_folder import Notes
 
 from scrubjay import Memory
+from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest import scanner
 
@@ -68,6 +71,37 @@ def test_include_and_exclude_are_kept_with_the_source(memory: Memory, notes: Not
     assert memory.sync().passages == 1
     assert memory.search("heron", channels=["bm25"]).results
     assert memory.search("stork crane", channels=["bm25"]).results == ()
+
+
+@pytest.fixture
+def filtering(opened: Callable[..., Memory], settings: Settings) -> Memory:
+    patterns = replace(settings.sync, include=("*.txt",), exclude=("drafts/",))
+    return opened(settings=replace(settings, sync=patterns))
+
+
+def test_patterns_of_the_settings_replace_none_of_a_source(filtering: Memory, notes: Notes) -> None:
+    for name in ("a.md", "b.txt", "drafts/c.md", "old/d.md"):
+        notes.write(name, f"heron {name}\n")
+    for rules in ({"include": ["*.md"], "exclude": ["old/"]}, {}, {"exclude": ["old/"]}):
+        filtering.sync(notes.root, **rules)
+        assert [record.content for record in filtering.page().records] == ["heron a.md\n"]
+
+
+def test_patterns_of_the_settings_apply_to_a_source_without_any(
+    memory: Memory, filtering: Memory, notes: Notes
+) -> None:
+    for name in ("a.md", "b.txt", "drafts/c.txt"):
+        notes.write(name, f"heron {name}\n")
+    filtering.sync(notes.root)
+    assert [record.content for record in filtering.page().records] == ["heron b.txt\n"]
+    assert memory.sync(notes.root).removed == 0
+
+
+def test_a_file_is_a_source_alone_whatever_the_settings_include(filtering: Memory, notes: Notes) -> None:
+    file = notes.write("a.md", "heron\n")
+    notes.write("b.txt", "stork\n")
+    assert filtering.sync(file).passages == 1
+    assert filtering.search("stork", channels=["bm25"]).results == ()
 
 
 def test_ignore_files_are_honoured_and_take_effect_on_what_is_stored(memory: Memory, notes: Notes) -> None:

@@ -514,9 +514,14 @@ class SyncSettings:
     )
     debounce: float = number(1.5, "Seconds without a change after which `scrubjay watch` syncs.", 0.05, 600)
     include: tuple[str, ...] = option(
-        (), "Patterns of files to ingest.", kind="list", shown="`*.md, *.markdown, *.mdx, *.txt`"
+        (),
+        "Patterns of files to ingest, for sources without their own.",
+        kind="list",
+        shown="`*.md, *.markdown, *.mdx, *.txt`",
     )
-    exclude: tuple[str, ...] = option((), "Patterns of files to skip.", kind="list", shown="none")
+    exclude: tuple[str, ...] = option(
+        (), "Patterns of files to skip, beside those of a source.", kind="list", shown="none"
+    )
 
 
 @frozen

@@ -73,11 +73,19 @@ MAX_PROBED_FILES: Final = 100
 """JSON files that are probed to see whether a folder holds transcripts: a tenth of a second."""
 
 
-def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tuple[Source, ScanResult | None]:
+def register_source(
+    store: Store,
+    scope: Scope,
+    path: Path,
+    wish: Source,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
+) -> tuple[Source, ScanResult | None]:
     """Return the source that holds a path, registered now if there is none, and its files if they were scanned.
 
     A path inside a registered folder is that folder's. A single file is a source whose root is its folder and whose
     only pattern is its name. A folder with transcripts includes JSON files. Empty fields of ``wish`` change nothing.
+    The default patterns ``include`` apply to a source without patterns; ``exclude`` are added to those of any source.
 
     Raises:
         InputError: Nothing is there and no source of that root is registered, or it is a JSON file of no known format.
@@ -115,18 +123,20 @@ def register_source(store: Store, scope: Scope, path: Path, wish: Source) -> tup
             key=scope.key("user"),
             added_at=now_micros(),
         )
-    include, scan = wish.include or source.include, None
-    if not include:
-        include, scan = _detect_include(source)
+    own = (*wish.exclude, *_excluded_histories(source)) if wish.exclude else source.exclude
     changed = replace(
         source,
         description=wish.description or source.description,
-        include=include,
-        exclude=(wish.exclude and (*wish.exclude, *_excluded_histories(source))) or source.exclude,
+        include=wish.include or source.include or include,
+        exclude=(*(pattern for pattern in exclude if pattern not in own), *own),
     )
+    scan = None
+    if not changed.include:
+        detected, scan = _detect_include(changed)
+        changed = replace(changed, include=detected)
     if changed not in known:
         store.write(scope, [PutSource(changed)])
-    return changed, scan if changed.exclude == source.exclude else None
+    return changed, scan
 
 
 MAX_COMPARED_FILES: Final = 40

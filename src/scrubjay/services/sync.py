@@ -322,7 +322,10 @@ def sync(
     if full is not None:
         roots = {one.id: one.root for one in chosen}
         wish = Source("", "", rules.description, rules.include, rules.exclude)
-        source, scan = register_source(workspace.store, workspace.scope, full, wish)
+        default = workspace.settings.sync
+        source, scan = register_source(
+            workspace.store, workspace.scope, full, wish, default.include, default.exclude
+        )
         if roots.get(source.id, source.root) != source.root:
             message = (
                 f"This holds the notes of {roots[source.id]}, not on this machine; they keep their memories."
