@@ -172,7 +172,7 @@ class Memory:
 
         Args:
             path: Folder or file, registered as a source if it is new; None for all sources.
-            only: The one file of the folder to read; the others stay as stored.
+            only: The one file of the folder to read, absolute or relative to it; the others stay as stored.
             description: One line that is returned with the source's results.
             include: gitignore patterns of files to ingest, stored with the source. Those of the settings apply to a
                 source that has none.
@@ -191,7 +191,7 @@ class Memory:
             progress: Called with the progress.
 
         Raises:
-            InputError: The path does not exist, an option is invalid, or an option is given without a path.
+            InputError: The path or file does not exist, an option is invalid, or an option is given without a path.
             StoreError: The store cannot be written; what was stored stays.
         """
         rules = services.sync.SyncRules(

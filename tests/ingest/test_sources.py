@@ -177,6 +177,34 @@ def test_transcripts_in_a_hidden_folder_are_taken_in_beside_a_source_of_the_whol
     ]
 
 
+def test_one_file_of_a_folder_is_named_by_its_path_or_relative_to_the_folder(
+    memory: Memory, notes: Notes
+) -> None:
+    for number, only in enumerate((notes.root / "a/one.md", "a/one.md", "a/../a/one.md")):
+        notes.write("a/one.md", f"heron {number}\n")
+        notes.write("two.md", f"stork {number}\n")
+        assert memory.sync(notes.root, only=only).changed == (str(notes.root / "a/one.md"),)
+    assert memory.sync(notes.root / "a", only="one.md").files == 1
+
+
+@pytest.mark.parametrize("only", ["", "missing.md", "a", "../outside.md"])
+def test_a_file_that_is_not_in_the_folder_is_an_error_and_registers_nothing(
+    memory: Memory, notes: Notes, only: str
+) -> None:
+    notes.write("a/one.md", "heron\n")
+    notes.write("../outside.md", "stork\n")
+    with pytest.raises(InputError, match=r"is no file in|is empty"):
+        memory.sync(notes.root, only=only)
+    assert memory.sources() == []
+
+
+def test_a_file_that_the_patterns_leave_out_is_reported(memory: Memory, notes: Notes) -> None:
+    file = notes.write("a.rst", "heron\n")
+    for path in (notes.root, None):
+        (notice,) = memory.sync(path, only=file).notices
+        assert (notice.path, "leave it out" in notice.message) == (str(file), True)
+
+
 def test_a_sync_of_a_folder_lists_it_once(
     memory: Memory, notes: Notes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

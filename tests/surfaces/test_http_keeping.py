@@ -37,6 +37,8 @@ def test_a_folder_of_the_server_is_synced_listed_and_removed(client: TestClient,
     (source,) = good(client.get("/v1/sources"))["sources"]
     assert (source["root"], source["description"]) == (str(notes), "the boat")
     assert good(client.post("/v1/sync", json={}))["unchanged"] == done["passages"]
+    one = min(notes.rglob("*.md")).relative_to(notes)
+    assert good(client.post("/v1/sync", json={"path": str(notes), "only": str(one)}))["files"] == 1
     assert "does not exist" in refused(
         client.post("/v1/sync", json={"path": str(notes.parent / "none")}), 422
     )

@@ -319,6 +319,7 @@ def sync(
     scan: ScanResult | None = None
     notices: list[FileError] = []
     chosen = _registered_sources(workspace)
+    file = None if only is None else _file_of(chosen, full, str(only))
     if full is not None:
         roots = {one.id: one.root for one in chosen}
         wish = Source("", "", rules.description, rules.include, rules.exclude)
@@ -332,16 +333,18 @@ def sync(
             )
             notices.append(FileError(source.root, message))
         chosen = [source]
-        if only is None:
+        if file is None:
             chosen, more = _with_history(workspace, source, full, rules.git)
             notices += more
     else:
         chosen, notices = _on_this_machine(chosen)
-    only = Path(only) if only is not None else None
     _update_versions(workspace, progress)
     done = sync_each(
-        workspace, chosen, started, progress, only=only, project=project, choice=rules.choice, scan=scan
+        workspace, chosen, started, progress, only=file, project=project, choice=rules.choice, scan=scan
     )
+    if file is not None and not (done.files or done.problems or done.notices):
+        message = "It was not read: another source holds it, or the patterns of its source leave it out."
+        notices.append(FileError(str(file), message))
     done = replace(done, notices=(*done.notices, *notices))
     if enriched:
         done = _enrich_synced(workspace, done, progress)
@@ -358,6 +361,19 @@ def sync(
     if workspace.log is not None and done.notices:
         workspace.log.write("warning", "sync notices", done.seconds * 1000, notices=len(done.notices))
     return done
+
+
+def _file_of(known: Sequence[Source], full: Path | None, only: str) -> Path:
+    """Return the file of a source that ``only`` names, absolute or relative to the folder."""
+    file = Path(os.path.abspath((full or Path()) / expand_path(only)))
+    source = None if full is None else containing_source(known, full)
+    root = full if source is None else Path(source.root)
+    if not os.path.isfile(file) or (root is not None and not file.is_relative_to(root)):
+        raise InputError(
+            f"{file} is no file{f' in {root}' if root is not None else ''}. Nothing was synced.",
+            hint="name a file by its absolute path, or relative to the folder",
+        )
+    return file
 
 
 def _on_this_machine(sources: Sequence[Source]) -> tuple[list[Source], list[FileError]]:

@@ -293,7 +293,8 @@ async def sync(body: Sync, access: AdminAccess) -> Response:
     options, roots = body.given(), access.session.settings.server
 
     def work(memory: Memory, report: ProgressCallback) -> SyncReport:
-        for path in (body.path, body.only):
+        only = body.only and os.path.join(body.path or "", body.only)
+        for path in (body.path, only):
             if path is not None:
                 check_allowed_path(path, roots, (source.root for source in memory.sources()))
         return memory.sync(**options, progress=report)
