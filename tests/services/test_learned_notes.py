@@ -194,6 +194,25 @@ def test_a_file_that_was_moved_stays_where_it_is(memory: Memory, folder: Path) -
     assert "thirteen" in moved.read_text()
 
 
+@pytest.mark.parametrize("name", ["a copy.memory.md", "general/z copy.memory.md"])
+@pytest.mark.parametrize("original", ["twelve", "thirteen"])
+def test_an_edited_copy_of_a_file_changes_no_memory_and_is_reported_until_it_is_one_of_its_own(
+    memory: Memory, folder: Path, name: str, original: str
+) -> None:
+    memory.add(MAST)
+    file, copy = only(folder), folder / name
+    file.write_text(file.read_text().replace("twelve", original))
+    copy.write_text(file.read_text().replace(original, "nine"))
+    edited = copy.read_text()
+    for _ in range(2):
+        (problem,) = memory.sync().problems
+        assert (problem.path, copy.read_text()) == (str(copy), edited)
+        assert texts(memory) == [MAST.replace("twelve", original)]
+    copy.write_text("".join(line for line in edited.splitlines(True) if line[:3] not in ("id:", "sto")))
+    assert memory.sync().problems == ()
+    assert sorted(texts(memory)) == sorted([MAST.replace("twelve", original), MAST.replace("twelve", "nine")])
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

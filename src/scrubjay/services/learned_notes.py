@@ -357,7 +357,7 @@ class _NotesRun:
             try:
                 if record is not None and file.path in matched and not file.note.unedited:
                     done += self._amend(record, file)
-                elif file.path not in matched and record is None:
+                elif file.path not in matched:
                     done += self._add(file)
             except ScrubjayError as error:
                 self._report_problem(file.path, f"Its edit was not stored: {error}", error.hint)
@@ -392,9 +392,21 @@ class _NotesRun:
         from scrubjay.services.curation import add
 
         note, scope = file.note, self.workspace.scope
+        if self._is_forgotten(note.text):
+            return False
+        with self.workspace.store.reader(scope) as reader:
+            known = reader.get([note.id]).get(note.id)
+        if known is not None:
+            if not note.unedited and (note.text, note.tags) != (plain_text(known.content), known.tags):
+                self._report_problem(
+                    file.path,
+                    f"It is not the file of {known.id}, though it has its id; its text was not stored.",
+                    "delete it, or the lines `id` and `store` in it to store it as a new memory",
+                )
+            return False
         # Memories derived from conversations of another store come with those, by an import.
         derived = note.origin == "derived" and note.store and (note.unedited or note.store != self.store_mark)
-        if note.status != "active" or derived or self._is_forgotten(note.text):
+        if note.status != "active" or derived:
             return False
         visibility, _, group = note.visibility.partition(":")
         new = NewMemory(
@@ -408,10 +420,6 @@ class _NotesRun:
             title="" if note.store else Path(file.path).name.removesuffix(MEMORY_NOTE_SUFFIX),
             origin=note.origin if note.unedited else "owner",
         )
-        with self.workspace.store.reader(scope) as reader:
-            known = reader.get([note.id])
-        if known:
-            return False  # a copy of another memory's file
         if note.store == self.store_mark and not note.unedited:
             self._report_problem(
                 file.path,
@@ -457,17 +465,22 @@ def _link(path: str) -> str:
 
 
 def _match_files(files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory]) -> dict[str, _NoteFile]:
-    """Return the file of each memory: with its id, wherever it was moved; at its path; or with its text."""
-    by_id: dict[str, _NoteFile] = {}
+    """Return the file of each memory: with its id, wherever it was moved; at its path; or with its text.
+
+    Of several files with its id, that at its path is a memory's, else one that was not edited: others are copies.
+    """
+    by_id: dict[str, list[_NoteFile]] = {}
     for file in files.values():
-        by_id.setdefault(file.note.id, file)
+        by_id.setdefault(file.note.id, []).append(file)
     by_text = {(file.note.kind, file.note.text): file for file in files.values()}
     matched: dict[str, _NoteFile] = {}
     taken: set[str] = set()
     for memory in learned:
-        if (by_name := by_id.get(memory.record.id)) is not None:
-            matched[memory.record.id] = by_name
-            taken.add(by_name.path)
+        if (copies := by_id.get(memory.record.id)) is not None:
+            usual = note_path(memory.record, memory.first_text)
+            file = min(copies, key=lambda one: (one.path != usual, not one.note.unedited))
+            matched[memory.record.id] = file
+            taken.add(file.path)
     own = {one.record.id for one in learned}
     for memory in learned:
         if memory.record.id not in matched:
