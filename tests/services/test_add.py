@@ -135,6 +135,46 @@ def test_a_copied_note_is_a_copy_and_takes_nothing_away(noting: Memory, folder: 
     assert len(noting.search('"turns at nine"').results) == 1
 
 
+@pytest.mark.parametrize("first", ["policy 4711", "ask Ann"])
+def test_a_copy_of_a_days_section_in_another_note_never_changes_the_addition(
+    noting: Memory, folder: Path, tmp_path: Path, first: str
+) -> None:
+    """The day's note itself is not synced."""
+    added = noting.add("Boat insurance ends on 2027-05-01, policy 4711.")
+    todo = tmp_path / "todo.md"
+    for text in (first, "ask Ann"):
+        todo.write_text(today(folder).read_text().replace("policy 4711", text))
+        noting.sync(todo)
+    assert "policy 4711" in noting.get(added.id).records[0].content
+    assert "ask Ann" in noting.get(path=todo).records[0].content
+    todo.write_text("Nothing.")
+    noting.sync(todo)
+    assert "policy 4711" in noting.get(added.id).records[0].content
+
+
+def test_an_edited_copy_beside_the_days_note_is_a_memory_of_its_own(noting: Memory, folder: Path) -> None:
+    added = noting.add("The tide turns at six.")
+    todo = folder / "todo.md"
+    todo.write_text(today(folder).read_text().replace("six", "nine"))
+    noting.sync(todo)
+    assert "six" in noting.get(added.id).records[0].content
+    assert "nine" in noting.get(path=todo).records[0].content
+
+
+def test_without_a_notes_folder_a_mark_takes_over_only_the_additions_own_text(
+    opened, noting: Memory, folder: Path, tmp_path: Path
+) -> None:
+    first, second = noting.add("The tide turns at six."), noting.add("Kettle is blue.")
+    moved = today(folder).rename(tmp_path / "moved.md")
+    moved.write_text(moved.read_text().replace("blue.", "red."))
+    memory = opened()
+    memory.sync(moved)
+    placed = {record.id: record.place is not None for record in memory.get([first.id, second.id]).records}
+    assert placed == {first.id: True, second.id: False}
+    assert memory.get(second.id).records[0].content == "Kettle is blue."
+    assert memory.status().memories == 3
+
+
 def test_of_two_files_that_bear_one_mark_and_are_new_together_neither_is_lost(
     noting: Memory, folder: Path
 ) -> None:

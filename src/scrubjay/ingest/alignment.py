@@ -193,26 +193,39 @@ class DocumentTraits:
     origin: str | None = None
 
 
+def has_text(addition: Record, text: str) -> bool:
+    return addition.content.split() == text.split()
+
+
 @dataclass(frozen=True, slots=True)
 class IdFactory:
     """Source of new ids.
 
     Attributes:
         is_taken: Whether a memory of another document has an id already (a renamed document keeps its ids).
-        find: Returns a memory by id: a passage with the marker of an addition is that addition.
+        find: Returns a memory by id.
+        is_section: Whether a text with the marker of an addition that is in no document yet is the section that was
+            written for it; a copy of that is a passage of its own.
     """
 
     secret: bytes
     is_taken: Callable[[str], bool]
     find: Callable[[str], Record | None]
+    is_section: Callable[[Record, str], bool] = has_text
 
-    def find_addition(self, content: str, owner: str, own_ids: Set[str]) -> Record | None:
-        """Return the addition whose marker a passage holds, if it is the owner's and not in another document."""
+    def find_addition(self, content: str, whole: str, owner: str, own_ids: Set[str]) -> Record | None:
+        """Return the addition whose marker a passage holds, if it is the owner's and not in another document.
+
+        ``whole`` is the text of the passage's section (`addition_texts`).
+        """
         memory = note_marker_id(content)
         addition = self.find(memory) if memory is not None else None
         if addition is None or addition.owner != owner:
             return None
-        return addition if addition.place is None or addition.id in own_ids else None
+        if addition.place is None:
+            texts = (whole, *addition_texts([((), content)]))
+            return addition if any(self.is_section(addition, text) for text in texts) else None
+        return addition if addition.id in own_ids else None
 
 
 class FreshPassage(NamedTuple):
@@ -273,8 +286,9 @@ def plan_document(
     used = {record.id for record in old}
     matches: list[Record | None] = [None] * len(drafts)
     additions: set[str] = set()
-    for place, draft in enumerate(drafts):
-        addition = ids.find_addition(draft.content, traits.owner, used)
+    whole_texts = addition_texts([(draft.heading_path, draft.content) for draft in drafts])
+    for place, (draft, whole) in enumerate(zip(drafts, whole_texts, strict=True)):
+        addition = ids.find_addition(draft.content, whole, traits.owner, used)
         if addition is not None and addition.id not in additions:  # only the first passage with its marker
             matches[place] = addition
             additions.add(addition.id)

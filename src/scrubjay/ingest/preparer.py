@@ -6,10 +6,13 @@ passages are new, which stay, which were forgotten.
 
 from __future__ import annotations
 
+import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +23,7 @@ from scrubjay.ingest.alignment import (
     IdFactory,
     PreparedDocument,
     addition_texts,
+    has_text,
     note_marker_id,
     plan_document,
 )
@@ -251,6 +255,7 @@ def _plan_file(
         run.secret,
         is_taken=lambda memory: not first_sync and bool(reader.get([memory])),
         find=lambda memory: reader.get([memory]).get(memory) if own and memory not in tally.placed else None,
+        is_section=partial(_is_section, run.notes, Path(source.root) / document.path),
     )
     traits = _traits(run, source, draft)
     refused = tally.refused.get(str(Path(source.root) / document.path))
@@ -279,6 +284,19 @@ def _plan_file(
     if before is not None and before.content_hash == REREAD_HASH:  # something of it was forgotten since
         keys.add(traits.key)
     return replace(planned, moved_from=moved_from, keys=frozenset(keys))
+
+
+_DAY_NOTE: Final = re.compile(r"\d{4}-\d\d-\d\d\.md")
+
+
+def _is_section(notes: Path | None, file: Path, addition: Record, text: str) -> bool:
+    """Return whether a text is an addition's section: in its day's note, or moved unchanged within that folder."""
+    if notes is None:  # any folder may have been the one
+        return has_text(addition, text)
+    folder, file = Path(os.path.realpath(notes)), Path(os.path.realpath(file))
+    if file.parent == folder and _DAY_NOTE.fullmatch(file.name):
+        return True
+    return file.is_relative_to(folder) and has_text(addition, text)
 
 
 def _without_forgotten(

@@ -77,6 +77,7 @@ class SyncRun:
         owner: The same with the groups of now: decides about visibility.
         stages: Stages of linking (`LinkingOptions`).
         paused: Whether memory was paused for an agent's session at a time; turns of that time are skipped.
+        notes: Folder of the days' notes to which additions are appended.
         pending: Changes that go with the next write.
         vaults: Root of a source to the finder of its vaults.
     """
@@ -92,6 +93,7 @@ class SyncRun:
     stages: Sequence[str]
     progress: Callable[[Progress], None] | None
     paused: Callable[[str, str, int | None], bool]
+    notes: Path | None
     pending: list[Change] = field(default_factory=list)
     vaults: dict[str, VaultFinder] = field(default_factory=dict)
 

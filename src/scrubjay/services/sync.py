@@ -523,7 +523,7 @@ def sync_each(
     leaves files unread that have passages of a group the caller is not in. ``scan`` are the files of the one source,
     if they were already scanned.
     """
-    tally = SyncTally()
+    tally, notes = SyncTally(), workspace.settings.notes
     with workspace.reader() as reader:
         known = reader.sources()
         hidden = {} if inline is not None else {one.id: reader.hidden_groups(one.id) for one in chosen}
@@ -539,6 +539,7 @@ def sync_each(
         stages=workspace.settings.linking.stages,
         progress=progress,
         paused=Pauses(str(data_dir())).silent,
+        notes=None if notes.dir is None else notes.dir.expanduser(),
     )
     for source in chosen:
         source_run = replace(run, scope=workspace.scope.joined(hidden.get(source.id, ())))
@@ -551,9 +552,7 @@ def sync_each(
                 source_run, source, Repository(repository, environment()), choice, project, most
             )
             continue
-        own = exclude_memory_notes(
-            exclude_nested_sources(source, known), workspace.settings.notes.learned_dir
-        )
+        own = exclude_memory_notes(exclude_nested_sources(source, known), notes.learned_dir)
         still_valid = only is None and own == source
         pipeline.sync_source(
             source_run, source, own, only, inline, choice, project, scan if still_valid else None
