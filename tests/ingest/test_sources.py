@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.ingest import scanner
+from scrubjay.models.records import NEVER_INJECT
 
 
 def test_a_folder_inside_a_registered_one_is_synced_as_part_of_it(memory: Memory, notes: Notes) -> None:
@@ -102,6 +104,81 @@ def test_a_file_is_a_source_alone_whatever_the_settings_include(filtering: Memor
     notes.write("b.txt", "stork\n")
     assert filtering.sync(file).passages == 1
     assert filtering.search("stork", channels=["bm25"]).results == ()
+
+
+def absent_with_verdicts(memory: Memory, notes: Notes, count: int = 4) -> tuple[Path, set[str]]:
+    """Sync notes, keep all out of contexts, and move their folder away; return where to, and the ids."""
+    for number in range(count):
+        notes.write(f"n{number}.md", f"# Note {number}\n\nheron {number}\n")
+    memory.sync(notes.root)
+    ids = {record.id for record in memory.page().records}
+    memory.feedback(sorted(ids), "never-inject")
+    return notes.root.rename(notes.root.with_name("unmounted")), ids
+
+
+def copied_to(folder: Path, original: Path, *numbers: int) -> Path:
+    folder.mkdir()
+    for number in numbers:
+        shutil.copy2(original / f"n{number}.md", folder)
+    return folder
+
+
+def withheld(memory: Memory) -> set[str]:
+    return {record.id for record in memory.page().records if NEVER_INJECT in record.tags}
+
+
+def test_a_copy_of_a_part_of_a_folder_on_an_absent_disk_takes_nothing_from_it(
+    memory: Memory, notes: Notes, tmp_path: Path
+) -> None:
+    disk, ids = absent_with_verdicts(memory, notes)
+    assert memory.sync(copied_to(tmp_path / "copy", disk, 0, 1, 2)).removed == 0
+    assert withheld(memory) == ids
+    disk.rename(notes.root)
+    assert memory.sync().removed == 0
+    assert withheld(memory) == ids
+    assert {source.root for source in memory.sources()} == {str(notes.root), str(tmp_path / "copy")}
+
+
+@pytest.mark.parametrize("hidden", ["older", "excluded", "ignored", "nested"])
+def test_a_copy_whose_sync_would_lose_a_note_of_the_absent_folder_takes_nothing_from_it(
+    memory: Memory, notes: Notes, tmp_path: Path, hidden: str
+) -> None:
+    notes.write("deep/n9.md", "# Deep\n\nstork\n")
+    disk, ids = absent_with_verdicts(memory, notes)
+    copy = shutil.copytree(disk, tmp_path / "copy")
+    if hidden == "older":
+        (copy / "n3.md").write_text("# Note 3\n")
+        os.utime(copy / "n3.md", (1, 1))
+    elif hidden == "ignored":
+        (copy / ".scrubjayignore").write_text("n3.md\n")
+    elif hidden == "nested":
+        memory.sync(copy / "deep")
+    assert memory.sync(copy, exclude=["n3.md"] if hidden == "excluded" else []).removed == 0
+    assert withheld(memory) == ids
+
+
+def test_a_folder_that_was_renamed_and_edited_keeps_its_memories(memory: Memory, notes: Notes) -> None:
+    renamed, ids = absent_with_verdicts(memory, notes)
+    (renamed / "n3.md").write_text("# Note 3\n\nstork 3\n")
+    (renamed / "new.md").write_text("# New\n\ncrane\n")
+    done = memory.sync(renamed)
+    assert (done.added, done.updated, done.removed) == (1, 1, 0)
+    assert withheld(memory) == ids
+    assert [source.root for source in memory.sources()] == [str(renamed)]
+
+
+def test_the_original_of_a_whole_copy_is_a_source_of_its_own_when_it_is_back(
+    memory: Memory, notes: Notes, tmp_path: Path
+) -> None:
+    disk, ids = absent_with_verdicts(memory, notes)
+    copy = copied_to(tmp_path / "copy", disk, 0, 1, 2, 3)
+    (copy / "new.md").write_text("# New\n\ncrane\n")
+    (notice,) = memory.sync(copy).notices
+    assert f"scrubjay sync {notes.root}" in notice.hint
+    disk.rename(notes.root)
+    assert (memory.sync(notes.root).added, memory.sync().removed) == (4, 0)
+    assert withheld(memory) == ids
+    assert memory.search("crane", channels=["bm25"]).results
 
 
 def test_ignore_files_are_honoured_and_take_effect_on_what_is_stored(memory: Memory, notes: Notes) -> None:

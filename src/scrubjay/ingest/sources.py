@@ -10,7 +10,7 @@ import os
 import posixpath
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -28,10 +28,12 @@ from scrubjay.ingest.scanner import (
     FileState,
     IncludePatterns,
     ScanResult,
+    compare_with_stored,
     include_patterns,
     is_excluded,
     is_skipped_name,
     is_unreadable_document,
+    list_files,
     log_stamp,
     may_be_transcript,
     scan_files,
@@ -57,6 +59,7 @@ from scrubjay.models.sources import (
     containing_repository,
     dependency_folder,
     escape_pattern,
+    exclude_nested_sources,
     expand_path,
     is_single_file,
     repository_of,
@@ -93,6 +96,15 @@ def register_source(
     full = Path(os.path.abspath(expand_path(str(path))))
     with store.reader(scope) as reader:
         known = reader.sources()
+
+    def with_patterns(source: Source) -> Source:
+        own = (*wish.exclude, *_excluded_histories(source)) if wish.exclude else source.exclude
+        return replace(
+            source,
+            include=wish.include or source.include or include,
+            exclude=(*(pattern for pattern in exclude if pattern not in own), *own),
+        )
+
     source = containing_source(known, full)
     if source is None:
         if not full.exists():
@@ -115,21 +127,15 @@ def register_source(
                 f"{full} is a document, which this installation does not read. Nothing was synced.",
                 hint="pip install 'scrubjay[documents]'",
             )
-        moved = None if is_file else _moved_source(store, scope, known, full)
+        moved = None if is_file else _moved_source(store, scope, known, full, with_patterns)
         source = moved or Source(
-            id=source_id(store.secret(scope), str(full), scope.key()),
+            id=_new_source_id(store.secret(scope), str(full), scope.key(), known),
             root=str(full.parent if is_file else full),
             include=("/" + escape_pattern(full.name),) if is_file else (),
             key=scope.key("user"),
             added_at=now_micros(),
         )
-    own = (*wish.exclude, *_excluded_histories(source)) if wish.exclude else source.exclude
-    changed = replace(
-        source,
-        description=wish.description or source.description,
-        include=wish.include or source.include or include,
-        exclude=(*(pattern for pattern in exclude if pattern not in own), *own),
-    )
+    changed = replace(with_patterns(source), description=wish.description or source.description)
     scan = None
     if not changed.include:
         detected, scan = _detect_include(changed)
@@ -143,11 +149,22 @@ MAX_COMPARED_FILES: Final = 40
 """Files that are hashed to see whether a folder holds the notes of a missing one."""
 
 
-def _moved_source(store: Store, scope: Scope, known: Sequence[Source], full: Path) -> Source | None:
+def _new_source_id(secret: bytes, root: str, key: str, known: Sequence[Source]) -> str:
+    """Return the id of a new source; a source that was moved away from this root keeps its own."""
+    taken = {source.id for source in known}
+    while (new := source_id(secret, root, key)) in taken:
+        root += "/"
+    return new
+
+
+def _moved_source(
+    store: Store, scope: Scope, known: Sequence[Source], full: Path, with_patterns: Callable[[Source], Source]
+) -> Source | None:
     """Return the source whose folder is gone and whose notes are in a new folder, with that root.
 
-    The folder was moved, or the source came with an import from another machine. At least half of its notes must be
-    there, and half of those compared must be unchanged.
+    The folder was moved, or the source came with an import from another machine. Or it is only absent, as on a disk
+    that is not mounted, and the new folder is a copy. So a sync of the new folder must remove no document: all notes
+    must be there, none in an older version, and half of those compared unchanged.
     """
     for source in known:
         own = source.key == scope.key("user") and repository_of(source) is None and not is_single_file(source)
@@ -155,12 +172,18 @@ def _moved_source(store: Store, scope: Scope, known: Sequence[Source], full: Pat
             continue
         with store.reader(scope) as reader:
             stored = note_documents(reader.documents(source.id))
-        present = [path for path in sorted(stored) if (full / path).is_file()]
-        step = max(1, len(present) // MAX_COMPARED_FILES)
-        compared = present[::step][:MAX_COMPARED_FILES]
+        if not stored or not all((full / path).is_file() for path in stored):
+            continue
+        moved = replace(source, root=str(full))
+        scan = list_files(exclude_nested_sources(with_patterns(moved), known))
+        changed, gone = compare_with_stored(scan, stored)
+        older = (one for one in changed if one.path in stored and one.mtime_ns < stored[one.path].mtime_ns)
+        if gone or any(one.size != stored[one.path].size for one in older):
+            continue
+        compared = sorted(stored)[:: max(1, len(stored) // MAX_COMPARED_FILES)][:MAX_COMPARED_FILES]
         equal = sum(_file_hash(full, path) == stored[path].content_hash for path in compared)
-        if present and 2 * len(present) >= len(stored) and 2 * equal >= len(compared):
-            return replace(source, root=str(full))
+        if 2 * equal >= len(compared):
+            return moved
     return None
 
 

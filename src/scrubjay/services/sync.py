@@ -328,10 +328,10 @@ def sync(
             workspace.store, workspace.scope, full, wish, default.include, default.exclude
         )
         if roots.get(source.id, source.root) != source.root:
-            message = (
-                f"This holds the notes of {roots[source.id]}, not on this machine; they keep their memories."
-            )
-            notices.append(FileError(source.root, message))
+            before = roots[source.id]
+            message = f"This holds all notes of {before}, not on this machine; they keep their memories."
+            hint = f"if this is a copy: scrubjay sync {before}, once that is back"
+            notices.append(FileError(source.root, message, hint))
         chosen = [source]
         if file is None:
             chosen, more = _with_history(workspace, source, full, rules.git)
