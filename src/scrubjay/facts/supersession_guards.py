@@ -99,7 +99,7 @@ def is_limited(old: str, new: str) -> bool:
     >>> is_limited("Her rate is 465.", "Her rate is now 480.")
     False
     """
-    if _RESERVATION.search(new) and not _RESERVATION.search(old):
+    if is_uncertain(old, new):
         return True
     known = {stem_word(word, "en") for word in _words(old)}
     return any(
@@ -107,6 +107,11 @@ def is_limited(old: str, new: str) -> bool:
         for found in _SCOPE.finditer(new)
         if found[0].split()[0].lower() not in _words(old)
     )
+
+
+def is_uncertain(old: str, new: str) -> bool:
+    """Return whether only the later statement asks, plans, doubts, sets a condition, or tells what others say."""
+    return bool(_RESERVATION.search(new)) and not _RESERVATION.search(old)
 
 
 def are_of_one_kind(old: str, new: str) -> bool:

@@ -435,8 +435,9 @@ def _choose_later(
     """Return, by result, the later memories to place before it.
 
     Those are the memories that supersede a statement by which it answers: one that holds all its words of the query. Of
-    a result that is likely to answer it is also the last memory that may have changed it: "I moved to Oldenburg" shares
-    no word with "where do I live?". A turn that is corrected later in its conversation need not be likely.
+    a result that is likely to answer it is also the last memory that may have changed it, by a link or by its words: "I
+    moved to Oldenburg" shares no word with "where do I live?". A turn that is corrected later in its conversation need
+    not be likely.
     """
     later: dict[str, list[Record]] = {}
     for memory, own in superseded.items():
@@ -453,6 +454,9 @@ def _choose_later(
     changed = {memory: newer[memory] for memory in likely if memory in newer}
     for memory, last in validity.last_changes(state.reader, changed, state.at).items():
         later.setdefault(memory, []).append(last)
+    others = [memory for memory in leads if memory not in later]
+    for memory, last in validity.find_later_values(others, selection.records, state.at).items():
+        later[memory] = [last]
     return later
 
 

@@ -21,7 +21,7 @@ from scrubjay.models.records import GENERIC_ROLES, PERSON_ROLES, Record, known_l
 from scrubjay.models.results import Candidate
 from scrubjay.search.amendments import rare_terms
 from scrubjay.search.candidates import TermRanking
-from scrubjay.search.dedup import DERIVED_PREFIXES, deduplicate
+from scrubjay.search.dedup import DERIVED_PREFIXES, DIGEST_TIERS, deduplicate
 from scrubjay.search.plan import QueryPlan
 from scrubjay.search.query import ParsedQuery
 from scrubjay.search.relevance import RelevanceFeatures, term_weights, terms_held
@@ -228,6 +228,53 @@ def last_changes(reader: Reader, newer: Mapping[str, Sequence[str]], at: int) ->
         following = {memory: ids[0] for memory, ids in find_newer(reader, new, at).items()}
         last = {memory: following.get(one, one) for memory, one in last.items()}
     return {memory: records[one] for memory, one in last.items() if one in records and one != memory}
+
+
+MAX_REMARK: Final = 300
+"""Characters of a remark that is compared with others; a longer one is about several things."""
+_VALUE_CHARACTER: Final = re.compile(r"[\d@]")
+
+
+def find_later_values(memories: Sequence[str], records: Mapping[str, Record], at: int) -> dict[str, Record]:
+    """Return, of what a person said, the last remark that may give the same thing another value, a day later or more.
+
+    ``records`` are those that were found for the question; nothing links the two.
+    """
+    remarks = [
+        one for one in records.values() if _is_remark(one) and is_true_at(one, at) and said_at(one) <= at
+    ]
+    later: dict[str, Record] = {}
+    for memory in memories:
+        old = records[memory]
+        new = [one for one in remarks if said_at(one) - said_at(old) >= DAY and _is_same_speaker(old, one)]
+        if not new or not _is_remark(old):
+            continue
+        from scrubjay.facts.later_values import may_give_later_value  # a cold search seldom needs it
+
+        changing = [one for one in new if may_give_later_value(old.content, one.content)]
+        if changing:
+            later[memory] = max(changing, key=lambda one: (said_at(one), one.id))
+    return later
+
+
+def _is_remark(record: Record) -> bool:
+    """Return whether a memory is a dated remark with a number or a mail address, said or added by a person."""
+    said = record.is_dated and (record.is_turn or record.place is None) and record.role not in REPLY_ROLES
+    return (
+        said
+        and record.status == "active"
+        and record.tier not in DIGEST_TIERS
+        and len(record.content) <= MAX_REMARK
+        and _VALUE_CHARACTER.search(record.content) is not None
+    )
+
+
+def _is_same_speaker(one: Record, other: Record) -> bool:
+    return (one.key, one.owner, one.project) == (
+        other.key,
+        other.owner,
+        other.project,
+    ) and one.role == other.role
 
 
 def _replaced_notes(reader: Reader, records: Mapping[str, Record]) -> Iterator[tuple[str, Record]]:
