@@ -107,3 +107,31 @@ def test_a_statement_keeps_its_unit_and_its_number(said: str, learned: str) -> N
 )
 def test_a_statement_is_not_cut_at_an_abbreviation_or_in_brackets(said: str, learned: str) -> None:
     assert [one.text for one in extract_facts(said)] == [learned]
+
+
+@pytest.mark.parametrize(
+    ("turn", "kept"),
+    [
+        ("I have asthma.", ("I have asthma.",)),
+        ("You should know I have asthma, my inhaler is salbutamol.", ("I have asthma, my inhaler is salbutamol.",)),
+        ("Du solltest wissen, dass ich Epilepsie habe.", ("ich Epilepsie habe.",)),
+        ("I prefer training in the evening now, about 19:00.", ("I prefer training in the evening now, about 19:00.",)),
+        ("Since the injury I prefer swimming.", ("Since the injury I prefer swimming.",)),
+        ("My phone number is 0151 7788 2201.", ("My phone number is 0151 7788 2201.",)),
+        ("We moved last Saturday! New address is Hafenweg 3, 79104 Freiburg.", ("New address is Hafenweg 3, 79104 Freiburg.",)),
+        ("Neue Adresse: Talweg 12, 89073 Ulm.", ("Neue Adresse: Talweg 12, 89073 Ulm.",)),
+        ("I have a newborn. Her name is Mia, born on 2 October.", ("I have a newborn. Her name is Mia, born on 2 October.",)),
+        ("I prefer to go home now.", ()),
+        ("You should know I asked you twice already.", ()),
+        ("New address is 0x7ffe0010.", ()),
+        ("I'd never have believed it.", ()),
+        ("Nie hätte ich das gedacht, unglaublich.", ()),
+        ("Great. Just great. I always love your service.", ()),
+        ("We are always late, haha.", ()),
+        ("My running buddy Ben is jealous, he has asthma and never gets the long runs.", ()),
+    ],
+)  # fmt: skip
+def test_a_coach_learns_what_the_person_says_of_themselves_and_no_sarcasm(
+    turn: str, kept: tuple[str, ...]
+) -> None:
+    assert tuple(one.text for one in extract_facts(turn)) == kept

@@ -106,8 +106,8 @@ _HOMES: Final = tuple(
         rf"{_PERSON} (?:wohn|leb)(?:e|t|en)(?: jetzt)? in {_TOWN}",
         rf"(?:{_WHEN_MOVED},? )?(?:Just|{_PERSON}{_HAVE}) (?P<moved>moved|relocated){_TO}{_TOWN}",
         rf"{_PERSON} (?:bin|sind|ist)(?: {_WHEN_MOVED})? nach {_TOWN} (?P<moved>(?:um)?gezogen)",
-        rf"{_OWNER} (?:(?:new|home|neue) ){{0,2}}(?:address|Adresse) (?:is|ist)(?: now| jetzt)? "
-        rf"(?P<place>[^,;:@\d]{{0,40}}\d[^,;:@]{{0,40}}, (?:\d{{4,5}} )?{_NAME})",
+        rf"(?:{_OWNER} (?:(?:new|home|neue) ){{0,2}}|(?:New|Neue) )(?:address|Adresse)"
+        rf"(?:(?: is| ist)(?: now| jetzt)?|:) (?P<place>[^,;:@\d]{{0,40}}\d[^,;:@]{{0,40}}, (?:\d{{4,5}} )?{_NAME})",
     )
 )
 """Beginnings of sentences that say where somebody lives or moved to, up to the town or with the whole address."""

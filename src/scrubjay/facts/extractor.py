@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from scrubjay.facts import vocabulary
@@ -49,7 +49,15 @@ from scrubjay.facts.features import (
     turn_features,
 )
 from scrubjay.facts.ownership import introduces_person
-from scrubjay.facts.vocabulary import CHOOSING, CHOSE, CONJUNCTIONS, FIRST_PERSON, LIKE, load_words
+from scrubjay.facts.vocabulary import (
+    CHOOSING,
+    CHOSE,
+    CONJUNCTIONS,
+    FIRST_PERSON,
+    LASTING_HAD,
+    LIKE,
+    load_words,
+)
 from scrubjay.text.normalize import word_set
 from scrubjay.text.sentences import bracketed_ranges, ends_sentence, sentence_ends
 
@@ -307,8 +315,11 @@ def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement
 _REMEMBER_REQUEST: Final = re.compile(
     r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|merk(?:en sie sich|t euch)|notier(?:e)? dir|notieren sie(?: sich)?|nicht vergessen|retiens|retenez|noter?"
     r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
+    r"|^\s*(?:and |but |und |aber )?(?:you (?:should|need to|ought to|have to) know,?(?: that)? (?=(?:(?:i(?:'m| am| have|'ve got| can't| cannot| don't)"
+    r"|we(?:'re| are| have)|my|our)\b))"
+    r"|(?:du solltest|ihr solltet|sie sollten) wissen,?(?: dass)? (?=(?:ich|wir|meine?|unsere?)\b))"
 )
-"""Requests to remember something."""
+"""Requests to remember something, and openings of what the other one should know."""
 _REMEMBER_MARKS: Final = re.compile(
     r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
     r"|for everything|everything is|wichtig|merk dir|merken sie sich|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
@@ -316,12 +327,33 @@ _REMEMBER_MARKS: Final = re.compile(
     r"|en adelante)\b|记住|以后都|以后请|从现在起|今后|一律|都要|必须|不要再|就这样定"
 )
 _SELF_STATEMENT: Final = re.compile(
-    r"\W*(?:i prefer (?!this|that|the |it\b|these|those|one\b|option)|my name is (?!not\b)|(?:i|we) (?:have |just )?(?:moved|relocated) to "
+    r"\W*(?:(?:since (?:[\w'-]+ ){1,6}?)?i prefer (?!this|that|the |it\b|these|those|one\b|option)|my name is (?!not\b)|(?:i|we) (?:have |just )?(?:moved|relocated) to "
     r"(?!this|that|the |it\b|[a-d]\b)|no,? we use (?!this|that|it\b)"
     r"|(?:my|our) (?:\w+ ){1,3}(?:is|are) (?:\w+ ){0,3}(?:called|named) "
     r"(?!(?:this|that|it|too|to|by|on|off|up|out|back|in|into|from|for|with|at|when|if|as|and|or|but|again|twice|once|often|every|after|before)\b))\S"
+    rf"|\W*i(?: have|'ve got) (?:(?:an?|mild|severe|chronic|type [12]) ){{0,2}}(?:{'|'.join(sorted(LASTING_HAD - {'kids', 'twins', 'children', 'siblings'}))})"
+    r"(?=[.,;!]|$| and )"
 )
 """Beginnings of plain statements about oneself."""
+_PREFERS_NOW: Final = re.compile(
+    r"(?<=i prefer )(?!to\b)([^,;.]{3,60}?)(?<!right)(?<!just)(?<!for) now(?=[,.;!]|$)"
+)
+""""I prefer tea now" tells of a change that lasts; "I prefer to stop now" does not."""
+_NEW_CONTACT: Final = re.compile(
+    r"\W*(?:(?:my|our|mein\w*|unser\w*) )?(?:(?:new|neue) (?:(?:phone|mobile|cell) )?(?:number|address|e-?mail(?: address)?|(?:handy|telefon|mobil)?nummer"
+    r"|(?:mail)?adresse)(?:(?: is| ist)(?: now| jetzt)?|:)|(?:phone|mobile) number is(?: now)?) "
+    r"(?:\+?\d(?:[ ()/-]{0,2}\d){6,14}(?![\w.,]\d)|[^\s@]{1,60}@[^\s@]{1,60}|[^,;:@\d]{2,40} \d{1,4}[a-z]?, (?:\d{4,5} )?[^\W\d_]{3,30}\b)"
+)
+"""Sentences such as "New number: 0151 444 8811" and "New address is Hafenweg 3, Kiel"."""
+_ONLY_ANNOUNCES: Final = re.compile(
+    r"\W*(?:i|we)(?:'ve| have)?(?: finally| just| recently| now)? (?:moved|relocated|switched|changed)(?: house| home| flats?| jobs?)?"
+    r"(?: (?:last|this) \w+| yesterday| today| on \w+day)?\W*$",
+    re.IGNORECASE,
+)
+""""We moved last Saturday!": the next sentence says where."""
+_UNNAMED_OWNER: Final = re.compile(r"(?:her|his|their)\b", re.IGNORECASE)
+_OF_ANOTHER: Final = re.compile(r"[,;:(–-]\s*(?:(?:and|but|so|because) )?(?:he|she)(?:'s)?\b[^,;:]*$")
+"""A clause about somebody named before it: "Ben is jealous, he has asthma and never"."""
 _NOW_RUNS_ON: Final = re.compile(
     r"\W*(?:[Tt]he|[Oo]ur|[Mm]y) (?:[\w-]+ ){1,2}now (?:runs? on|lives? (?:in|on)|is hosted (?:on|by|at)|uses?) "
     r"(?:[A-Z][\w.-]+|\S{0,20}\d\S{0,20}|port \d+)(?: [A-Z\d][\w.-]*){0,2}[.!]?\s*$"
@@ -360,8 +392,10 @@ _NO_NORM: Final = re.compile(
     r"|\b(?:never|always) (?:got|had|saw|was|were|did|works?|worked|finish\w*|fail\w*|crash\w*|hang\w*|heard|seen|been|happen\w*|comes? back|returns?)\b|\balways (?:the|there|a|an|in|on|at)\b"
     r"|\b(?:is|are|be) (?:always|never) \w+(?:ed|ing)\b|\b(?:we|i|you) (?:always|never) (?:get|see|hit|have|end up)\b"
     r"|\bi (?:always|never) (?:forget|wonder|know|knew|thought)\b|\b(?:once|ever) more\b"
+    r"|(?:'d|\b(?:would|could|should|might)) (?:always|never) have\b|\b(?:nie|niemals) hätte\b|\balways (?:love|loved|enjoy) (?:your|waiting|it when|when|how)\b"
+    r"|\b(?:ha(?:ha)+h?|hehe|lol|lmao|rofl|jk)\b\W*$"
 )
-"""Sentences that only look like norms: "as always", "it always works"."""
+"""Sentences that only look like norms: "as always", "it always works", "I'd never have believed it", and jokes."""
 _DEPENDENT: Final = re.compile(
     r"^\W*(?:(?:and|but|so|ok|yes|no|oh|hm+|uh|ah|wow|then|ja|nein|und|aber|also|et|mais|oui)\W+)*"
     r"(?:this|that|it|it's|that's|these|those|they|he|she|there|das|es|dies\w*|er|sie|ça|c'est|eso|esto|这|那|它)\b"
@@ -429,10 +463,17 @@ def extract_facts(text: str) -> tuple[Statement, ...]:
     weighed = (_with_tail(text, one) for one in find_statements(text) if _is_lasting(one.text.lower()))
     for one in chain(_marked_statements(text, plain, earnest), weighed, _decisions(text, plain, earnest)):
         if _overlaps_none(one, found):
-            whole = _with_limit(text, plain, one, ranges)
+            named = _with_owner(text, plain, one, ranges)
+            whole = _with_limit(text, plain, named if _overlaps_none(named, found) else one, ranges)
             if whole is not None and ends_sentence(text, whole.end) and _overlaps_none(whole, found):
                 found.append(whole)
-    return tuple(sorted(found, key=lambda one: one.start))
+    found.sort(key=lambda one: one.start)
+    announced = {
+        one.start
+        for one, after in pairwise(found)
+        if _ONLY_ANNOUNCES.match(one.text) and not any(map(str.isalnum, text[one.end : after.start]))
+    }
+    return tuple(one for one in found if one.start not in announced)
 
 
 def _earnest_ranges(plain: str, ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -461,6 +502,18 @@ def _with_tail(text: str, one: Statement) -> Statement:
     if more := _FINAL_VALUE.match(text, end) or (text[end - 1] == ")" and _CONTINUATION.match(text, end)):
         end = more.end()
     return replace(one, end=end, text=" ".join(text[one.start : end].split()))
+
+
+def _with_owner(text: str, plain: str, one: Statement, ranges: Sequence[tuple[int, int]]) -> Statement:
+    """Return a statement with the sentence before it where only that says whose it is: "Her name is Mia"."""
+    at = bisect_right(ranges, (one.start, len(text))) - 1
+    before = plain[slice(*ranges[at - 1])] if at > 0 else ""
+    if not (_UNNAMED_OWNER.match(one.text) and before.strip() and "?" not in before):
+        return one
+    if text[ranges[at][0] : one.start].strip() or len(before.split()) > _MAX_LIMIT_WORDS:
+        return one
+    start = ranges[at - 1][0] + len(before) - len(before.lstrip())
+    return replace(one, start=start, text=" ".join(text[start : one.end].split()))
 
 
 def _with_limit(text: str, plain: str, one: Statement, ranges: Sequence[tuple[int, int]]) -> Statement | None:
@@ -514,16 +567,20 @@ def _marked_statements(text: str, plain: str, ranges: Sequence[tuple[int, int]])
             continue
         elif mark := _REMEMBER_MARKS.search(sentence) or _NORMS.search(sentence):
             words = read_words(sentence, len(sentence))
+            if mark.re is _NORMS and _OF_ANOTHER.search(sentence, 0, mark.end()):
+                continue
             if tells_hearsay(sentence, mark.end()) or _begins_with_fragment(words, 0, len(words.words)):
                 continue
         else:
-            plainly = _SELF_STATEMENT.match(sentence) and not _TRANSIENT.search(sentence)
+            lasting = _PREFERS_NOW.sub(r"\1", sentence)
+            plainly = _SELF_STATEMENT.match(sentence) and not _TRANSIENT.search(lasting)
             given = _AMOUNT_NOW.match(sentence)
             plainly = plainly or (given and not _TRANSIENT.search(sentence, given.end()))
             own = " ".join(text[start:end].split())
             if len(own.split()) > len(sentence.split()):  # it quotes others
                 continue
-            if not (plainly or introduces_person(own) or announces_state(own) or _NOW_RUNS_ON.match(own)):
+            plainly = plainly or introduces_person(own) or announces_state(own)
+            if not (plainly or _NOW_RUNS_ON.match(own) or _NEW_CONTACT.match(sentence)):
                 continue
             kind = statement_kind(sentence.split())
         yield from _marked_statement(text, start, end, kind, 2 if request else MIN_CHARACTERS)
