@@ -65,6 +65,8 @@ NEIGHBOUR_FACTOR: Final = 3
 """Candidates read for each result where neighbouring turns join a better one."""
 SESSION_DEPTH: Final = 400
 """Hits of a channel from which conversations are ranked: more than the best turn of each is needed."""
+REPLACED_RESULTS: Final = 3
+"""First results for which a memory is looked for that says that a value of theirs is replaced or gone."""
 MIN_SHARE: Final = 0.5
 """Minimum score of a memory added by a link or a category, as a share of the best; a threshold replaces it."""
 
@@ -346,6 +348,7 @@ def _place_results(selection: Selection, state: RetrievalState) -> None:
     leads = [group.lead.id for group in selection.groups or selection.nearest]
     newer, corrected = _find_newer(state, {memory: selection.records[memory] for memory in leads})
     if prefers_newer:
+        newer = _find_replacements(selection, state) | newer
         later = _choose_later(selection, state, superseded, newer, corrected)
         newer |= _find_newer(state, _join_later(selection, state, later))[0]
     groups = validity.place_ahead(selection.groups or selection.nearest, selection.joined)
@@ -382,6 +385,22 @@ def _find_newer(
         if memory in corrections or memory in linked
     }
     return newer, corrections.keys()
+
+
+def _find_replacements(selection: Selection, state: RetrievalState) -> dict[str, tuple[str, ...]]:
+    """Return, by likely result, the latest memory that says that a value of it is replaced or gone."""
+    likely = [
+        selection.records[group.lead.id]
+        for group in selection.groups[:REPLACED_RESULTS]
+        if selection.features[group.lead.id].relevance >= WEAK_RELEVANCE
+    ]
+    if not likely:
+        return {}
+    from scrubjay.search.replacements import find_replacements
+
+    asked = {form for group in state.plan.groups for form in group.forms}
+    found = find_replacements(state.reader, likely, asked, state.plan.where)
+    return {memory: (later,) for memory, later in found.items()}
 
 
 def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:

@@ -112,14 +112,14 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
             except OSError as error:
                 failed[record.id] = error
     if failed:
-        error = next(iter(failed.values()))
+        first = next(iter(failed.values()))
         named = (
             f"The memory {', '.join(failed)} is"
             if len(failed) == 1
             else f"The memories {', '.join(failed)} are"
         )
         raise SourceError(
-            f"{named} stored, but {error.filename} cannot be written: {error.strerror}.",
+            f"{named} stored, but {first.filename} cannot be written: {first.strerror}.",
             hint="correct [notes] dir in the settings, or its rights, and add the same again",
         )
     return reports
