@@ -167,6 +167,18 @@ def test_what_was_superseded_and_is_active_is_superseded_again(memory: Memory) -
     assert (told.memory.valid_until, told.superseded_by) == (until, (new,))
 
 
+def test_what_a_person_archived_after_an_audit_stays_archived_when_the_audit_is_undone(
+    memory: Memory,
+) -> None:
+    one, other = memory.add("ok").id, memory.add("thank you").id
+    run = memory.audit(["junk"]).undo.split()[-1]
+    memory.restore(one)
+    memory.archive(one)
+    done = memory.undo_audit(run)
+    assert (done.ids, done.unchanged) == ((other,), (one,))
+    assert statuses(memory, one, other) == ["archived", "active"]
+
+
 def test_private_words_do_not_supersede_shared_ones(opened: Open, settings: Settings) -> None:
     ann = opened(settings=replace(settings, facts=FactSettings(stages=())), groups=("dev",))
     shared = ann.add("Deployments on Fridays are fine.", visibility="group", group="dev").id

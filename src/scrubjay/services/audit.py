@@ -23,7 +23,7 @@ from scrubjay.consolidation.audit import (
 )
 from scrubjay.consolidation.audit import run_audit as find_faults
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.ingest.deletion import revert_status_events, status_changes
+from scrubjay.ingest.deletion import last_status_events, revert_status_events, status_changes
 from scrubjay.models.dates import DAY, now_micros, record_date
 from scrubjay.models.lifecycle import LifecycleChange, new_run_id
 from scrubjay.models.records import STATUSES, Record, RecordFilter
@@ -152,10 +152,14 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
         ids = sorted({event.memory for event in events})
         for batch in in_batches(ids, BATCH):
             records |= reader.get(batch)
-    restored = [
+        last = last_status_events(reader, ids)
+    restored = [  # what somebody did since holds, also where it gave the same status again
         one
-        for one in events
-        if one.before and one.op == records[one.memory].status and may_change(workspace, records[one.memory])
+        for one in last.values()
+        if one.run == run
+        and one.before
+        and one.op == records[one.memory].status
+        and may_change(workspace, records[one.memory])
     ]
     at = now_micros()
     for undone in in_batches(restored, BATCH):
