@@ -73,6 +73,34 @@ def test_what_is_to_be_forgotten_is_gone_for_good(keeping: Callable[..., Memory]
     assert memory.status().memories == 0
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_what_was_learned_from_a_forgotten_turn_is_kept_as_long_as_its_own_tier(
+    opened: Open, settings: Settings, pinned: bool
+) -> None:
+    limits = RetentionSettings(days=("observation=30",), action="forget")
+    memory = opened(settings=replace(settings, retention=limits))
+    text = "Remember that I always prefer tabs over spaces in Go code."
+    turn = memory.add(text, session="s", role="user", turn=1, date="2025-01-02T10:00:00Z")
+    (fact,) = turn.learned
+    if pinned:
+        memory.update(fact, pinned=True)
+    listed = memory.retain(now=LATER, dry_run=True).forgotten
+    assert memory.retain(now=LATER).forgotten == listed == (turn.id,)
+    assert statuses(memory, fact) == ["active"]
+    assert [one.id for one in memory.search("tabs or spaces in Go").results] == [fact]
+
+
+def test_a_dry_run_lists_the_earlier_texts_that_are_forgotten_with_a_memory(
+    keeping: Callable[..., Memory],
+) -> None:
+    memory = keeping(most=1, action="forget")
+    old = memory.add("The berth is number 12.").id
+    before = memory.update(old, content="The berth is number 14.").before
+    memory.add("The mast was painted.")
+    listed = memory.retain(dry_run=True).forgotten
+    assert set(memory.retain().forgotten) == set(listed) == {old, before}
+
+
 @pytest.mark.parametrize("action", ["archive", "forget"])
 def test_passages_of_files_are_left_alone(keeping: Callable[..., Memory], folder: Path, action: str) -> None:
     folder.mkdir()

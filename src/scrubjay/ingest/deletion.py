@@ -188,12 +188,17 @@ SHINGLE_WORDS: Final = 4
 _WORD: Final = re.compile(r"\w+")
 
 
-def _find_dependents(reader: Reader, records: Mapping[str, Record]) -> tuple[dict[str, Record], list[Record]]:
-    """Return the derived memories that repeat deleted ones, transitively, and archived sources of theirs that stay."""
+def _find_dependents(
+    reader: Reader, records: Mapping[str, Record], repeated: Mapping[str, Record]
+) -> tuple[dict[str, Record], list[Record]]:
+    """Return the derived memories that repeat deleted ones, transitively, and archived sources that stay.
+
+    ``repeated`` are those of the deleted ``records`` whose dependents go.
+    """
     gone: dict[str, Record] = {}
     derived = [memory for memory, record in records.items() if record.origin == "derived"]
     sources_of_gone = reader.get(sorted({edge.dst for edge in reader.edges(derived, ["derived_from"])}))
-    wave = dict(records)
+    wave = dict(repeated)
     while wave:
         edges = reader.edges(list(wave), ["derived_from"], inward=True)
         upward = reader.get(sorted({edge.src for edge in edges} - gone.keys() - records.keys()))
@@ -289,12 +294,19 @@ class DeletionResult:
     sources: Mapping[Source, frozenset[str]] = field(default_factory=dict)
 
 
+def earlier_versions(reader: Reader, ids: Sequence[str]) -> list[str]:
+    """Return the ids of the memories that keep what these said before they were amended."""
+    events = reader.events(ids, limit=ALL_EVENTS)
+    return sorted({event.other for event in events if event.op == "changed" and event.other is not None})
+
+
 def forget_memories(
-    store: Store, scope: Scope, ids: Sequence[str], *, reactivate: bool = False
+    store: Store, scope: Scope, ids: Sequence[str], *, reactivate: bool = False, dependents: bool = True
 ) -> DeletionResult:
     """Delete memories with vectors, postings and cached texts, keeping only keyed hashes.
 
-    With ``reactivate``, what only they superseded becomes active again. Synced files are not edited: their lines are
+    With ``reactivate``, what only they superseded becomes active again. With ``dependents``, what repeats them and was
+    derived from them is deleted, too. Synced files are not edited: their lines are
     reported, and later syncs skip the passage while its text is the same.
     """
     with store.reader(scope) as reader:
@@ -304,14 +316,9 @@ def forget_memories(
         if not gone:
             return DeletionResult(ForgetReport((), unknown, ()))
         sources = {source.id: source for source in reader.sources()}
-        earlier = {
-            event.other
-            for event in reader.events(list(requested), limit=ALL_EVENTS)
-            if event.op == "changed" and event.other is not None
-        }
-        requested |= reader.get(sorted(earlier))  # what they said before they were amended
-        dependents, archived = _find_dependents(reader, requested)
-        records = {**requested, **dependents}
+        requested |= reader.get(earlier_versions(reader, list(requested)))
+        derived_records, archived = _find_dependents(reader, requested, requested if dependents else {})
+        records = {**requested, **derived_records}
         now = now_micros()
         restored = _sources_to_restore(reader, archived, records)
         reactivation, reactivated = reactivate_superseded(reader, records if reactivate else (), now)

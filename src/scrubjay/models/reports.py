@@ -615,7 +615,7 @@ class RetentionReport:
     """Result of applying the retention settings, or of a dry run.
 
     Attributes:
-        forgotten: Deleted memories, including those derived from them alone.
+        forgotten: Deleted memories, with the earlier versions of those that were edited.
         undo: Command that reverts the archiving, or an empty string.
     """
 

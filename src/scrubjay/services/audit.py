@@ -23,7 +23,12 @@ from scrubjay.consolidation.audit import (
 )
 from scrubjay.consolidation.audit import run_audit as find_faults
 from scrubjay.errors import InputError, NotFoundError
-from scrubjay.ingest.deletion import last_status_events, revert_status_events, status_changes
+from scrubjay.ingest.deletion import (
+    earlier_versions,
+    last_status_events,
+    revert_status_events,
+    status_changes,
+)
 from scrubjay.models.dates import DAY, now_micros, record_date
 from scrubjay.models.lifecycle import LifecycleChange, new_run_id
 from scrubjay.models.records import STATUSES, Record, RecordFilter
@@ -206,12 +211,17 @@ def apply_retention(workspace: Workspace, *, dry_run: bool, now: int) -> Retenti
     to_forget = [one.id for one in expired if settings.action == "forget"]
     to_archive = [one.id for one in expired if one.active and settings.action == "archive"]
     if dry_run:
-        return RetentionReport(tuple(to_archive), tuple(to_forget), True, "")
+        with workspace.reader() as reader:
+            earlier = [
+                one for batch in in_batches(to_forget, BATCH) for one in earlier_versions(reader, batch)
+            ]
+        return RetentionReport(tuple(to_archive), tuple(dict.fromkeys([*to_forget, *earlier])), True, "")
     run = new_run_id()
     forgotten: list[str] = []
     for batch in in_batches(to_forget, BATCH):
-        # A limit of age or number does not say that what was superseded is true again.
-        done = forget_memories(workspace, batch, reactivate=False)
+        # A limit of age or number does not say that what was superseded is true again, and what was learned from a
+        # memory has a limit and a pin of its own.
+        done = forget_memories(workspace, batch, reactivate=False, dependents=False)
         forgotten += [*done.ids, *done.derived]
     archived = [
         one for batch in in_batches(to_archive, BATCH) for one in _archive_records(workspace, batch, run)

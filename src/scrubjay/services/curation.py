@@ -646,10 +646,12 @@ def _check_link_kind(kind: str) -> None:
         raise InputError(f"Kind {kind!r} is not one of {', '.join(LINK_KINDS)}. Nothing was written.")
 
 
-def forget_memories(workspace: Workspace, ids: Sequence[str], *, reactivate: bool = True) -> ForgetReport:
+def forget_memories(
+    workspace: Workspace, ids: Sequence[str], *, reactivate: bool = True, dependents: bool = True
+) -> ForgetReport:
     """Delete memories by whole or short ids, and recompute the categories that lost members.
 
-    With ``reactivate``, what only they superseded becomes active again.
+    ``reactivate`` and ``dependents`` as in `deletion.forget_memories`.
     """
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
@@ -661,7 +663,9 @@ def forget_memories(workspace: Workspace, ids: Sequence[str], *, reactivate: boo
                 )
         records, unknown = find_records(reader, ids)
         require_may_change(workspace, records.values(), "forget")
-    gone = deletion.forget_memories(store, scope, [*records, *unknown], reactivate=reactivate)
+    gone = deletion.forget_memories(
+        store, scope, [*records, *unknown], reactivate=reactivate, dependents=dependents
+    )
     if "categories" in workspace.settings.linking.stages:
         from scrubjay.categories.folders import update_folders
         from scrubjay.categories.topics import are_topics_due, organise_topics
