@@ -430,6 +430,38 @@ def test_what_one_superseded_or_archived_is_so_on_the_other_and_the_later_word_h
     assert one.texts() == two.texts()
 
 
+@pytest.mark.parametrize("change", ["archive", "update"])
+def test_a_memory_said_here_after_the_other_store_put_it_away_stays_active(
+    opened: Callable[..., Memory], tmp_path: Path, change: str
+) -> None:
+    one, two = opened(tmp_path / "one.db"), opened(tmp_path / "two.db")
+    old = one.add("The boat is at berth 12.").id
+    if change == "archive":
+        one.archive(old)
+    else:
+        one.update(old, "The boat is at berth 14.")
+    one.export(tmp_path / "one.jsonl")
+    said = two.add("The boat is at berth 12.").id
+    assert two.import_(tmp_path / "one.jsonl").statuses == 0
+    assert two.history(said).memory.status == "active"
+
+
+def test_an_untrusted_export_changes_no_status_and_a_trusted_one_says_how_many(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    one = opened(tmp_path / "one.db")
+    trusting, careful = opened(tmp_path / "two.db"), opened(tmp_path / "three.db")
+    said = [memory.add("The boat is at berth 12.").id for memory in (trusting, careful)]
+    one.archive(one.add("The boat is at berth 12.").id)
+    one.export(tmp_path / "one.jsonl")
+    assert careful.import_(tmp_path / "one.jsonl", untrusted=True).statuses == 0
+    assert careful.history(said[1]).memory.status == "active"
+    assert trusting.import_(tmp_path / "one.jsonl", dry_run=True).statuses == 1
+    assert trusting.history(said[0]).memory.status == "active"
+    assert trusting.import_(tmp_path / "one.jsonl").statuses == 1
+    assert trusting.history(said[0]).memory.status == "archived"
+
+
 def test_what_both_amended_in_two_ways_is_kept_in_both(machines: tuple[Machine, Machine]) -> None:
     one, two = machines
     ids = [machine.memory.add("The gate is green.").id for machine in machines]

@@ -128,6 +128,11 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
             f"{format_count(done.edges, 'edge')}, {format_count(done.concepts, 'concept')}, "
             f"{format_count(done.events, 'event')} (format {done.format}, {format_duration(done.seconds)})"
         )
+    if done.statuses:
+        verb = "would get" if dry_run else "got"
+        write(
+            f"{format_count(done.statuses, 'memory')} of those present {verb} the later status of the export."
+        )
     for new in done.samples if dry_run else ():
         title = "" if new.text.startswith(f"{new.title}: ") else f"{new.title}: "
         write(f"  {new.tier}  {single_line(new.date)}  {single_line(title + new.text)}")

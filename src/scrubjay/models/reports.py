@@ -470,6 +470,7 @@ class ImportReport:
     Attributes:
         added: New memories.
         existed: Memories that already existed.
+        statuses: Those of them that were archived, superseded or made active, as the export's store did later.
         forgotten: Memories skipped because their text was forgotten here.
         passed: Memories skipped because their file exists in another version, or because they only repeat recalled
             text.
@@ -512,6 +513,7 @@ class ImportReport:
     forgotten_too: tuple[str, ...] = ()
     kept: tuple[KeptMemory, ...] = ()
     still: tuple[str, ...] = ()
+    statuses: int = 0
 
 
 @frozen

@@ -18,7 +18,7 @@ from scrubjay.entities.dictionary import normal_form
 from scrubjay.errors import InputError
 from scrubjay.ingest.additions import addition_key, has_same_text
 from scrubjay.ingest.alignment import preceding_texts
-from scrubjay.ingest.deletion import STATUS_EVENTS, find_forgotten, last_status_events
+from scrubjay.ingest.deletion import STATUS_EVENTS, find_forgotten
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.dates import format_event, now_micros
 from scrubjay.models.graph import Edge, Entity
@@ -127,10 +127,16 @@ SAMPLE_CHARACTERS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class _OtherStatus:
-    """A memory here, the microseconds at which its status was last set here (0 for never), and it in the export."""
+    """A memory here and in the export.
+
+    Attributes:
+        set_at: Microseconds at which its status was last set here, 0 for never.
+        said_at: Microseconds at which it was last added here.
+    """
 
     here: str
     set_at: int
+    said_at: int
     there: Record
 
 
@@ -372,10 +378,9 @@ class _ExistingRows:
                     new_id = candidates[-1]
                     here = self._here.get(new_id)
         if here is not None:
-            if here.place is None and here.status != record.status and has_same_text(here, record):
-                events = last_status_events(self._reader, [here.id])
-                at = events[here.id].at if here.id in events else 0
-                into.states[record.id] = _OtherStatus(here.id, at, record)
+            vouched = not into.untrusted and has_same_text(here, record)
+            if here.place is None and here.status != record.status and vouched:
+                into.states[record.id] = self._other_status(here, record)
             if opened is not None and opened.stored is None:
                 place = None if here.place is None else (here.place.source, here.place.path)
                 opened.incomplete |= place != (opened.document.source, opened.document.path)
@@ -405,6 +410,12 @@ class _ExistingRows:
         self.matched[record.id] = imported = replace(record, id=new_id)
         into.count_added(imported)
         return imported
+
+    def _other_status(self, here: Record, there: Record) -> _OtherStatus:
+        events = self._reader.events([here.id], limit=ALL_ROWS)
+        set_at = max((event.at for event in events if event.op in STATUS_EVENTS), default=0)
+        said_at = max(here.recorded_at, last_additions(events).get(here.id, 0))
+        return _OtherStatus(here.id, set_at, said_at, there)
 
     def match_events(self) -> list[Change]:
         """Record under which names of the export its memories are here."""
@@ -566,13 +577,15 @@ class _LineImporter:
         self._merge_statuses()
 
     def _merge_statuses(self) -> None:
-        """Set the status of a memory that both stores have to the one that was set later."""
+        """Set the status of a memory that both stores have to the one that was set later, unless it was said later."""
         lives = {}
         for old, one in self._into.states.items():
             set_at = self._set_at.get(old, 0)
-            amended = not set_at and not one.set_at and one.there.status == "superseded"
-            if set_at > one.set_at or amended:
+            if not set_at and not one.set_at and one.there.status == "superseded":
+                set_at = one.there.valid_until or 0  # it was amended then
+            if set_at > max(one.set_at, one.said_at):
                 lives[one.here] = LifecycleChange(status=one.there.status, valid_until=one.there.valid_until)
+        self._into.counts["statuses"] = len(lives)
         if lives:
             self._into.write([PutLifecycle(lives)])
 
