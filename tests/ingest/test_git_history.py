@@ -632,6 +632,24 @@ def test_a_sync_keeps_the_imported_history_of_a_repository_that_does_not_exist_h
     assert ("does not exist" in problem.message, "fsck" in problem.hint) == (True, False)
 
 
+def test_imported_commits_that_git_here_never_had_stay(
+    opened: Callable[..., Memory], settings: Settings, repo: Repo, tmp_path: Path
+) -> None:
+    first = repo.commit("Pick the harbour of Kiel", "a.md")
+    repo.commit("Retry uploads five times", "b.md")
+    one, two = (
+        opened(settings=replace(settings, store=str(tmp_path / name))) for name in ("one.db", "two.db")
+    )
+    one.sync(repo.root)
+    one.export(tmp_path / "one.jsonl")
+    repo.run("reset", "--hard", first)
+    repo.run("reflog", "expire", "--expire=now", "--all")
+    repo.run("gc", "--quiet", "--prune=now")
+    two.import_(tmp_path / "one.jsonl")
+    two.sync()
+    assert subjects(two) == {"Pick the harbour of Kiel", "Retry uploads five times"}
+
+
 def test_removing_a_folder_removes_its_history(memory: Memory, notes: Notes, repo: Repo) -> None:
     notes.write("a.md", "# A\n\nalpha\n")
     repo.commit(RETRY)

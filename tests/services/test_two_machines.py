@@ -413,6 +413,59 @@ def test_conversations_of_a_machine_whose_folders_are_not_here_stay(
     assert [problem.path for problem in two.memory.sync().problems] == [str(two.logs)]
 
 
+def test_imported_notes_that_a_folder_lacks_here_stay_until_they_were_seen_once(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    notes = tmp_path / "Documents"
+    notes.mkdir()
+    vet, dentist = notes / "vet.md", notes / "dentist.md"
+    text = "# Vet\n\nThe vet is Dr Blum.\n\n# Clinic\n\nIt opens at nine.\n"
+    vet.write_text(text)
+    dentist.write_text("# Dentist\n\nThe dentist is Dr Gray.\n")
+    one, two = opened(tmp_path / "one.db"), opened(tmp_path / "two.db")
+    one.sync(notes)
+    one.export(tmp_path / "one.jsonl")
+    for file in (vet, dentist):
+        file.unlink()
+    (notes / "letter.md").write_text("# Letter\n\nDear Ann.\n")
+    two.sync(notes)
+    assert two.import_(tmp_path / "one.jsonl").added == 3
+    assert two.search("Dr Blum").results
+    assert (two.sync().removed, two.sync().problems) == (0, ())
+    (clinic,) = (one.id for one in two.page(limit=9).records if "nine" in one.content)
+    two.forget(clinic)
+    two.export(tmp_path / "two.jsonl")
+    assert opened(tmp_path / "three.db").import_(tmp_path / "two.jsonl").added == 3
+    two.rebuild()
+    assert two.sync().removed == 0
+    vet.write_text(text)
+    (notes / "teeth.md").write_text("# Dentist\n\nThe dentist is Dr Gray.\n")
+    done = two.sync()
+    assert (done.added, done.removed) == (0, 0)
+    assert two.search("dentist").results[0].path == str(notes / "teeth.md")
+    vet.unlink()
+    assert two.sync().removed == 1
+    assert {one.content for one in two.page(limit=9).records if "Dr" in one.content} == {
+        "# Dentist\n\nThe dentist is Dr Gray.\n"
+    }
+
+
+def test_imported_notes_of_a_folder_that_is_empty_here_are_no_problem(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    notes = tmp_path / "Documents"
+    notes.mkdir()
+    (notes / "vet.md").write_text("# Vet\n\nThe vet is Dr Blum.\n")
+    one, two = opened(tmp_path / "one.db"), opened(tmp_path / "two.db")
+    one.sync(notes)
+    one.export(tmp_path / "one.jsonl")
+    (notes / "vet.md").unlink()
+    two.import_(tmp_path / "one.jsonl")
+    done = two.sync()
+    assert (done.removed, done.problems) == (0, ())
+    assert two.search("Dr Blum").results
+
+
 def test_what_one_superseded_or_archived_is_so_on_the_other_and_the_later_word_holds(
     machines: tuple[Machine, Machine],
 ) -> None:

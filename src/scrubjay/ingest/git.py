@@ -39,6 +39,7 @@ from scrubjay.models.records import (
     COMMIT,
     LEFT_OUT,
     OWN,
+    UNSEEN,
     UNTRUSTED,
     Document,
     EventTime,
@@ -413,10 +414,16 @@ def compare_history(repository: Repository, source: Source, known: Mapping[str, 
         gone = set() if head.detached else known.keys() - {commit_path(source, sha) for sha in listed}
     new = {commit_path(source, sha): sha for sha in listed}
     reread = {path: path.rpartition("@")[2] for path, one in known.items() if one.content_hash == REREAD_HASH}
+    elsewhere = {  # imported, and git here never had them
+        path
+        for path in gone | reread.keys()
+        if known[path].size == UNSEEN and not repository.has_commit(path.rpartition("@")[2])
+    }
+    gone -= elsewhere
     new = {path: sha for path, sha in new.items() if path not in known}
     return HistoryChanges(
         f"{head.commit} {head.state} {stamp}",
-        new | {path: reread[path] for path in reread.keys() - gone},
+        new | {path: reread[path] for path in reread.keys() - gone - elsewhere},
         sorted(gone),
     )
 

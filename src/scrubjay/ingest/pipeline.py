@@ -48,6 +48,7 @@ from scrubjay.models.records import (
     DUE_LINKS,
     DUE_PLACE,
     UNCONVERTED,
+    UNSEEN,
     Document,
     Record,
     Source,
@@ -269,11 +270,12 @@ def _report_scan(
         run.report_problem(source, problem.path, problem.message, problem.hint)
     if scan.missing:  # one of the problems reports it
         return False
-    if known and not scan.files and not scan.skipped and whole:
+    seen = sum(one.size != UNSEEN for one in known.values())
+    if seen and not scan.files and not scan.skipped and whole:
         run.report_problem(
             source,
             "",
-            f"{source.root} is suddenly empty; its {len(known)} documents stay as they were.",
+            f"{source.root} is suddenly empty; its {seen} documents stay as they were.",
             f"bring its files back, or `scrubjay sources remove {source.root}`",
         )
         return False
@@ -300,7 +302,9 @@ def _write_changed(
     # Conversations stay when their log is deleted; notes do not.
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)
-    unclaimed = {known[path].content_hash: path for path in sorted(notes, reverse=True)}
+    present = {state.path for state in changed}
+    unseen = {path for path, one in known.items() if one.size == UNSEEN and not one.cursor} - present
+    unclaimed = {known[path].content_hash: path for path in sorted(notes | unseen, reverse=True)}
     movable = set(unclaimed.values())
     meter = ProgressMeter(run.progress, changed, known)
     documents = meter.read(prepare_documents(run, source, known, changed, unclaimed, logs))

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, decode_text, is_within, read_bytes, read_file
-from scrubjay.models.records import UNCONVERTED, Document, Record, Source, note_documents
+from scrubjay.models.records import UNCONVERTED, UNSEEN, Document, Record, Source, note_documents
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
@@ -594,7 +594,7 @@ def list_file(source: Source, path: Path) -> ScanResult:
 def compare_with_stored(
     scan: ScanResult, known: Mapping[str, Document], *, retry_failed: bool = False
 ) -> tuple[list[FileState], list[str]]:
-    """Return files whose time or size differs from what is stored, and paths that are gone.
+    """Return files whose time or size differs from what is stored, and paths that are gone since they were seen.
 
     ``retry_failed`` includes files that could not be read the last time, but for documents that only a change of the
     file makes readable.
@@ -609,7 +609,11 @@ def compare_with_stored(
     ]
     present = {file.path for file in scan.files}.union(scan.skipped)
     unread = {problem.path for problem in scan.problems if problem.hides}
-    gone = [path for path in known if path not in present and not _is_within_any(path, unread)]
+    gone = [
+        path
+        for path, old in known.items()
+        if path not in present and old.size != UNSEEN and not _is_within_any(path, unread)
+    ]
     return changed, gone
 
 

@@ -140,6 +140,8 @@ KEPT_PRIVATE_PREFIX: Final = "kept private: "
 """Stands for the extractor of a note that names a group its owner is not in; the group follows."""
 FORGOTTEN_PREFIX: Final = "forgotten: "
 """Stands for the extractor of a note of which passages were forgotten; their number follows."""
+UNSEEN: Final = -1
+"""Size of an imported document whose file was never seen here; its passages stay without it."""
 UNCONVERTED: Final = "unconverted"
 """Extractor of a document, such as a PDF, that failed because of its content: it is not tried again unchanged."""
 
@@ -153,7 +155,7 @@ class Document:
         path: POSIX path relative to the source's root.
         content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end.
         mtime_ns: Modification time when it was read.
-        size: Bytes.
+        size: Bytes, or ``UNSEEN``.
         cursor: Bytes read of an append-only document; 0 for one that is read whole.
         title: Its title, or its file name.
         versions: Versions of the stages that produced its memories.

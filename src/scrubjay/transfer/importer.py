@@ -6,6 +6,7 @@ interrupted import resumes when run again, and a second run adds nothing.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections import Counter
@@ -27,6 +28,7 @@ from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
 from scrubjay.models.records import (
     ENTITY_PREFIX,
     STATUSES,
+    UNSEEN,
     Document,
     Record,
     RecordFilter,
@@ -246,7 +248,10 @@ class MemoryImporter:
     def document(self, document: Document, source: Source, memories: int) -> None:
         """Begin a document of a source, under the names that both have here."""
         self.require_complete()
-        opened = _OpenDocument(document, str(Path(source.root) / document.path), memories)
+        file = Path(source.root) / document.path
+        if not os.path.lexists(file):
+            document = replace(document, size=UNSEEN)
+        opened = _OpenDocument(document, str(file), memories)
         with self._into.store.reader(self._into.scope) as reader:
             if source.id not in self._documents:
                 self._documents = {source.id: reader.documents(source.id)}  # lines are by source
@@ -325,7 +330,8 @@ class MemoryImporter:
         ):
             return []
         if not last or opened.incomplete:
-            document = replace(document, content_hash="", mtime_ns=0, size=0, cursor=0)
+            size = min(document.size, 0)
+            document = replace(document, content_hash="", mtime_ns=0, size=size, cursor=0)
         if not opened.started:
             self._into.counts["documents"] += 1
         grows, opened.started = opened.started, True
