@@ -293,6 +293,48 @@ def test_a_person_keeps_what_they_added_to_our_entry_and_to_our_skill(home: Home
     assert skill.read_text() == "My own way.\n"
 
 
+@pytest.mark.parametrize("path", [".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md"])
+@pytest.mark.parametrize("lost", [base.BLOCK_BEGIN, base.BLOCK_END])
+def test_a_mark_without_its_other_half_is_named_and_every_rule_stays(
+    path: str, lost: bytes, home: Home
+) -> None:
+    name = {".claude": "claude-code", ".codex": "codex", ".gemini": "gemini"}[path.partition("/")[0]]
+    file = home.root / path
+    install(name, home)
+    file.write_bytes(
+        b"# Mine\n" + file.read_bytes().replace(lost + b"\n", b"") + b"\n## Rules\nNever push to main.\n"
+    )
+    # What an earlier scrubjay has put below: its end must not be taken for that of the first.
+    for below in (b"", b"\n<!-- scrubjay:begin -->\nUse it.\n<!-- scrubjay:end -->\nLater.\n"):
+        file.write_bytes(before := file.read_bytes() + below)
+        line = before.splitlines().index(base.BLOCK_END if lost == base.BLOCK_BEGIN else base.BLOCK_BEGIN) + 1
+        for verb in (install, uninstall):
+            with pytest.raises(InputError) as refused:
+                verb(name, home)
+            assert f"{file}:{line}: " in str(refused.value)
+            assert refused.value.hint
+            assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# Mine\nNever edit below `<!-- scrubjay:begin -->`.\n\n## Deploy\nAsk Ann first.\n",
+        "What stands between `<!-- scrubjay:begin -->` and `<!-- scrubjay:end -->` is a program's.\n",
+        "> <!-- scrubjay:begin -->\n> quoted\n> <!-- scrubjay:end -->\n",
+    ],
+)
+def test_a_sentence_that_names_the_marks_stays_as_it_was(text: str, home: Home) -> None:
+    file = home.root / ".claude" / "CLAUDE.md"
+    file.parent.mkdir()
+    file.write_text(text)
+    install("claude-code", home)
+    assert file.read_text().startswith(text)
+    file.write_text(file.read_text() + "Later.\n")
+    uninstall("claude-code", home)
+    assert file.read_text() == f"{text}Later.\n"
+
+
 def test_folders_that_the_environment_names_are_used(home: Home, tmp_path: Path) -> None:
     named = {"CLAUDE_CONFIG_DIR": str(tmp_path / "c"), "CODEX_HOME": "~/x", "PATH": ""}
     elsewhere = replace(home, env=named)

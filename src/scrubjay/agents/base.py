@@ -331,7 +331,25 @@ def find_agent(name: str) -> Agent:
 BLOCK_BEGIN: Final = b"<!-- scrubjay:begin -->"
 BLOCK_END: Final = b"<!-- scrubjay:end -->"
 
-_BLOCK_PATTERN = re.compile(re.escape(BLOCK_BEGIN) + rb".*?" + re.escape(BLOCK_END), re.DOTALL)
+# A mark is a whole line: in a sentence it is only named.
+_MARK_PATTERN = re.compile(rb"^(?:%b|%b)[ \t]*(?=\r?$)" % (BLOCK_BEGIN, BLOCK_END), re.MULTILINE)
+_BLOCK_PATTERN = re.compile(
+    rb"^%b[ \t]*\r?\n(?:(?!%b[ \t]*\r?$).*\n)*?%b[ \t]*(?=\r?$)" % (BLOCK_BEGIN, BLOCK_BEGIN, BLOCK_END),
+    re.MULTILINE,
+)
+
+
+def check_marks(data: bytes | None, where: Path) -> bytes | None:
+    """Return the data; raise `InputError` where a mark has no other half, so that nobody knows what is ours."""
+    blocks = [match.span() for match in _BLOCK_PATTERN.finditer(data or b"")]
+    for mark in _MARK_PATTERN.finditer(data or b""):
+        if not any(start <= mark.start() < end for start, end in blocks):
+            line = (data or b"").count(b"\n", 0, mark.start()) + 1
+            raise InputError(
+                f"{where}:{line}: {mark[0].decode().strip()} has no other half. Nothing was changed.",
+                hint="remove that line, and what is scrubjay's beside it, then try again",
+            )
+    return data
 
 
 def put_block(data: bytes | None, text: str) -> bytes:
@@ -342,7 +360,8 @@ def put_block(data: bytes | None, text: str) -> bytes:
     if _BLOCK_PATTERN.search(source):
         return _BLOCK_PATTERN.sub(lambda _: block, source, count=1)
     if not source.strip():
-        return source + block + eol
+        gap = b"" if not source or source.endswith(b"\n") else eol
+        return source + gap + block + eol
     gap = eol if source.endswith((b"\n", b"\r")) else eol + eol
     return source + gap + block + eol
 
@@ -391,8 +410,8 @@ def block_part(path: Path) -> Part:
     return Part(
         "instructions",
         path,
-        put=lambda data: put_block(data, instructions()),
-        remove=remove_block,
+        put=lambda data: put_block(check_marks(data, path), instructions()),
+        remove=lambda data: remove_block(check_marks(data, path)),
         exists=lambda data: bool(data and _BLOCK_PATTERN.search(data)),
     )
 
