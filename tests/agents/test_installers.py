@@ -293,6 +293,47 @@ def test_a_person_keeps_what_they_added_to_our_entry_and_to_our_skill(home: Home
     assert skill.read_text() == "My own way.\n"
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "key", "entry"),
+    [
+        (
+            "claude-code",
+            ".claude.json",
+            "mcpServers",
+            {"type": "http", "url": "https://x.org/mcp", "headers": {}},
+        ),
+        ("gemini", ".gemini/settings.json", "mcpServers", {"httpUrl": "https://x.org/mcp"}),
+        ("opencode", ".config/opencode/opencode.json", "mcp", {"type": "remote", "url": "https://x.org/mcp"}),
+        (
+            "cursor",
+            ".cursor/mcp.json",
+            "mcpServers",
+            {"command": "scrubjay", "args": ["mcp", "--store", "a.db"]},
+        ),
+        ("claude-code", ".claude.json", "mcpServers", {"command": "ssh", "args": ["box", "scrubjay", "mcp"]}),
+        ("hermes", ".hermes/config.yaml", "mcp_servers", {"url": "https://x.org/mcp"}),
+    ],
+)
+def test_a_server_entry_that_a_person_wrote_stays_through_install_and_uninstall(
+    name: str, path: str, key: str, entry: dict[str, Any], home: Home
+) -> None:
+    file = home.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    allowed = {"mcp": {"allowed": ["scrubjay"]}} if name == "gemini" else {}
+    mine = {key: {"scrubjay": entry}, **allowed}
+    file.write_text(json.dumps(mine))
+    for options in (Options(), Options(hooks=False)):
+        (told,) = (note for note in find_agent(name).install_notes(home, options) if "your own" in note)
+        assert f"{file}: {key}.scrubjay" in told
+    install(name, home)
+    found = json.loads(file.read_text())
+    assert found[key] == {"scrubjay": entry}
+    file.write_text(json.dumps(found | {"later": 1}))
+    uninstall(name, home)
+    after = json.loads(file.read_text())
+    assert filled({**after, key: after[key]}) == filled({**mine, "later": 1})
+
+
 @pytest.mark.parametrize("path", [".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md"])
 @pytest.mark.parametrize("lost", [base.BLOCK_BEGIN, base.BLOCK_END])
 def test_a_mark_without_its_other_half_is_named_and_every_rule_stays(

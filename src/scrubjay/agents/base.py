@@ -118,6 +118,7 @@ class Part(NamedTuple):
         remove: Removes it.
         exists: Whether it is in the file.
         mode: As in `Change`.
+        note: Says what of the person's is in its place, and is therefore left alone; empty for nothing.
     """
 
     name: str
@@ -126,6 +127,7 @@ class Part(NamedTuple):
     remove: Edit
     exists: Callable[[bytes | None], bool] = lambda data: data is not None
     mode: int = SHARED_MODE
+    note: Callable[[bytes | None], str] = lambda _: ""
 
 
 PARTS: Final = ("mcp", "hooks", "instructions")
@@ -205,15 +207,17 @@ class Agent(ABC):
 
         A trust prompt of the agent may prevent it, or a file that it ignores.
         """
+        kept = [part.note(read_if_exists(part.path)) for part in self.parts(home, options)]
+        warnings = (*filter(None, kept), *self.warnings(home, options))
         if not options.hooks:
-            return (self.no_hooks_note, *self.warnings(home, options))
+            return (self.no_hooks_note, *warnings)
         notes = [*self.hook_notes(home)]
         if at := self.ignored_at(home, options):
             path = self.hook_file(home, options)
             notes.append(
                 f"{self.title} ignores all of {path} while it is no plain JSON: mend {at}, or no hook runs."
             )
-        return (*notes, *self.warnings(home, options))
+        return (*notes, *warnings)
 
     def installed_parts(self, home: Home) -> dict[str, bool]:
         """Return whether each of ``PARTS`` is installed for the person.
@@ -395,14 +399,46 @@ JSON: Final = Editor(json_edit.get_value, json_edit.put_members, json_edit.remov
 def server_part(
     path: Path, keys: tuple[str, str], entry: Mapping[str, Any], mode: int, editor: Editor = JSON
 ) -> Part:
+    """Our entry among an agent's servers; one of the person's by that name is left alone."""
+
+    def is_foreign(data: bytes | None) -> bool:
+        return is_foreign_server(editor.get(data, keys, path))
+
     return Part(
         "mcp",
         path,
-        put=lambda data: editor.put(data, keys, entry, path),
-        remove=lambda data: editor.remove(data, keys, path),
+        put=lambda data: data if is_foreign(data) else editor.put(data, keys, entry, path),
+        remove=lambda data: data if is_foreign(data) else editor.remove(data, keys, path),
         exists=lambda data: editor.get(data, keys, path) is not None,
         mode=mode,
+        note=lambda data: (
+            f"{path}: {'.'.join(keys)} is an entry of your own and stays as it is; remove it to have scrubjay's."
+            if is_foreign(data)
+            else ""
+        ),
     )
+
+
+def is_foreign_server(entry: Any) -> bool:
+    """Return whether an entry of our name is none that an installer wrote, but that of a server elsewhere, say."""
+    if not isinstance(entry, dict):
+        return False
+    command, args = entry.get("command"), entry.get("args", [])
+    words = [
+        *(command if isinstance(command, list) else [command]),
+        *(args if isinstance(args, list) else [None]),
+    ]
+    return words[-1] != "mcp" or not is_our_command(words[:-1])
+
+
+def is_our_command(words: Sequence[Any]) -> bool:
+    """Return whether words, a subcommand's excepted, are scrubjay's program alone, or Python with its module."""
+    match words:
+        case [str(program)]:
+            return re.split(r"[\\/]", program)[-1].partition(".")[0] == SERVER_NAME
+        case [str(), "-m", str(module)]:
+            return module.partition(".")[0] == SERVER_NAME
+    return False
 
 
 def block_part(path: Path) -> Part:

@@ -46,7 +46,7 @@ class Gemini(Agent):
                 "mcp",
                 settings,
                 put=lambda data: _allow_server(data, settings),
-                remove=lambda data: json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings),
+                remove=lambda data: _disallow_server(data, settings),
                 exists=lambda _: True,  # without a list of servers all are allowed
             ),
             base.hooks_part(self, settings, HOOKS, home, options.mode),
@@ -78,9 +78,16 @@ class Gemini(Agent):
 
 
 def _allow_server(data: bytes | None, settings: Path) -> bytes | None:
-    if json_edit.get_value(data, ALLOWED_PATH, settings) is None:
+    foreign = base.is_foreign_server(json_edit.get_value(data, SERVER_PATH, settings))
+    if foreign or json_edit.get_value(data, ALLOWED_PATH, settings) is None:
         return data
     return json_edit.put_item(data, ALLOWED_PATH, SERVER_NAME, _is_ours, settings)
+
+
+def _disallow_server(data: bytes | None, settings: Path) -> bytes | None:
+    if json_edit.get_value(data, SERVER_PATH, settings) is not None:  # the person's own
+        return data
+    return json_edit.remove_items(data, ALLOWED_PATH, _is_ours, settings)
 
 
 def _file_name(settings: Path) -> str | None:
