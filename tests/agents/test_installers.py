@@ -334,6 +334,36 @@ def test_a_server_entry_that_a_person_wrote_stays_through_install_and_uninstall(
     assert filled({**after, key: after[key]}) == filled({**mine, "later": 1})
 
 
+@pytest.mark.parametrize("name", [*GROUPS, "cursor"])
+@pytest.mark.parametrize(
+    "mine",
+    [
+        "nice -n 19 {} || true",
+        "{}; ~/bin/notify.sh",
+        "{} || ~/bin/alarm",
+        "[ -e off ] || {}",
+        "X=1 {}",
+        "{} 'torn",
+    ],
+)
+def test_a_hook_that_a_person_extended_stays_and_does_not_run_twice(name: str, mine: str, home: Home) -> None:
+    install(name, home)
+    (path,) = (each for each in home.root.rglob("*.json") if "hooks" in json.loads(each.read_text()))
+    event, ours = {"codex": "Stop", "claude-code": "Stop", "gemini": "AfterAgent"}.get(name), "stop"
+    event, ours = (event, ours) if event else ("sessionStart", "session-start")
+    command = mine.format(home.hook(name, ours).removesuffix(" || true"))
+    found = json.loads(path.read_text())
+    (hook,) = found["hooks"][event] if name == "cursor" else found["hooks"][event][0]["hooks"]
+    hook["command"] = command
+    path.write_text(json.dumps(found))
+    assert any(f"hook of {event} " in note for note in find_agent(name).install_notes(home, Options()))
+    install(name, home)
+    assert json.loads(path.read_text())["hooks"][event] == found["hooks"][event]
+    assert find_agent(name).installed_parts(home)["hooks"]
+    uninstall(name, home)
+    assert json.loads(path.read_text())["hooks"] == {event: found["hooks"][event]}
+
+
 @pytest.mark.parametrize("path", [".claude/CLAUDE.md", ".codex/AGENTS.md", ".gemini/GEMINI.md"])
 @pytest.mark.parametrize("lost", [base.BLOCK_BEGIN, base.BLOCK_END])
 def test_a_mark_without_its_other_half_is_named_and_every_rule_stays(

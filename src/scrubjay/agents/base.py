@@ -9,7 +9,7 @@ b'# Mine\n\n<!-- scrubjay:begin -->\nUse it.\n<!-- scrubjay:end -->\n'
 b'# Mine\n'
 
 The form is ``{"hooks": {"SessionStart": [{"matcher": "startup|resume", "hooks": [{"type": "command", "command": "...",
-"timeout": 5}]}]}}``. Our hooks are recognised by their command, ``... hook AGENT EVENT``.
+"timeout": 5}]}]}}``. Our hooks are recognised by their command, ``.../scrubjay hook AGENT EVENT || true``.
 """
 
 from __future__ import annotations
@@ -491,10 +491,35 @@ def hooks_part(agent: Agent, path: Path, hooks: Sequence[Hook], home: Home, mode
         remove=lambda data: put_hooks(data, agent.name, (), home, path),
         exists=lambda data: _has_hooks(data, agent, hooks, path),
         mode=mode,
+        note=lambda data: extended_note(_extended_events(data, agent.name, hooks, path), path),
     )
 
 
+def extended_note(events: Sequence[str], path: Path) -> str:
+    if not events:
+        return ""
+    return (
+        f"{path}: the hook of {', '.join(events)} runs scrubjay by a command of your own and stays as it is; "
+        "remove it to have scrubjay's."
+    )
+
+
+def _extended_events(data: bytes | None, agent: str, hooks: Sequence[Hook], where: Path) -> list[str]:
+    """The events at which a command of the person's runs our hook; ours beside it would run twice."""
+    return [
+        hook.theirs
+        for hook in hooks
+        if any(
+            is_extended_hook(each, agent)
+            for group in json_edit.get_list(data, ("hooks", hook.theirs), where)
+            for each in _group_hooks(group)
+        )
+    ]
+
+
 def put_hooks(data: bytes | None, agent: str, hooks: Sequence[Hook], home: Home, where: Path) -> bytes | None:
+    extended = _extended_events(data, agent, hooks, where)
+    hooks = [hook for hook in hooks if hook.theirs not in extended]
     data = _remove_hooks(data, agent, where, keep={hook.theirs for hook in hooks})
     for hook in hooks:
         group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
@@ -525,8 +550,12 @@ def _has_hooks(data: bytes | None, agent: Agent, hooks: Sequence[Hook], where: P
     """Whether all these hooks are configured in a file that the agent reads."""
     if agent.plain_hooks and json_edit.first_non_json(data, where):
         return False
+    extended = _extended_events(data, agent.name, hooks, where)
     return all(
-        any(_is_ours(group, agent.name) for group in json_edit.get_list(data, ("hooks", hook.theirs), where))
+        hook.theirs in extended
+        or any(
+            _is_ours(group, agent.name) for group in json_edit.get_list(data, ("hooks", hook.theirs), where)
+        )
         for hook in hooks
     )
 
@@ -550,17 +579,36 @@ def own_hooks(
 ) -> Iterator[tuple[int, int, dict[str, Any], dict[str, Any]]]:
     """Yield our hooks of an event: position of its group, position in the group, the group, the hook."""
     for index, group in enumerate(json_edit.get_list(data, ("hooks", event), where)):
-        hooks = group.get("hooks") if isinstance(group, dict) else None
-        for hook_index, hook in enumerate(hooks if isinstance(hooks, list) else ()):
+        for hook_index, hook in enumerate(_group_hooks(group)):
             if is_our_hook(hook, agent):
                 yield index, hook_index, group, hook
 
 
-def _is_ours(group: Any, agent: str) -> bool:
+def _group_hooks(group: Any) -> list[Any]:
     hooks = group.get("hooks") if isinstance(group, dict) else None
-    return isinstance(hooks, list) and bool(hooks) and all(is_our_hook(hook, agent) for hook in hooks)
+    return hooks if isinstance(hooks, list) else []
+
+
+def _is_ours(group: Any, agent: str) -> bool:
+    hooks = _group_hooks(group)
+    return bool(hooks) and all(is_our_hook(hook, agent) for hook in hooks)
 
 
 def is_our_hook(hook: Any, agent: str) -> bool:
+    """Return whether a hook's command is as `Home.hook` writes it, and nothing more."""
+    try:
+        words = shlex.split(_hook_command(hook).removesuffix(" || true"))
+    except ValueError:  # an open quotation mark
+        return False
+    return words[-3:-1] == ["hook", agent] and is_our_command(words[:-3])
+
+
+def is_extended_hook(hook: Any, agent: str) -> bool:
+    """Return whether a command that somebody wrote or extended runs our hook."""
+    command = _hook_command(hook)
+    return SERVER_NAME in command and f" hook {agent} " in command and not is_our_hook(hook, agent)
+
+
+def _hook_command(hook: Any) -> str:
     command = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(command, str) and SERVER_NAME in command and f" hook {agent} " in command
+    return command if isinstance(command, str) else ""

@@ -22,6 +22,7 @@ VERSION_PATH: Final = ("version",)
 TIMEOUT: Final = 5
 """Seconds, a last resort: scrubjay's own budget is far shorter."""
 _is_our_hook: Final = partial(base.is_our_hook, agent="cursor")
+_is_extended: Final = partial(base.is_extended_hook, agent="cursor")
 RULE_HEADER: Final = "---\ndescription: How to use the memory\nalwaysApply: true\n---\n\n"
 
 
@@ -49,8 +50,12 @@ class Cursor(Agent):
                 hooks,
                 put=lambda data: _put_hook(data, home, hooks),
                 remove=lambda data: _remove_hook(data, hooks),
-                exists=lambda data: any(map(_is_our_hook, json_edit.get_list(data, HOOK_PATH, hooks))),
+                exists=lambda data: (
+                    _is_extended_in(data, hooks)
+                    or any(map(_is_our_hook, json_edit.get_list(data, HOOK_PATH, hooks)))
+                ),
                 mode=options.mode,
+                note=lambda data: base.extended_note(["sessionStart"] * _is_extended_in(data, hooks), hooks),
             ),
             instructions,
         ]
@@ -62,7 +67,13 @@ class Cursor(Agent):
         )
 
 
+def _is_extended_in(data: bytes | None, where: Path) -> bool:
+    return any(map(_is_extended, json_edit.get_list(data, HOOK_PATH, where)))
+
+
 def _put_hook(data: bytes | None, home: Home, where: Path) -> bytes | None:
+    if _is_extended_in(data, where):
+        return _remove_hook(data, where)
     if json_edit.get_value(data, VERSION_PATH, where) is None:
         data = json_edit.put_value(data, VERSION_PATH, 1, where)
     hook = {"command": home.hook("cursor", "session-start"), "timeout": TIMEOUT}
