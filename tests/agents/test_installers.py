@@ -29,7 +29,7 @@ from installing import (
     uninstall,
 )
 
-from scrubjay.agents import base, installation, json_edit
+from scrubjay.agents import base, installation, json_edit, mcp_clients
 from scrubjay.agents.base import AGENTS, Home, Options, find_agent
 from scrubjay.errors import InputError
 
@@ -287,10 +287,40 @@ def test_a_person_keeps_what_they_added_to_our_entry_and_to_our_skill(home: Home
     skill.write_text("My own way.\n")
     uninstall("claude-code", home)
     assert skill.read_text() == "My own way.\n"
-    install("claude-code", home)
-    assert skill.read_text() == base.skill()
+    assert install("claude-code", home).left == (skill,)
+    assert skill.read_text() == "My own way.\n"
     uninstall("claude-code", home)
     assert skill.read_text() == "My own way.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("claude-code", ".claude/skills/scrubjay/SKILL.md"),
+        ("cursor", ".cursor/skills/scrubjay/SKILL.md"),
+        ("vscode", ".copilot/instructions/scrubjay.instructions.md"),
+        ("opencode", ".config/opencode/scrubjay/instructions.md"),
+    ],
+)
+def test_a_text_that_a_person_rewrote_survives_every_install(
+    name: str, path: str, home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home.root / path
+    install(name, home)
+    ours = file.read_text()
+    # A newer version replaces ours.
+    monkeypatch.setattr(base, "skill", lambda: "Newer.\n")
+    monkeypatch.setattr(base, "instructions", lambda: "Newer.")
+    if name == "vscode":
+        monkeypatch.setattr(mcp_clients, "VSCODE", replace(mcp_clients.VSCODE, text=lambda: "Newer.\n"))
+    install(name, home)
+    assert file.read_text() != ours
+    for mine in ("Always ask me first.\n", "Always ask me first.\nMore of mine.\n"):
+        file.write_text(mine)
+        assert install(name, home).left == (file,)
+        assert file.read_text() == mine
+    uninstall(name, home)
+    assert file.read_text() == mine
 
 
 @pytest.mark.parametrize(

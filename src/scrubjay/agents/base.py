@@ -97,12 +97,14 @@ class Change:
         old: Its bytes now; None for no file.
         new: Its bytes afterwards; None for no file.
         mode: Permissions of a new file; an existing file keeps its own.
+        is_text: Whether all of it is a text of ours, which the person may rewrite.
     """
 
     path: Path
     old: bytes | None
     new: bytes | None
     mode: int = SHARED_MODE
+    is_text: bool = False
 
 
 Edit = Callable[[bytes | None], bytes | None]
@@ -117,7 +119,7 @@ class Part(NamedTuple):
         put: Adds the part, or brings it up to date.
         remove: Removes it.
         exists: Whether it is in the file.
-        mode: As in `Change`.
+        mode, is_text: As in `Change`.
         note: Says what of the person's is in its place, and is therefore left alone; empty for nothing.
     """
 
@@ -128,6 +130,7 @@ class Part(NamedTuple):
     exists: Callable[[bytes | None], bool] = lambda data: data is not None
     mode: int = SHARED_MODE
     note: Callable[[bytes | None], str] = lambda _: ""
+    is_text: bool = False
 
 
 PARTS: Final = ("mcp", "hooks", "instructions")
@@ -252,7 +255,7 @@ def _edit_files(edits: Iterable[tuple[Part, Edit]]) -> list[Change]:
     for part, edit in edits:
         if part.path not in changes:
             old = read_if_exists(part.path)
-            changes[part.path] = Change(part.path, old, old, part.mode)
+            changes[part.path] = Change(part.path, old, old, part.mode, part.is_text)
         changes[part.path] = replace(changes[part.path], new=edit(changes[part.path].new))
     return list(changes.values())
 
@@ -464,6 +467,7 @@ def text_part(path: Path, text: str) -> Part:
         path,
         put=lambda _: content,
         remove=lambda data: None if data is None or data.strip() == content.strip() else data,
+        is_text=True,
     )
 
 

@@ -259,8 +259,8 @@ class InstallPlan:
     Attributes:
         record: The record afterwards; None to delete it.
         folders: Folders to remove if empty afterwards, outermost first.
-        left: Files of an earlier installation that somebody has changed and that the installer no longer manages;
-            our parts in them stay.
+        left: Files that somebody has changed and that stay as they are: of an installation, texts that are no
+            version of ours; of its removal, files that the installer no longer manages, with our parts in them.
     """
 
     changes: tuple[Change, ...]
@@ -276,17 +276,22 @@ def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
     record = load_record(path)
     uninstalled = {change.path: change.new for change in agent.uninstall(home, options)}
     files: dict[Path, FileRecord] = dict(record.files)
-    changes = []
+    changes, left = [], []
     for change in agent.install(home, options):
         file = record.files.get(change.path)
         if file and file.after == checksum(change.old):
             before = file.before
+        elif change.is_text and uninstalled[change.path] is not None:
+            left.append(change.path)
+            continue
         else:
             before = _without_scrubjay(uninstalled.get(change.path, change.old), file)
         new = None if before is None and _is_blank(change.new) else change.new
         changes.append(replace(change, new=new))
         files[change.path] = FileRecord(before, checksum(new))
-    return InstallPlan(_effective_changes(changes), InstallRecord(files, record.folders), path)
+    return InstallPlan(
+        _effective_changes(changes), InstallRecord(files, record.folders), path, left=tuple(left)
+    )
 
 
 def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:

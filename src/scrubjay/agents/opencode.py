@@ -55,7 +55,7 @@ class OpenCode(Agent):
                 remove=lambda data: json_edit.remove_items(data, INSTRUCTIONS_PATH, _is_ours, config),
                 exists=lambda data: any(map(_is_ours, json_edit.get_list(data, INSTRUCTIONS_PATH, config))),
             ),
-            base.file_part("instructions", instructions, f"{base.instructions()}\n".encode()),
+            base.text_part(instructions, f"{base.instructions()}\n"),
             base.file_part("hooks", plugins / PLUGIN_FILE, _plugin_source(home)),
         ]
 

@@ -215,6 +215,10 @@ def _print_install(step: InstallStep, settings: Settings, home: Home, options: O
         rows.append(("pause", f"scrubjay pause {step.agent.name}, or SCRUBJAY_OFF=1 in the environment"))
     write_table(rows, "  ")
     _print_changes(step.plan, "Already installed; nothing to change.")
+    for path in step.plan.left:
+        write_error(
+            f"{single_line(str(path))} is no version of scrubjay's and stays; remove it to have scrubjay's."
+        )
 
 
 def archiving_note(settings: Settings) -> str:
