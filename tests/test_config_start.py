@@ -8,10 +8,12 @@ import pytest
 
 from scrubjay.config.loader import config_path
 from scrubjay.config.paths import (
+    CAPTURE_EVENTS,
     IS_LINUX,
     config_file,
     data_folder,
     environment,
+    event_budget_ms,
     hook_budget_ms,
     hooks_disabled,
     settings_fingerprint,
@@ -87,6 +89,29 @@ def test_flags_are_variables_and_relative_paths_are_absolute(
 def test_a_glance_at_the_settings_tells_the_budget(tmp_path: Path, text: str, found: int) -> None:
     (tmp_path / "config.toml").write_text(f"[hooks]\n{text}\n")
     assert hook_budget_ms({"SCRUBJAY_CONFIG": str(tmp_path / "config.toml")}, 300) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("[proxy]\nbudget_ms = 25\n", 300),
+        ("[proxy]\nbudget_ms = 50\n\n[hooks]\nbudget_ms = 5_000\n", 5_000),
+        ("[ hooks ] # mine\nstart_ms = 90\nbudget_ms = 400\n[proxy]\nbudget_ms = 50\n", 400),
+        ("hooks.budget_ms = 450\n[proxy]\nbudget_ms = 50\n", 450),
+        ("[proxy]\nhooks.budget_ms = 50\n", 300),
+        ("budget_ms = 50\n", 300),
+    ],
+)
+def test_the_budget_of_another_section_is_not_that_of_hooks(tmp_path: Path, text: str, found: int) -> None:
+    (tmp_path / "config.toml").write_text(text)
+    env = {"SCRUBJAY_CONFIG": str(tmp_path / "config.toml")}
+    assert hook_budget_ms(env, 300) == event_budget_ms(env, "prompt") == found
+
+
+def test_a_budget_too_short_for_an_answer_leaves_captures_their_time() -> None:
+    env = {"SCRUBJAY_HOOKS_BUDGET_MS": "25"}
+    assert event_budget_ms(env, "prompt") == 25
+    assert {event_budget_ms(env, event) for event in CAPTURE_EVENTS} == {300}
 
 
 @pytest.mark.parametrize(

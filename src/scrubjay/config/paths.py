@@ -114,12 +114,17 @@ def hook_budget_ms(environ: Mapping[str, str], default: int, setting: str = "bud
     """Return a budget of hooks by a quick look at the settings file; the loaded settings decide later."""
     text = environ.get(f"{PREFIX}HOOKS_{setting.upper()}", "")
     if not text:
+        section, places = "", (("hooks", setting), ("hooks", f"hooks.{setting}"), ("", f"hooks.{setting}"))
         try:
             with open(config_file(environ), encoding="utf-8") as file:
-                lines = [line.partition("=") for line in file if setting in line]
+                for line in file:
+                    name, _, value = line.partition("=")
+                    if name.lstrip().startswith("["):
+                        section = name.partition("#")[0].strip().strip("[] \t")
+                    elif (section, name.strip()) in places:
+                        text = value
         except (OSError, ValueError):
             return default
-        text = next((value for name, _, value in lines if name.strip() in (setting, f"hooks.{setting}")), "")
     digits = text.partition("#")[0].strip().replace("_", "")
     return min(max(int(digits), 20), 60_000) if digits.isdecimal() else default
 
@@ -133,8 +138,13 @@ LONGER_BUDGETS = {"session-start": ("start_ms", START_MS), "first": ("first_ms",
 
 
 def event_budget_ms(environ: Mapping[str, str], event: str) -> int:
-    """Return the budget of an event, or of ``first``, a session's first prompt, as `hook_budget_ms`."""
+    """Return the budget of an event, or of ``first``, a session's first prompt, as `hook_budget_ms`.
+
+    A capture has no answer that could be late, and is not cut short.
+    """
     default_ms = hook_budget_ms(environ, BUDGET_MS)
+    if event in CAPTURE_EVENTS:
+        return max(default_ms, BUDGET_MS)
     if event not in LONGER_BUDGETS:
         return default_ms
     setting, default = LONGER_BUDGETS[event]
