@@ -240,6 +240,49 @@ def test_a_pause_stops_hooks_and_what_is_said_meanwhile_stays_out(here: Machine)
     assert not any("salary" in text for text in here.found("salary herons month"))
 
 
+@pytest.mark.parametrize("wrong", [300, 86_400 * 365])
+def test_a_pause_holds_though_the_clock_was_set_back_after_it_began(here: Machine, wrong: float) -> None:
+    from datetime import UTC, datetime
+
+    here.run("add", HERON)
+    here.run("pause")
+    # As a clock that was fast has written it.
+    pauses = here.data / "pauses"
+    (line,) = [json.loads(row) for row in pauses.read_text().splitlines()]
+    pauses.write_text(json.dumps(line | {"at": line["at"] + wrong}) + "\n")
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    path = here.transcript(("user", "My salary is nine herons a month."), at=now)
+    assert here.hook("prompt", prompt=ASKED) == SILENT
+    here.run("sync", str(path.parent))
+    assert not any("salary" in text for text in here.found("salary herons month"))
+    assert here.run("resume").out == b"Hooks resumed.\n"
+    assert "heron" in here.hook("prompt", prompt=ASKED).context
+    later = here.transcript(("user", "My salary is ten herons."), name="then", at=now)
+    here.run("sync", str(later.parent))
+    assert not any("salary" in text for text in here.found("salary herons month"))
+
+
+def test_a_byte_of_no_text_ends_no_pause_and_an_unreadable_file_is_one(here: Machine) -> None:
+    here.run("add", HERON)
+    here.run("pause")
+    pauses = here.data / "pauses"
+    with pauses.open("ab") as file:
+        file.write(b"\xff\n")
+    assert here.hook("prompt", prompt=ASKED) == SILENT
+    here.run("resume")
+    assert "heron" in here.hook("prompt", prompt=ASKED).context
+    pauses.unlink()
+    pauses.mkdir()
+    assert here.hook("prompt", prompt=ASKED) == SILENT
+    path = here.transcript(("user", "My salary is nine herons a month."))
+    done = here.run("sync", str(path.parent))
+    assert path.name.encode() in done.out + done.err
+    assert not any("salary" in text for text in here.found("salary herons month"))
+    pauses.rmdir()
+    here.run("sync", str(path.parent))
+    assert any("salary" in text for text in here.found("salary herons month"))
+
+
 def test_a_pause_for_one_agent_leaves_the_others(here: Machine) -> None:
     here.run("add", HERON)
     here.run("pause", "codex")

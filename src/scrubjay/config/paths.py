@@ -180,25 +180,50 @@ ALL_AGENTS = ""
 """Used instead of an agent's name."""
 
 
+class Span:
+    """A pause: of whom, from and until when (seconds since 1970, perhaps infinite), and the machine's uptime then."""
+
+    __slots__ = ("agent", "resumed", "start", "until", "up")
+
+    def __init__(self, agent: str, start: float, until: float, up: float) -> None:
+        self.agent, self.start, self.until, self.up = agent, start, until, up
+        self.resumed = False
+
+    def runs(self, now: float) -> bool:
+        return not self.resumed and now < self.until
+
+    def start_by(self, now: float, up: float) -> float:
+        """Return the start by the clock of now, which may have been set back since."""
+        return self.start if self.resumed else min(self.start, now - max(up - self.up, 0))
+
+
 class Pauses:
     """The pauses of one data folder, read once on creation; damaged lines are skipped.
 
     During a pause hooks do nothing, and a later sync skips the turns of that time, which transcripts contain, so each
-    pause is recorded. The file is append-only, one JSON object a line.
+    pause is recorded. The file is append-only, one JSON object a line. Whether a pause runs is decided by the order of
+    the lines, since a clock may be set back; how long it has run, by the machine's uptime (``up``). A file
+    that cannot be read counts as a pause of now.
 
     Attributes:
-        spans: (agent or ``ALL_AGENTS``, from, until) of each pause, seconds since 1970; until may be infinite.
+        spans: The pauses, each with its agent or ``ALL_AGENTS``.
         sessions: Sessions that were begun with ``SCRUBJAY_OFF``.
+        error: Why the file cannot be read.
     """
 
     def __init__(self, folder: str) -> None:
         self.path = os.path.join(folder, PAUSES_FILE)
-        self.spans: list[tuple[str, float, float]] = []
+        self.spans: list[Span] = []
         self.sessions: set[str] = set()
+        self.error: OSError | None = None
         try:
-            with open(self.path, encoding="utf-8") as file:
+            with open(self.path, encoding="utf-8", errors="replace") as file:
                 lines = file.read().splitlines()
-        except (OSError, ValueError):
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        except OSError as error:
+            self.error = error
+            self.spans.append(Span(ALL_AGENTS, float("-inf"), float("inf"), float("inf")))
             return
         import json
 
@@ -212,38 +237,47 @@ class Pauses:
         at, kind = float(change["at"]), change["do"]
         if kind == "pause":
             until = float("inf") if change["until"] is None else float(change["until"])
-            self.spans.append((str(change["agent"]), at, until))
+            up = float(change.get("up", "inf"))  # of an earlier version: unknown
+            self.spans.append(Span(str(change["agent"]), at, until, up))
         elif kind == "resume":
-            self.spans = [
-                (agent, start, min(until, at) if change["agent"] in (ALL_AGENTS, agent) else until)
-                for agent, start, until in self.spans
-            ]
+            for span in self.spans:
+                if not span.resumed and change["agent"] in (ALL_AGENTS, span.agent):
+                    span.start = span.start_by(at, float(change.get("up", 0)))
+                    span.until, span.resumed = min(span.until, at), True
         elif kind == "off":
             self.sessions.add(str(change["session"]))
 
     def until(self, agent: str, at: float | None = None) -> float | None:
-        """Return until when an agent's hooks do nothing, infinite for no end; None if they work."""
-        at = time.time() if at is None else at
+        """Return until when an agent's hooks do nothing, infinite for no end; None if they work.
+
+        ``at`` is a time in the past; None for now.
+        """
+        now, up = time.time(), time.monotonic()
         ends = [
-            until for who, start, until in self.spans if who in (ALL_AGENTS, agent) and start <= at < until
+            span.until
+            for span in self.spans
+            if span.agent in (ALL_AGENTS, agent)
+            and (span.runs(now) if at is None else span.start_by(now, up) <= at < span.until)
         ]
         return max(ends, default=None)
 
     def running(self) -> dict[str, float]:
         """Return the agents (or ``ALL_AGENTS``) paused now, and until when."""
-        at = time.time()
+        now = time.time()
         ends: dict[str, float] = {}
-        for who, start, until in self.spans:
-            if start <= at < until:
-                ends[who] = max(until, ends.get(who, until))
+        for span in self.spans:
+            if span.runs(now):
+                ends[span.agent] = max(span.until, ends.get(span.agent, span.until))
         return ends
 
     def silent(self, agent: str, session: str, at: int | None) -> bool:
         """Return whether a turn belongs to a pause or an excluded session.
 
         A branch of a conversation is named ``session~branch``; ``at`` is in microseconds, None for unknown, which is in
-        no pause.
+        no pause. Raises OSError where the file cannot be read.
         """
+        if self.error is not None:
+            raise self.error
         if session in self.sessions or session.partition("~")[0] in self.sessions:
             return True
         return at is not None and bool(self.spans) and self.until(agent, at / 1e6) is not None
@@ -252,12 +286,12 @@ class Pauses:
         """Begin a pause, and return its end; raises OSError if it cannot be written."""
         at = time.time()
         until = None if seconds is None else at + seconds
-        self._append({"at": at, "do": "pause", "agent": agent, "until": until})
+        self._append({"at": at, "up": time.monotonic(), "do": "pause", "agent": agent, "until": until})
         return until
 
     def resume(self, agent: str = ALL_AGENTS) -> None:
         """End the pauses of an agent, or all; raises OSError if that cannot be written."""
-        self._append({"at": time.time(), "do": "resume", "agent": agent})
+        self._append({"at": time.time(), "up": time.monotonic(), "do": "resume", "agent": agent})
 
     def leave(self, session: str) -> None:
         """Exclude a session; raises OSError if that cannot be written."""
