@@ -292,6 +292,16 @@ def test_a_pause_for_one_agent_leaves_the_others(here: Machine) -> None:
     assert "heron" in here.hook("prompt", "codex", prompt=ASKED).context
 
 
+def test_openclaws_plugin_learns_that_memory_is_off_before_it_writes_a_turn(here: Machine) -> None:
+    here.run("add", HERON)
+    assert here.hook("prompt", "openclaw", prompt=ASKED).json.get("paused") is None
+    assert here.hook("prompt", "openclaw", prompt=ASKED, env={"SCRUBJAY_OFF": "1"}).json == {"paused": True}
+    here.run("pause")
+    for event in ("session-start", "prompt", "stop"):
+        assert here.hook(event, "openclaw", prompt=ASKED).json == {"paused": True}
+        assert here.hook(event, "opencode", prompt=ASKED) == SILENT
+
+
 def test_a_session_that_was_switched_off_is_never_taken_in(here: Machine) -> None:
     here.run("add", "Never push on Fridays.", "--tier", "lesson")
     path = here.transcript(("user", HERON), name="private")

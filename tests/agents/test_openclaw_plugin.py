@@ -296,6 +296,57 @@ def test_an_agent_whose_memory_is_switched_off_has_none_of_it(standing: Home, tm
     assert asked(tmp_path) == []
 
 
+SECRET = {"role": "user", "content": "The wifi password is Kartoffel.", "timestamp": 1_760_000_000_000}
+OPEN = {"role": "user", "content": "The boat lies at berth twelve.", "timestamp": 1_760_000_004_000}
+
+
+def answered(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [message, {"role": "assistant", "content": "Noted.", "timestamp": message["timestamp"] + 1}]
+
+
+def stored(log: Path, tmp_path: Path) -> set[tuple[str, str | None]]:
+    with Memory.open(tmp_path / "read.db", embedders=[HashEmbedder(32)]) as memory:
+        memory.sync(str(log.parent))
+        return {(record.content, record.session) for record in memory.page().records}
+
+
+@pytest.mark.parametrize("how", ["switched off", "paused"])
+def test_words_said_while_memory_was_off_are_never_written(how: str, standing: Home, tmp_path: Path) -> None:
+    log = standing.data / "agents" / "openclaw" / "agents" / "main" / "s1.jsonl"
+    off = {"memory": {"search": {"enabled": False}}} if how == "switched off" else {}
+    answering(tmp_path, **({"prompt": {"paused": True}} if how == "paused" else {}))
+    with played(standing, tmp_path, config=off) as plugin:
+        plugin.step("hook", name="before_prompt_build", event={"prompt": SECRET["content"]}, ctx=USER)
+        plugin.step("hook", name="agent_end", event={"messages": answered(SECRET)}, ctx=USER)
+    assert "Kartoffel" not in log.read_text()
+    asked(tmp_path)
+    answering(tmp_path)
+    # Another Gateway, which has the whole talk from its database.
+    with played(standing, tmp_path) as plugin:
+        plugin.step("hook", name="before_prompt_build", event={"prompt": OPEN["content"]}, ctx=USER)
+        messages = [*answered(SECRET), *answered(OPEN)]
+        plugin.step("hook", name="agent_end", event={"messages": messages}, ctx=USER)
+    assert "Kartoffel" not in log.read_text()
+    assert stored(log, tmp_path) == {(OPEN["content"], "s1"), ("Noted.", "s1")}
+
+
+def test_a_torn_line_of_the_log_costs_no_turn(standing: Home, tmp_path: Path) -> None:
+    log = standing.data / "agents" / "openclaw" / "agents" / "main" / "s1.jsonl"
+    answering(tmp_path)
+    messages: list[Mapping[str, Any]] = []
+    for number, text in enumerate(("The mast is ten metres.", "The sails are blue.", "Ann has the key.")):
+        messages += answered({**OPEN, "content": text, "timestamp": OPEN["timestamp"] + 10 * number})
+        with played(standing, tmp_path) as plugin:
+            plugin.step("hook", name="agent_end", event={"messages": messages}, ctx=USER)
+        with log.open("r+b") as file:
+            file.truncate(log.stat().st_size - 40)  # the machine died
+    with played(standing, tmp_path) as plugin:
+        plugin.step("hook", name="agent_end", event={"messages": messages}, ctx=USER)
+    found = stored(log, tmp_path)
+    assert {text for text, _ in found} == {"Noted.", *(str(message["content"]) for message in messages)}
+    assert {session for _, session in found} == {"s1"}
+
+
 def test_without_a_log_nothing_is_called_and_heartbeats_alone_consolidate(
     standing: Home, tmp_path: Path
 ) -> None:

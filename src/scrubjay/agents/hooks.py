@@ -168,15 +168,18 @@ def _openclaw_folders(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 class HookFormat:
-    __slots__ = ("parse", "reply", "roots")
+    """How an agent's events are read and answered; ``paused`` is the answer while memory is off, mostly none."""
+
+    __slots__ = ("parse", "paused", "reply", "roots")
 
     def __init__(
         self,
         parse: Callable[[str, str, Mapping[str, Any]], HookEvent],
         reply: Callable[[HookEvent, str, str], dict[str, Any]],
         roots: Roots,
+        paused: bytes = b"",
     ) -> None:
-        self.parse, self.reply, self.roots = parse, reply, roots
+        self.parse, self.reply, self.roots, self.paused = parse, reply, roots, paused
 
 
 HOOK_FORMATS = {
@@ -193,7 +196,8 @@ HOOK_FORMATS = {
         reply_plugin,
         _folder_below("XDG_DATA_HOME", os.path.join(".local", "share"), "opencode"),
     ),
-    "openclaw": HookFormat(parse_plugin, reply_plugin, _openclaw_folders),
+    # Its plugin writes the transcript, and leaves out what is said meanwhile.
+    "openclaw": HookFormat(parse_plugin, reply_plugin, _openclaw_folders, b'{"paused": true}\n'),
 }
 """Formats by agent. A transcript outside an agent's folders is not read."""
 

@@ -115,10 +115,12 @@ def _answer_hook(args: Sequence[str], deadline: Deadline, store: str | None, use
     event = HOOK_FORMATS[agent].parse(agent, name, _read_input(sys.stdin.fileno()))
     context = HookContext(env, lambda: deadline.end, deadline.set_budget)
     pauses = Pauses(context.data)
-    if hooks_disabled(env):
+    is_off = hooks_disabled(env)
+    if is_off:
         pauses.leave(event.session)
-        return
-    if pauses.until(agent) is not None:
+    if is_off or pauses.until(agent) is not None:
+        if (reply := HOOK_FORMATS[agent].paused) and deadline.claim_answer():
+            os.write(1, reply)
         return
     answer, failure = HookAnswer(), ""
     deadline.on_late = lambda: finish_late(event, context)

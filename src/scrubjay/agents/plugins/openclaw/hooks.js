@@ -1,7 +1,7 @@
 // Hooks: a turn in OpenClaw -> `scrubjay hook openclaw EVENT`, and its words -> a log that scrubjay reads.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { mkdir, open, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 export const DEADLINE_MS = 4_000; // scrubjay's own budgets are shorter; this is for a machine that stands still
@@ -47,12 +47,21 @@ export class Log {
 
   /** Append what is new; one after the other, since two turns may end at once. */
   append(messages, ctx) {
-    const next = this.#last.then(() => this.#append(messages, ctx));
+    return this.#queue(messages, ctx, entry);
+  }
+
+  /** Note what is new as known, without its words: it was said while memory was off. */
+  skip(messages, ctx) {
+    return this.#queue(messages, ctx, skipped);
+  }
+
+  #queue(messages, ctx, form) {
+    const next = this.#last.then(() => this.#append(messages, ctx, form));
     this.#last = next.catch(() => {});
     return next;
   }
 
-  async #append(messages, ctx) {
+  async #append(messages, ctx, form) {
     const path = this.path(ctx);
     const known = this.#known.get(path) ?? (await this.#read(path));
     const begun = known.size > 0;
@@ -65,12 +74,13 @@ export class Log {
       fresh = chained(said.slice(Math.max(turn, 0)), "").filter(({ id }) => !known.has(id));
       if (fresh.length) fresh[0].parentId = [...known].pop();
     } else fresh = fresh.slice(at + 1);
-    const lines = fresh.map(entry);
+    const lines = fresh.map(form);
     if (lines.length) {
       const header = { type: "session", version: 3, id: ctx.sessionId, timestamp: now(), cwd: ctx.workspaceDir };
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const all = begun ? lines : [header, ...lines];
-      await appendFile(path, all.map((line) => `${JSON.stringify(line)}\n`).join(""), { mode: 0o600 });
+      this.#known.delete(path); // read again, should only a part be written
+      await appendLines(path, all.map((line) => `${JSON.stringify(line)}\n`).join(""));
     }
     for (const { id } of fresh) known.add(id);
     this.#known.delete(path);
@@ -85,8 +95,21 @@ export class Log {
       if (error.code === "ENOENT") return "";
       throw error;
     });
-    for (const found of text.matchAll(/^\{"type":"message","id":"([0-9a-f]{16})"/gm)) known.add(found[1]);
+    const whole = text.slice(0, text.lastIndexOf("\n") + 1); // a torn last line is unknown
+    for (const found of whole.matchAll(/^\{"type":"(?:message|custom)","id":"([0-9a-f]{16})"/gm)) known.add(found[1]);
     return known;
+  }
+}
+
+async function appendLines(path, lines) {
+  const file = await open(path, "a+", 0o600);
+  try {
+    const { size } = await file.stat();
+    const last = Buffer.alloc(1);
+    if (size) await file.read(last, 0, 1, size - 1);
+    await file.appendFile(size && last.toString() !== "\n" ? `\n${lines}` : lines);
+  } finally {
+    await file.close();
   }
 }
 
@@ -118,6 +141,10 @@ function entry({ id, parentId, message, text }) {
   const time = Number.isFinite(timestamp) ? new Date(timestamp).toISOString() : now();
   const content = [{ type: "text", text }];
   return { type: "message", id, parentId, timestamp: time, message: { role, content, timestamp, provenance, model } };
+}
+
+function skipped({ id, parentId }) {
+  return { type: "custom", id, parentId, timestamp: now(), customType: "scrubjay-skipped" };
 }
 
 function now() {

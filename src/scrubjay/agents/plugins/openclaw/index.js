@@ -57,30 +57,39 @@ function switchedOff(config, agentId) {
 
 function listen(api, command, log) {
   const told = new Map(); // session -> whether its model has what it was told when it began
-  const off = (ctx) => !personal(ctx) || switchedOff(api.runtime?.config?.current?.() ?? api.config, ctx.agentId);
+  const paused = new Set(); // sessions whose last question scrubjay did not answer because it is paused
+  const off = (ctx) => switchedOff(api.runtime?.config?.current?.() ?? api.config, ctx.agentId);
   const about = (ctx, more) => ({ session: ctx.sessionId, folder: ctx.workspaceDir, ...more });
 
+  const question = async (event, ctx, more) => {
+    const answer = await ask(command, event, about(ctx, more));
+    if (answer?.paused) paused.add(ctx.sessionId);
+    else paused.delete(ctx.sessionId);
+    return answer;
+  };
+
   api.on("before_prompt_build", async (event, ctx) => {
-    if (off(ctx)) return;
+    if (!personal(ctx) || off(ctx)) return;
     const asked = [];
     if (ctx.sessionId && !told.get(ctx.sessionId)) {
       // First this alone: the prompt's hook leaves out what it has told.
       const afresh = told.has(ctx.sessionId);
       told.set(ctx.sessionId, true);
-      asked.push(await ask(command, "session-start", about(ctx, { afresh })));
+      asked.push(await question("session-start", ctx, { afresh }));
     }
     const prompt = event.currentUserMessage ?? event.prompt;
-    if (prompt?.trim()) asked.push(await ask(command, "prompt", about(ctx, { prompt })));
+    if (prompt?.trim()) asked.push(await question("prompt", ctx, { prompt }));
     for (const answer of asked) if (answer?.message) api.logger.info(answer.message);
     const answers = asked.filter((answer) => answer?.context);
     if (answers.length) return { prependContext: answers.map(({ context }) => context).join("\n\n") };
   });
 
   const take = async (event, messages, ctx) => {
-    if (off(ctx) || !ctx.sessionId) return;
+    if (!personal(ctx) || !ctx.sessionId) return;
+    const silent = off(ctx) || paused.has(ctx.sessionId);
     try {
-      const path = messages?.length ? await log.append(messages, ctx) : log.path(ctx);
-      await ask(command, event, about(ctx, { transcript: path }));
+      if (messages?.length) await (silent ? log.skip(messages, ctx) : log.append(messages, ctx));
+      if (!off(ctx)) await question(event, ctx, { transcript: log.path(ctx) });
     } catch (error) {
       api.logger.warn(`scrubjay: this turn was not stored (${error.message})`);
     }
