@@ -364,6 +364,55 @@ def test_a_server_entry_that_a_person_wrote_stays_through_install_and_uninstall(
     assert filled({**after, key: after[key]}) == filled({**mine, "later": 1})
 
 
+def test_comments_beside_an_entry_that_the_installer_did_not_write_stay(home: Home) -> None:
+    file = home.root / ".codex" / "config.toml"
+    file.parent.mkdir()
+    text = '[mcp_servers.scrubjay]\ncommand = "/opt/scrubjay"\n\n# about b\n[b]\ny = 1\n'
+    file.write_text(text)
+    install("codex", home)
+    file.write_text(file.read_text() + "z = 1\n")
+    uninstall("codex", home)
+    assert file.read_text() == text + "z = 1\n"
+
+
+@pytest.mark.parametrize("text", [None, "# All\n"])
+@pytest.mark.parametrize("edited", [False, True])
+def test_agents_that_read_one_file_keep_it_until_the_last_is_uninstalled(
+    text: str | None, edited: bool, home: Home
+) -> None:
+    shared = home.root / "AGENTS.md"
+    if text is not None:
+        shared.write_text(text)
+    for path in (".claude/CLAUDE.md", ".codex/AGENTS.md"):
+        (home.root / path).parent.mkdir()
+        (home.root / path).symlink_to(shared)
+    before = tree(home.root)
+    install("claude-code", home)
+    install("codex", home)
+    if edited:
+        shared.write_text(shared.read_text() + "Later.\n")
+    uninstall("claude-code", home)
+    assert find_agent("codex").installed_parts(home)["instructions"]
+    uninstall("codex", home)
+    assert tree(home.root) == (
+        before if not edited else {**before, "AGENTS.md": f"{text or ''}Later.\n".encode()}
+    )
+
+
+def test_agents_that_read_one_file_are_uninstalled_together(home: Home) -> None:
+    (home.root / ".cursor").mkdir()
+    (home.root / ".codeium" / "windsurf").mkdir(parents=True)
+    (home.root / ".codeium" / "windsurf" / "mcp_config.json").symlink_to(home.root / ".cursor" / "mcp.json")
+    both = [find_agent("cursor"), find_agent("windsurf")]
+    for agent in both:
+        install(agent.name, home)
+    shown = [installation.plan_uninstall(agent, home, Options(), both) for agent in both]
+    assert all(plan.changes for plan in shown)
+    for agent in both:
+        installation.apply_plan(installation.plan_uninstall(agent, home, Options(), both), home)
+    assert not (home.root / ".cursor" / "mcp.json").exists()
+
+
 @pytest.mark.parametrize("name", [*GROUPS, "cursor"])
 @pytest.mark.parametrize(
     "mine",

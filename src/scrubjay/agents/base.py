@@ -201,9 +201,18 @@ class Agent(ABC):
         parts = self.parts(home, options)
         return _edit_files((part, part.remove if part.name == removed_part else part.put) for part in parts)
 
-    def uninstall(self, home: Home, options: Options) -> list[Change]:
-        """Return its files without any part of scrubjay, everything else unchanged."""
-        return _edit_files((part, part.remove) for part in self.parts(home, options))
+    def uninstall(
+        self, home: Home, options: Options, shared: Callable[[Path], bool] = lambda _: False
+    ) -> list[Change]:
+        """Return its files without any part of scrubjay, everything else unchanged.
+
+        ``shared`` tells whether another agent reads the file, too: then all but hooks, which name their agent, stays.
+        """
+        return _edit_files(
+            (part, part.remove)
+            for part in self.parts(home, options)
+            if part.name == "hooks" or not shared(part.path)
+        )
 
     def install_notes(self, home: Home, options: Options) -> tuple[str, ...]:
         """Describe, in sentences, what will be read and stored of the person's work, from where, and what prevents it.

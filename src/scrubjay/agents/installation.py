@@ -270,15 +270,25 @@ class InstallPlan:
     left: tuple[Path, ...] = ()
 
 
+def _other_installations(home: Home, *own: Path) -> dict[Path, FileRecord]:
+    """Files of other installations, by real path: a link may make one file of two agents'."""
+    files: dict[Path, FileRecord] = {}
+    for path in sorted((home.data / "agents").glob("*.json")):
+        with contextlib.suppress(InputError):  # damaged, or that of `scrubjay setup`
+            if path not in own:
+                files |= {_link_target(name): file for name, file in load_record(path).files.items()}
+    return files
+
+
 def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
     """Plan an installation, also over an earlier one; nothing is written."""
     path = record_path(agent.name, home, options)
-    record = load_record(path)
+    record, others = load_record(path), _other_installations(home, path)
     uninstalled = {change.path: change.new for change in agent.uninstall(home, options)}
     files: dict[Path, FileRecord] = dict(record.files)
     changes, left = [], []
     for change in agent.install(home, options):
-        file = record.files.get(change.path)
+        file = record.files.get(change.path) or others.get(_link_target(change.path))
         if file and file.after == checksum(change.old):
             before = file.before
         elif change.is_text and uninstalled[change.path] is not None:
@@ -294,15 +304,24 @@ def plan_install(agent: Agent, home: Home, options: Options) -> InstallPlan:
     )
 
 
-def plan_uninstall(agent: Agent, home: Home, options: Options) -> InstallPlan:
-    """Plan to revert an installation; nothing is written."""
+def plan_uninstall(agent: Agent, home: Home, options: Options, together: Sequence[Agent] = ()) -> InstallPlan:
+    """Plan to revert an installation; nothing is written.
+
+    Parts in a file that another agent reads, too, stay until that agent's installation is reverted, as those of
+    ``together`` will be.
+    """
     record_file = record_path(agent.name, home, options)
     record = load_record(record_file)
-    changes = {change.path: change for change in agent.uninstall(home, options)}
+    ending = [record_path(each.name, home, options) for each in together]
+    others = _other_installations(home, record_file, *ending)
+    changes = {
+        change.path: change
+        for change in agent.uninstall(home, options, lambda path: _link_target(path) in others)
+    }
     unmanaged = []
     for path, file in record.files.items():
         change = changes.get(path) or Change(path, old := read_if_exists(path), old)
-        intact = file.after == checksum(change.old)
+        intact = file.after == checksum(change.old) and _link_target(path) not in others
         if not intact and path not in changes and change.old is not None:
             unmanaged.append(path)
         changes[path] = replace(change, new=file.before if intact else _without_scrubjay(change.new, file))

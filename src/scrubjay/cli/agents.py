@@ -123,10 +123,8 @@ def uninstall(call: Call, names: tuple[str, ...], project: bool, dry_run: bool, 
     settings = agent_settings(call)
     home = agent_home()
     options = Options(project=Path.cwd() if project else None)
-    steps = _plan_steps(
-        _find_agents(names, "uninstall", home),
-        lambda agent: installation.plan_uninstall(agent, home, options),
-    )
+    agents = _find_agents(names, "uninstall", home)
+    steps = _plan_steps(agents, lambda agent: installation.plan_uninstall(agent, home, options, agents))
     if not call.json:
         for step in steps:
             write(f"{step.agent.title}")
