@@ -65,6 +65,25 @@ def test_what_a_person_added_to_the_entry_stays_when_the_command_moves() -> None
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"servers:  # mine\n  {}\nb: 2\n", b"servers:  # mine\n" + LINES + b"b: 2\n"),
+        (b"servers:\n  # mine\n  {}  # none\n", b"servers:\n  # mine  # none\n" + LINES),
+        (
+            b"servers: # mine\r\n  ~\r\nb: 2\r\n",
+            b"servers: # mine\r\n" + LINES.replace(b"\n", b"\r\n") + b"b: 2\r\n",
+        ),
+    ],
+)
+def test_a_comment_between_the_key_and_an_empty_value_stays(before: bytes, after: bytes) -> None:
+    assert yaml_edit.put_entry(before, KEYS, ENTRY, WHERE) == after
+    cut = yaml_edit.remove_entry(after, KEYS, WHERE)
+    assert cut is not None
+    assert b"# mine" in cut
+    assert yaml.safe_load(cut).get("servers") is None
+
+
+@pytest.mark.parametrize(
     "data",
     [
         b"- a\n",

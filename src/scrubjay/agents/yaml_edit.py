@@ -60,15 +60,17 @@ def remove_entry(data: bytes | None, keys: Keys, where: Path) -> bytes | None:
     if data is None or get_entry(data, keys, where) is None:
         return data
     expected = parse_yaml(data, where)
-    expected[keys[0]] = {name: value for name, value in expected[keys[0]].items() if name != keys[1]}
-    if not expected[keys[0]]:
-        del expected[keys[0]]
+    left = {name: value for name, value in expected.pop(keys[0]).items() if name != keys[1]}
+    expected |= {keys[0]: left} if left else {}
     text = decode_config(data, where)
     root = _compose(text)
     entries = _child(root, keys[0])
     if entries is None or _child(entries, keys[1]) is None:  # merged in from elsewhere
         return _verify(text, expected, (keys, {}), where)
     holder, key = (root, keys[0]) if len(entries.value) == 1 else (entries, keys[1])
+    above = root.value[_child_index(root, keys[0])][0].end_mark.index
+    if holder is root and "#" in text[above : entries.value[0][0].start_mark.index]:  # a comment there stays
+        holder, key, expected[keys[0]] = entries, keys[1], {} if entries.flow_style else None
     index = _child_index(holder, key)
     start, end = holder.value[index][0].start_mark.index, _end_index(holder.value[index][1])
     if holder.flow_style:
@@ -95,7 +97,7 @@ def _edit_text(text: str, keys: Keys, members: Mapping[str, Any], existing: Any)
     if index is None:
         gap = "" if not text or text.endswith("\n") else eol
         return f"{text}{gap}{keys[0]}:{eol}{entry('  ')}"
-    key, entries = root.value[index]
+    entries = root.value[index][1]
     is_named = _child(entries, keys[1]) is not None
     if is_named and isinstance(existing, dict):
         for name, value in members.items():
@@ -113,7 +115,9 @@ def _edit_text(text: str, keys: Keys, members: Mapping[str, Any], existing: Any)
         return text  # a name without an entry, or one that is merged in from elsewhere: refused
     if isinstance(entries.value, str) or not entries.value:  # nothing, `~` or `{}`
         place = _line_end(text, entries.end_mark.index)
-        head = text[: key.end_mark.index] + ":" + text[entries.end_mark.index : place].rstrip("\r\n")
+        head = (text[: entries.start_mark.index].rstrip() + text[entries.end_mark.index : place]).rstrip(
+            "\r\n"
+        )
         return f"{head}{eol}{entry('  ')}{text[place:]}"
     if entries.flow_style:
         place = entries.end_mark.index - 1
