@@ -340,11 +340,16 @@ _RUNNING_BOTS: Final = re.compile(
 )
 """Authors in whose name people's own scripts commit: messages with a body are kept."""
 _VERSION: Final = r"v?\d+(?:\.\d+)*(?:(?:[-+.][A-Za-z]|a|b|rc|dev|post)[\w.+-]*)?"
+_DOTTED_VERSION: Final = rf"(?=v?\d+\.){_VERSION}"
 _PREFIX: Final = r"(?:(?:build|chore|ci|deps|release|fix)(?:\([^)]*\))?!?: *)?"
+_DEPENDENCIES_PREFIX: Final = r"(?:deps(?:\([^)]*\))?|(?:build|chore|ci|fix)\(deps[\w-]*\))!?: *"
+# A value that changes "from 30s to 90s" is a decision: only a package's version may be left out.
 _BUMP: Final = re.compile(
-    rf"{_PREFIX}(?:(?:bump|update|upgrade)s? .+ from \S+ to \S+|(?:bump|update) (?:the )?version(?: number)?"
-    rf"(?: to {_VERSION})?|(?:(?:(?:prepare|tag|cut) )?(?:release|version|bump)(?: version)?(?: to)?:? )?{_VERSION}"
-    r"(?: release)?)(?: *\((?:#\d+)\)| *\[[\w -]+\])*\.?",
+    rf"(?:{_DEPENDENCIES_PREFIX}(?:bump|update|upgrade)s? .+ from \S+ to \S+|"
+    rf"{_PREFIX}(?:bumps? \S+ from {_DOTTED_VERSION} to {_DOTTED_VERSION}(?: in \S+)?|"
+    rf"(?:bump|update) (?:the )?version(?: number)?(?: to {_VERSION})?|"
+    rf"(?:(?:(?:prepare|tag|cut) )?(?:release|version|bump)(?: version)?(?: to)?:? )?{_VERSION}(?: release)?))"
+    r"(?: *\((?:#\d+)\)| *\[[\w -]+\])*\.?",
     re.I,
 )
 _BOILERPLATE_LINE: Final = re.compile(
