@@ -396,6 +396,25 @@ def test_a_backup_is_a_whole_store_of_all_its_users(opened: Callable[..., Memory
     assert note.read_text() == "The mast is of oak.\n"
 
 
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="locks are listed by Linux alone")
+def test_a_backup_leaves_the_locks_of_the_process_on_the_store(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    def locks() -> list[str]:
+        inode = f":{(tmp_path / 'locked.db').stat().st_ino} "
+        return [
+            line.partition(": ")[2] for line in Path("/proc/locks").read_text().splitlines() if inode in line
+        ]
+
+    ann = opened(tmp_path / "locked.db")
+    ann.add("The mast is of oak.")
+    before = locks()
+    assert before
+    for _ in range(2):
+        ann.backup(tmp_path / "copy.db", overwrite=True)
+    assert locks() == before
+
+
 def test_a_store_without_a_file_is_backed_up_otherwise(opened: Callable[..., Memory], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no file that could be copied") as raised:
         opened("memory://").backup(tmp_path / "copy.db")

@@ -166,20 +166,19 @@ def back_up_store(workspace: Workspace, path: str | Path, *, overwrite: bool = F
 
 
 def _require_database(workspace: Workspace, place: Path) -> None:
-    """Refuse to replace a file that is no database, unless the store is encrypted, and so its backups."""
-    headers = [_file_header(file) for file in (place, store_file(workspace.store.url)) if file is not None]
-    if headers[0] not in (b"", SQLITE_HEADER) and headers[-1] == SQLITE_HEADER:
+    """Refuse to replace a file that is no database, unless the store is encrypted, and so its backups.
+
+    The store's own file is not opened: closing it would drop the locks of this process on it.
+    """
+    if not place.exists() or "?key_file=" in workspace.store.url:
+        return
+    with place.open("rb") as opened:
+        header = opened.read(len(SQLITE_HEADER))
+    if header not in (b"", SQLITE_HEADER):
         raise InputError(
             f"{place} is no SQLite database, so no earlier backup. Nothing was written.",
             hint="name another file",
         )
-
-
-def _file_header(file: str | Path) -> bytes:
-    if not os.path.exists(file):
-        return b""
-    with open(file, "rb") as opened:
-        return opened.read(len(SQLITE_HEADER))
 
 
 NOTHING_COPIED: Final = "Nothing was copied."
