@@ -181,6 +181,19 @@ def test_html_keeps_headings_lists_tables_and_preformatted_text(memory: Memory, 
     assert cited(memory, "pedunculate") == ["seeds.html#seeds"]
 
 
+def test_html_keeps_captions_of_tables_and_backticks(memory: Memory, notes: Notes) -> None:
+    file = notes.write(
+        "prices.html",
+        "<table><caption>Agreed with <b>Lindqvist</b> | June</caption><tr><th>Berth<th>Price<tr><td>12<td>900</table>"
+        "<p>Write ``` or ``, <code>a</code><code>b</code><code></code>.<h2>The `` mark</h2>",
+    )
+    memory.sync(notes.root)
+    assert text(memory, file) == (
+        "Agreed with Lindqvist | June\n\n| Berth | Price |\n| --- | --- |\n| 12 | 900 |\n\n"
+        "Write ``` or ``, `ab`.\n\n## The `` mark\n"
+    )
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -43,6 +43,8 @@ _SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
 _CONTROL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\ufffe\uffff]")
 # Where Markdown would read a paragraph's line as a heading, a fence or the line under a heading.
 _MARKUP: Final = re.compile(r"(?:#{1,6}(?=\s|$)|`{3}|~{3}|[-+=_*]{2,}$)")
+_CODE_MARK: Final = "\x0e"
+"""Stands for the backtick of an element `code`, until its text is known not to be empty; a page cannot show it."""
 MAX_DEPTH: Final = 12
 """Levels of lists that are indented; deeper ones stay at the last."""
 
@@ -124,6 +126,10 @@ def _walk(root: LexborNode, writer: _Writer) -> None:
             if not _is_hidden(node):
                 writer.write(node.attributes.get("alt") or "")
         elif tag == "table" and (rows := _table_rows(node)) is not None and not _is_hidden(node):
+            for caption in _children(node):
+                if caption.tag == "caption" and not _is_hidden(caption):
+                    writer.flush()
+                    writer.write(_inline_text(caption))
             writer.table(rows)
         elif tag[:1] not in ("-", "!") and tag not in SKIPPED and not _is_hidden(node):
             writer.enter(tag, node.attributes.get("start") if tag == "ol" else None)
@@ -155,9 +161,13 @@ def _table_rows(table: LexborNode) -> list[list[str]] | None:
 
 
 def _cell_text(node: LexborNode) -> str:
+    return _inline_text(node).replace("|", "\\|")
+
+
+def _inline_text(node: LexborNode) -> str:
     writer = _Writer(escapes=False)
     _walk(node, writer)
-    return _SPACE.sub(" ", writer.text()).strip().replace("|", "\\|")
+    return _SPACE.sub(" ", writer.text()).strip()
 
 
 @dataclass(slots=True)
@@ -182,7 +192,7 @@ class _Writer:
 
     def write(self, text: str) -> None:
         if text:
-            self.words.append(text)
+            self.words.append(text.replace(_CODE_MARK, ""))
 
     def break_line(self) -> None:
         self.words.append("\n" if self.preformatted else "\v")
@@ -190,7 +200,7 @@ class _Writer:
     def enter(self, tag: str, start: str | None) -> None:
         if tag == "code" and not self.preformatted:
             self.in_code += 1
-            self.words.append("`")
+            self.words.append(_CODE_MARK)
         if tag not in BLOCKS:
             return
         if not (self.preformatted and tag != "pre"):
@@ -214,7 +224,7 @@ class _Writer:
     def leave(self, tag: str) -> None:
         if tag == "code" and self.in_code and not self.preformatted:
             self.in_code -= 1
-            self.words.append("`")
+            self.words.append(_CODE_MARK)
         if tag not in BLOCKS:
             return
         if tag == "pre":
@@ -230,9 +240,13 @@ class _Writer:
         elif tag in ("li", "blockquote") and self.items:
             self.items.pop()
 
-    def end_heading(self, level: int) -> None:
-        text = _collapse_spaces("".join(self.words).replace("\v", " ").replace("``", ""))
+    def take_words(self) -> str:
+        text = "".join(self.words).replace(_CODE_MARK * 2, "").replace(_CODE_MARK, "`")
         self.words.clear()
+        return text
+
+    def end_heading(self, level: int) -> None:
+        text = _collapse_spaces(self.take_words().replace("\v", " "))
         if text:
             for item in self.items:  # a heading within an item stands for its mark
                 item.first = item.rest
@@ -250,9 +264,7 @@ class _Writer:
     def flush(self) -> None:
         if not self.words:
             return
-        joined = "".join(self.words).replace("``", "")
-        self.words.clear()
-        lines = [line for part in joined.split("\v") if (line := _collapse_spaces(part))]
+        lines = [line for part in self.take_words().split("\v") if (line := _collapse_spaces(part))]
         if lines:
             self.add_block([self._escape(line) for line in lines])
 
