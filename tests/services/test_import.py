@@ -343,6 +343,21 @@ def test_notes_of_basic_memory_become_facts_prose_and_links(memory: Memory, tmp_
     ]
 
 
+def test_list_lines_with_one_link_keep_their_words(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "basic"
+    folder.mkdir()
+    (folder / "boat.md").write_text(
+        "---\ntitle: Boat\npermalink: boat\n---\n# Boat\n\n- Call [[Bob]] (the mooring code is 4711)\n",
+        "utf-8",
+    )
+    (folder / "todo.md").write_text("---\ntitle: Todo\n---\n#todo renew the contract\n", "utf-8")
+    taken(memory, folder, "basic-memory")
+    assert [record.content for record in held(memory)] == [
+        "# Boat\n\n- Call [[Bob]] (the mooring code is 4711)",
+        "#todo renew the contract",
+    ]
+
+
 def test_lines_of_ones_own_keep_every_field(memory: Memory, tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     file.write_bytes(b"\xef\xbb\xbf" + lines(LINES).replace("\n", "\r\n").encode())

@@ -290,10 +290,11 @@ BASIC_MEMORY_TIERS: Final = {
     "step": "procedural",
 }
 """Category of an observation to its tier; all others are facts."""
+_HEADING = re.compile(r"\s*#{1,6}(?:\s|\Z)")
 _LIST_ITEM = re.compile(r"\s*[-*+]\s+(.*\S)\s*\Z")
 _OBSERVATION = re.compile(r"\[([^\[\]()]+)\]\s+(.+)")
 _TIMESTAMP = re.compile(r"\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?(?:\s+-\s+[\d:.,]+)?")
-_RELATION = re.compile(r"(?:\"([^\"]+)\"|'([^']+)'|([^\s\[\]]+))\s*\[\[([^\[\]]+)\]\]\s*(\([^()]*\))?")
+_RELATION = re.compile(r"(?:\"([^\"]+)\"|'([^']+)'|([^\s\[\]]+))\s*\[\[([^\[\]]+)\]\]\s*(?:\([^()]*\))?")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _TAG = re.compile(r"(?:^|\s)#([^\s#]+)")
 
@@ -342,7 +343,7 @@ def _note_items(path: str, stem: str, text: str) -> Iterator[ImportedItem]:
     yield ImportedName(title, (), path)
     lines, items = _split_note(note, text[end:], text.count("\n", 0, end) + 1)
     prose = "\n".join(lines).strip()
-    if any(line.strip() and not line.lstrip().startswith("#") for line in lines):
+    if any(line.strip() and not _HEADING.match(line) for line in lines):
         new = NewMemory(prose, "observation", title, tags=note.tags, date=note.date)
         yield ImportedMemory(new, path, (title,), title)
     yield from items
@@ -356,13 +357,15 @@ def _split_note(note: _Note, body: str, first: int) -> tuple[list[str], list[Imp
         if line.lstrip().startswith(("```", "~~~")):
             fenced = not fenced
         item = None if fenced else _LIST_ITEM.match(line)
-        parsed = _list_item(note, item[1], f"{note.path} line {number:,}") if item else []
-        if parsed:
+        if relation := _RELATION.fullmatch(item[1]) if item else None:
+            kind = relation[1] or relation[2] or relation[3]
+            items.append(ImportedRelation(note.title, relation[4].strip(), "links", kind))
+        elif parsed := _observation(note, item[1], f"{note.path} line {number:,}") if item else []:
             items += parsed
             continue
-        lines.append(line)
-        if not fenced:
+        elif not fenced:
             items += _links(note, line)
+        lines.append(line)
     return lines, items
 
 
@@ -372,11 +375,7 @@ def _links(note: _Note, text: str) -> list[ImportedItem]:
     ]
 
 
-def _list_item(note: _Note, text: str, where: str) -> list[ImportedItem]:
-    relation = _RELATION.fullmatch(text)
-    if relation:
-        kind = relation[1] or relation[2] or relation[3]
-        return [ImportedRelation(note.title, relation[4].strip(), "links", kind)]
+def _observation(note: _Note, text: str, where: str) -> list[ImportedItem]:
     match = _OBSERVATION.fullmatch(text)
     category = match[1].strip() if match else ""
     is_checkbox = category in ("x", "X") or (len(category) == 1 and not category.isalnum())
