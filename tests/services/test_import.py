@@ -319,6 +319,17 @@ def test_a_memory_that_something_took_the_place_of_is_superseded_once_and_can_be
     assert {record.status for record in held(memory)} == {"active"}
 
 
+def test_an_old_version_in_an_export_does_not_supersede_the_same_words_said_here(
+    memory: Memory, tmp_path: Path
+) -> None:
+    file = tmp_path / "agentmemory.json"
+    file.write_text(json.dumps(AGENTMEMORY), "utf-8")
+    old = next(one for one in AGENTMEMORY["memories"] if one["isLatest"] is False)  # type: ignore[attr-defined]
+    said = memory.add(old["content"], tier="semantic", session="s1", date=old["createdAt"])
+    assert memory.import_(file).existed == 1
+    assert memory.get(said.id).records[0].status == "active"
+
+
 def test_notes_of_basic_memory_become_facts_prose_and_links(memory: Memory, tmp_path: Path) -> None:
     folder = tmp_path / "basic"
     (folder / ".obsidian").mkdir(parents=True)
@@ -341,6 +352,24 @@ def test_notes_of_basic_memory_become_facts_prose_and_links(memory: Memory, tmp_
     assert [(src.split("\n")[0], dst, rule) for src, dst, rule in edges(memory, "links")] == [
         ("# Coffee Brewing Methods", "Burrs are of steel.", "links_to")
     ]
+
+
+def test_a_line_whose_text_is_stored_in_another_project_is_reported(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "lines.jsonl"
+    file.write_text(lines([{"content": "Port 80.", "project": name} for name in ("shop", "blog", "shop")]))
+    done = memory.import_(file)
+    assert (done.added, done.existed) == (1, 2)
+    ((where, message),) = [(fault.where, fault.message) for fault in done.broken]
+    assert where == "line 2"
+    assert message.endswith("already, in the project shop")
+
+
+def test_a_day_of_mem0_is_that_day_in_every_time_zone(memory: Memory, tmp_path: Path) -> None:
+    file = tmp_path / "mem0.json"
+    file.write_text(json.dumps([{"memory": "The card is valid.", "created_at": "2026-03-01"}]))
+    memory.import_(file)
+    said = memory.add("The card is blue.", date="2026-03-01")
+    assert len({record.event for record in held(memory)}) == 1, said
 
 
 def test_list_lines_with_one_link_keep_their_words(memory: Memory, tmp_path: Path) -> None:

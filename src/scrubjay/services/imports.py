@@ -28,7 +28,7 @@ from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_sto
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import LifecycleChange
-from scrubjay.models.records import UNDATED
+from scrubjay.models.records import UNDATED, Record
 from scrubjay.models.reports import (
     ImportReport,
     ImportSample,
@@ -382,8 +382,12 @@ class _BatchImporter:
         new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
         for (item, one), gone in zip(memories, forgotten, strict=True):
             memory = _stored_id(one, stored)
-            if memory in stored or memory in new:
+            known = new[memory][1].record if memory in new else stored.get(memory)
+            if known is not None:
                 self.counts["existed"] += 1
+                if one.record.project not in (None, known.project):
+                    there = f"the project {known.project}" if known.project else "no project"
+                    self._report_fault(item.where, f"its text is stored as {memory} already, in {there}")
             elif gone and not self._include_forgotten:
                 self.counts["forgotten"] += 1
                 continue
@@ -394,7 +398,17 @@ class _BatchImporter:
         self._write_new(list(new.values()))
         present = stored.keys() | new.keys()
         written = [(item, memory) for item, one in memories if (memory := _stored_id(one, stored)) in present]
-        self._supersede([memory for item, memory in written if item.superseded])
+        self._supersede(
+            [
+                memory
+                for item, one in memories
+                if item.superseded
+                and (
+                    (memory := _stored_id(one, stored)) in new
+                    or _was_imported(one.record, stored.get(memory))
+                )
+            ]
+        )
         self._link_concepts(written)
 
     def _validate(self, item: ImportedMemory) -> ValidatedMemory | None:
@@ -498,6 +512,14 @@ class _BatchImporter:
         self.counts["edges"] += len(fresh)
         if fresh and not self._dry:
             workspace.store.write(workspace.scope, [PutEdges(fresh)], durable=True)
+
+
+def _was_imported(record: Record, here: Record | None) -> bool:
+    """Return whether a stored memory is as this import would write it, so that nobody said or changed it here."""
+    return here is not None and all(
+        getattr(record, field) == getattr(here, field)
+        for field in ("title", "tags", "origin", "agent", "project", "confidence")
+    )
 
 
 def _stored_id(one: ValidatedMemory, here: Container[str]) -> str:

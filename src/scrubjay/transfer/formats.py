@@ -137,9 +137,18 @@ def read_json(file: Path) -> Any:
         ) from error
 
 
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+
+
 def iso_date(value: object) -> str | None:
-    """Return ISO text of ISO text or a number since 1970; None where it is not a time."""
+    """Return ISO text of ISO text or a number since 1970; None where it is not a time.
+
+    >>> iso_date("2026-03-01"), iso_date("2026-03-01T10:00:00Z")
+    ('2026-03-01', '2026-03-01T10:00:00+00:00')
+    """
     at = as_micros(value)
+    if at is not None and isinstance(value, str) and _DAY.fullmatch(value):
+        return value  # a day has no zone
     return None if at is None else to_datetime(at).isoformat()
 
 
