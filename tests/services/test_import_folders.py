@@ -71,6 +71,24 @@ def test_a_folder_that_is_a_source_already_keeps_its_patterns(memory: Memory, tm
     assert memory.sync().removed == 0
 
 
+def test_files_that_a_known_source_leaves_out_are_named_with_the_way_to_read_them(
+    memory: Memory, tmp_path: Path
+) -> None:
+    project = tmp_path / "app"
+    (project / ".claude" / "rules").mkdir(parents=True)
+    (project / "CLAUDE.md").write_text("Use ruff.\n", "utf-8")
+    rule = project / ".claude" / "rules" / "sql.md"
+    rule.write_text("No string building of SQL.\n", "utf-8")
+    memory.sync(project)
+    for dry_run in (True, False):
+        done = memory.import_(project, dry_run=dry_run)
+        assert (done.documents, done.failures) == (1, 1)
+        assert done.broken[0].where == str(rule)
+        assert f"scrubjay sync {rule}" in done.broken[0].message
+    memory.sync(rule)
+    assert memory.import_(project).failures == 0
+
+
 def test_two_imports_into_one_store_do_not_run_at_once(opened: Callable[..., Memory], tmp_path: Path) -> None:
     file = tmp_path / "own.jsonl"
     file.write_text('{"content": "The mast is 12 metres."}\n', "utf-8")

@@ -6,10 +6,12 @@ No facts are extracted from imported memories and they supersede nothing, so imp
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,12 +25,12 @@ from scrubjay.ingest import additions
 from scrubjay.ingest.additions import ValidatedMemory, separate_speakers, validate_memory
 from scrubjay.ingest.deletion import find_forgotten
 from scrubjay.ingest.fact_stage import FactStage
-from scrubjay.ingest.scanner import scan_files
+from scrubjay.ingest.scanner import FileState, list_files, scan_files
 from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import LifecycleChange
-from scrubjay.models.records import UNDATED, Record
+from scrubjay.models.records import UNDATED, Record, Source
 from scrubjay.models.reports import (
     ImportReport,
     ImportSample,
@@ -38,7 +40,7 @@ from scrubjay.models.reports import (
     RejectedItem,
 )
 from scrubjay.models.results import position
-from scrubjay.models.sources import is_single_file, source_location
+from scrubjay.models.sources import is_single_file, repository_of, source_location
 from scrubjay.search.browse import short_references
 from scrubjay.search.results import full_paths
 from scrubjay.services.curation import forget_memories
@@ -155,19 +157,37 @@ def _sync_folder(
         for one in known
     )
     new = () if is_known else (str(full),)
-    if options.dry_run:
-        scan = scan_files(full, include=folder.include) if folder.include else scan_files(full)
-        samples = tuple(
-            ImportSample("file", state.path, f"{state.size:,} bytes", "")
-            for state in scan.files[:MAX_SAMPLES]
+    scan = scan_files(full, include=folder.include) if folder.include else scan_files(full)
+    root = full if full.is_dir() else full.parent
+    files = {os.path.join(root, state.path): state for state in scan.files}
+    unread: tuple[RejectedItem, ...] = ()
+    if is_known:
+        read = _source_files(known, full)
+        unread = tuple(
+            RejectedItem(place, f"its source leaves it out; `scrubjay sync {shlex.quote(place)}` reads it")
+            for place in files
+            if place not in read
         )
-        seconds = time.monotonic() - started
+        files = read
+    if options.dry_run:
+        samples = tuple(
+            ImportSample("file", os.path.relpath(place, root), f"{state.size:,} bytes", "")
+            for place, state in islice(files.items(), MAX_SAMPLES)
+        )
         return ImportReport(
-            format, True, documents=len(scan.files), sources=new, samples=samples, seconds=seconds
+            format,
+            True,
+            documents=len(files),
+            sources=new,
+            samples=samples,
+            broken=unread[:MAX_REPORTED_FAULTS],
+            failures=len(unread),
+            seconds=time.monotonic() - started,
         )
     # Importing a part of a source does not change its rules; a new source is trusted.
     rules = NO_RULES if is_known else SyncRules(folder.description, folder.include, trust="trusted")
     done = sync(workspace, full, rules, options.progress)
+    broken = (*(RejectedItem(one.path, one.message) for one in done.problems), *unread)
     return ImportReport(
         format,
         False,
@@ -177,10 +197,22 @@ def _sync_folder(
         documents=done.files,
         sources=new,
         scrubbed=done.scrubbed,
-        broken=tuple(RejectedItem(one.path, one.message) for one in done.problems[:MAX_REPORTED_FAULTS]),
-        failures=len(done.problems),
+        broken=broken[:MAX_REPORTED_FAULTS],
+        failures=len(broken),
         seconds=time.monotonic() - started,
     )
+
+
+def _source_files(known: Sequence[Source], place: Path) -> dict[str, FileState]:
+    """Return the files at a place that sources read by their own rules, by their paths."""
+    return {
+        path: state
+        for one in known
+        if repository_of(one) is None
+        and (place.is_relative_to(one.root) or Path(one.root).is_relative_to(place))
+        for state in list_files(one).files
+        if Path(path := os.path.join(one.root, state.path)).is_relative_to(place)
+    }
 
 
 def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) -> ImportReport:
