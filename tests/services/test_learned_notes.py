@@ -396,6 +396,15 @@ def test_a_memory_that_was_forgotten_while_its_file_was_edited_stays_forgotten_a
     assert texts(memory) == ["The mast is thirteen metres."]
 
 
+def test_a_memory_about_a_merge_conflict_is_no_conflict_of_its_file(memory: Memory, folder: Path) -> None:
+    memory.add("A merge left this:\n<<<<<<< HEAD\nport = 80\n=======\nport = 81\n>>>>>>> branch\nKeep 81.")
+    assert memory.sync().problems == ()
+    file = only(folder)
+    file.write_text(file.read_text().replace("Keep 81.", "<<<<<<< HEAD\nKeep 81.\n>>>>>>> laptop"))
+    (problem,) = memory.sync().problems
+    assert "conflict" in problem.message
+
+
 def test_a_folder_whose_parent_is_gone_is_not_made_anew(
     opened: Callable[..., Memory], settings: Settings, tmp_path: Path
 ) -> None:

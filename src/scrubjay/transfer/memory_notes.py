@@ -138,8 +138,13 @@ def _yaml_value(value: object) -> str:
 def read_note(text: str) -> MemoryNote | str:
     """Return the memory of a file, or in a sentence why it is none."""
     flat = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if _CONFLICT.search(flat):
+    note = _parse_note(flat)
+    if _CONFLICT.search(flat) and (isinstance(note, str) or not note.unedited):
         return "It holds a conflict that a merge left."
+    return note
+
+
+def _parse_note(flat: str) -> MemoryNote | str:
     raw, end = split_front_matter(flat)
     fields, problem = _parse_written(raw) or parse_front_matter(raw)
     if problem:
