@@ -276,6 +276,30 @@ def test_only_memories_of_that_user_and_of_the_chosen_visibility_are_written(
     assert "visibility: public" in text
 
 
+def test_files_of_another_user_of_the_store_are_neither_stored_nor_removed(
+    opened: Callable[..., Memory], learned: Settings, folder: Path
+) -> None:
+    ann, bob = (opened(settings=replace(learned, user=user)) for user in ("ann", "bob"))
+    ann.add("Ann will resign in May.")
+    bob.sync()
+    assert texts(bob) == []
+    bob.forget(bob.add("Ann will resign in May.").id)
+    bob.sync()
+    assert [text.endswith("Ann will resign in May.\n") for text in written(folder).values()] == [True]
+    assert texts(ann) == ["Ann will resign in May."]
+
+
+def test_a_second_users_export_of_markdown_leaves_the_files_of_the_first(
+    opened: Callable[..., Memory], settings: Settings, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    for user, text in (("ann", "The crew meets on Tuesdays."), ("bob", "The crew pays on Fridays.")):
+        memory = opened(settings=replace(settings, user=user, groups=("crew",)))
+        memory.add(text, visibility="group", group="crew")
+        assert memory.export(out, format="markdown").counts["removed"] == 0
+    assert len(written(out)) == 2
+
+
 def test_two_machines_that_share_the_folder_have_one_file_a_memory(
     opened: Callable[..., Memory], learned: Settings, folder: Path, tmp_path: Path
 ) -> None:

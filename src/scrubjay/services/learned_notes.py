@@ -406,7 +406,7 @@ class _NotesRun:
             return False
         # Memories derived from conversations of another store come with those, by an import.
         derived = note.origin == "derived" and note.store and (note.unedited or note.store != self.store_mark)
-        if note.status != "active" or derived:
+        if note.status != "active" or derived or self._is_other_users(note):
             return False
         visibility, _, group = note.visibility.partition(":")
         new = NewMemory(
@@ -434,6 +434,20 @@ class _NotesRun:
         self.notices.append(FileError(str(self.folder / file.path), f"It was stored as {report.id}."))
         return True
 
+    def _is_other_users(self, note: MemoryNote) -> bool:
+        """Return whether another user of this store wrote a file."""
+        from scrubjay.transfer.archive import principal_mark
+
+        store, scope = self.workspace.store, self.workspace.scope
+        if note.store in ("", self.store_mark):
+            return False
+        users = [
+            key.removeprefix("user:") for key in store.memory_counts(scope.tenant) if key.startswith("user:")
+        ]
+        return note.store in {
+            principal_mark(store.secret(scope), replace(scope, user=user)) for user in users
+        }
+
     def _is_forgotten(self, text: str) -> bool:
         secret, scope = self.workspace.store.secret(self.workspace.scope), self.workspace.scope
         with self.workspace.store.reader(scope) as reader:
@@ -446,6 +460,8 @@ class _NotesRun:
             stored = reader.get([one.note.id for one in others if one.note.id])
         for file in others:
             note, record = file.note, stored.get(file.note.id)
+            if self._is_other_users(note):
+                continue
             if self._is_forgotten(note.text):
                 if note.unedited:
                     self._delete(file)
@@ -456,7 +472,7 @@ class _NotesRun:
                 # A derived memory, gone with its evidence or undone with its run; `_add` stored any other again.
                 if note.unedited and note.origin == "derived" and note.store == self.store_mark:
                     self._delete(file)
-            elif note.unedited and not self._is_wanted(record):
+            elif note.unedited and note.store == self.store_mark and not self._is_wanted(record):
                 self._delete(file)
 
 
