@@ -141,6 +141,38 @@ def test_edited_tags_are_stored(memory: Memory, folder: Path) -> None:
     assert memory.sync().problems == ()
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [("date: 2026-03-01", "date: 2025-03-01"), ("kind: observation", "kind: lesson")]
+)
+def test_an_edited_field_that_is_not_read_is_reported_and_stays_in_the_file(
+    memory: Memory, folder: Path, old: str, new: str
+) -> None:
+    added = memory.add(MAST, date="2026-03-01")
+    file = only(folder)
+    file.write_text(file.read_text().replace(old, new).replace("twelve", "thirteen"))
+    for _ in range(2):
+        (problem,) = memory.sync().problems
+        assert problem.message.startswith(new.partition(":")[0])
+    memory.archive(added.id)
+    memory.sync()
+    assert new in file.read_text()
+    assert text_of(memory, added.id) == "The mast is thirteen metres."
+    file.write_text(file.read_text().replace(new, old))
+    assert memory.sync().problems == ()
+    assert "status: archived" in file.read_text()
+
+
+def test_an_edited_date_that_the_memory_gets_too_is_no_problem(memory: Memory, folder: Path) -> None:
+    added = memory.add(MAST, date="2026-03-01")
+    file = only(folder)
+    file.write_text(file.read_text().replace("date: 2026", "date: 2025"))
+    memory.update(added.id, date="2025-03-01")
+    assert memory.sync().problems == ()
+    memory.archive(added.id)
+    memory.sync()
+    assert "status: archived" in file.read_text()
+
+
 def test_where_file_and_store_changed_the_file_wins_and_the_other_text_is_kept(
     memory: Memory, opened: Callable[..., Memory], settings: Settings, folder: Path
 ) -> None:

@@ -25,7 +25,14 @@ from scrubjay.models.reports import FileError, NotesReport
 from scrubjay.models.sources import MEMORY_NOTE_SUFFIX
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.interface import Reader, all_records
-from scrubjay.transfer.memory_notes import MemoryNote, note_path, plain_text, read_note, write_note
+from scrubjay.transfer.memory_notes import (
+    MemoryNote,
+    note_path,
+    plain_text,
+    read_note,
+    unread_changes,
+    write_note,
+)
 
 LOCK_NAME: Final = "learned notes"
 MAX_NOTE_BYTES: Final = 12_000_000
@@ -382,7 +389,15 @@ class _NotesRun:
             self.notices.append(
                 FileError(str(self.folder / file.path), message, f"scrubjay history {record.id}")
             )
-        if clean == file.note.text:  # the file has the stored text: write it with the person's fields
+        if changed := unread_changes(file.note, record):
+            message = (
+                f"{', '.join(changed)}: different in {record.id}. Edits of text and tags alone are stored, "
+                "and the file was left."
+            )
+            self._report_problem(
+                file.path, message, f"undo that edit, or scrubjay update {record.id} --date DATE"
+            )
+        elif clean == file.note.text:  # the file has the stored text: write it with the person's fields
             with self.workspace.reader() as reader:
                 learned = _learned_memories(reader, list(reader.get([record.id]).values()))
             self._write(file.path, learned[0], {}, file)

@@ -1,7 +1,7 @@
 """Memories as Markdown notes: the text, name and front matter of a file, and how one is read.
 
 A file's bytes follow from the memory alone, and its name from the memory's first text, so that two machines name it
-alike and an edit changes lines of one file. The checksum of tags and text tells whether a person edited it since.
+alike and an edit changes lines of one file. The checksum tells whether a person edited it since.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.frozen import frozen
@@ -43,7 +44,7 @@ class MemoryNote:
         kind: Its tier.
         text: Everything below the front matter, without blank lines around it.
         store: Mark of the store that wrote it (`principal_mark`), or "".
-        unedited: Whether tags and text are those that were written.
+        unedited: Whether tags, text and the fields of `unread_changes` are those that were written.
         extra: Lines of front matter that a person added.
     """
 
@@ -88,8 +89,22 @@ def plain_text(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
 
 
-def _checksum(tags: Sequence[str], text: str) -> str:
-    return _digest([sorted({tag.lower() for tag in tags}), plain_text(text)])[:16]
+def _checksum(tags: Sequence[str], text: str, *fields: str | None) -> str:
+    return _digest([sorted({tag.lower() for tag in tags}), plain_text(text), *fields])[:16]
+
+
+def unread_changes(note: MemoryNote, record: Record) -> list[str]:
+    """Return the fields of a file that differ from its memory, and that an edit of the file does not change."""
+    here = _unread_fields(record)
+    there = (note.kind, note.project, note.date, note.visibility)
+    return [name for name, old, new in zip(_UNREAD_FIELDS, here, there, strict=True) if old != new]
+
+
+_UNREAD_FIELDS: Final = ("kind", "project", "date", "visibility")
+
+
+def _unread_fields(record: Record) -> tuple[str, str | None, str | None, str]:
+    return record.tier, record.project, _date(record), _visibility(record)
 
 
 def _visibility(record: Record) -> str:
@@ -123,7 +138,7 @@ def write_note(
         "tags": list(record.tags),
         "evidence": list(evidence[:MAX_EVIDENCE]),
         "store": store,
-        "checksum": _checksum(record.tags, shown),
+        "checksum": _checksum(record.tags, shown, *_unread_fields(record)),
     }
     lines = [f"{name}: {_yaml_value(fields[name])}" for name in FIELDS if fields[name]]
     return "\n".join(("---", *lines, *extra.splitlines(), "---", "", shown, ""))
@@ -163,7 +178,7 @@ def _parse_note(flat: str) -> MemoryNote | str:
         else _text_field(fields, "tags").split()
     )
     tags = sorted({tag.strip().lstrip("#").lower() for tag in tags} - {""})
-    return MemoryNote(
+    note = MemoryNote(
         id=_text_field(fields, "id"),
         kind=kind,
         text=body,
@@ -174,9 +189,13 @@ def _parse_note(flat: str) -> MemoryNote | str:
         visibility=_text_field(fields, "visibility") or "user",
         status=status if status in STATUSES else "active",
         store=_text_field(fields, "store"),
-        unedited=_text_field(fields, "checksum") == _checksum(tags, body),
         extra=_extra_lines(raw),
     )
+    checksums = (
+        _checksum(tags, body, note.kind, note.project, note.date, note.visibility),
+        _checksum(tags, body),  # as scrubjay 0.2 wrote it
+    )
+    return replace(note, unedited=_text_field(fields, "checksum") in checksums)
 
 
 def _parse_written(raw: str) -> tuple[Mapping[str, object], str] | None:
