@@ -280,6 +280,47 @@ def test_a_file_that_a_person_writes_becomes_a_memory(memory: Memory, folder: Pa
     assert texts(memory) == ["The keel is lead."]
 
 
+def test_an_edited_file_of_a_person_becomes_a_new_version_and_stays_as_it_is(
+    memory: Memory, folder: Path
+) -> None:
+    folder.mkdir(parents=True)
+    file = folder / "berth.memory.md"
+    (folder / "boat").mkdir()
+    (folder / "boat" / "keel.memory.md").write_text("The keel is lead.\n")
+    for number in (12, 14, 16):
+        file.write_text(f"Our berth is number {number}.\n")
+        assert memory.sync().problems == ()
+        assert sorted(texts(memory)) == [f"Our berth is number {number}.", "The keel is lead."]
+        assert file.read_text() == f"Our berth is number {number}.\n"
+        assert len(written(folder)) == 2
+
+
+def test_a_file_of_a_person_that_is_older_than_the_memory_takes_nothing_back(
+    memory: Memory, folder: Path
+) -> None:
+    folder.mkdir(parents=True)
+    (folder / "berth.memory.md").write_text("Our berth is number 12.\n")
+    memory.sync()
+    (found,) = memory.page().records
+    memory.update(found.id, content="Our berth is number 14.")
+    memory.sync()
+    assert text_of(memory, found.id) == "Our berth is number 14."
+
+
+def test_two_edited_files_of_one_name_are_not_taken_for_each_other(memory: Memory, folder: Path) -> None:
+    files = [folder / name / "todo.memory.md" for name in ("boat", "car")]
+    for file in files:
+        file.parent.mkdir(parents=True)
+        file.write_text(f"The {file.parent.name} needs oil.\n")
+    memory.sync()
+    for file in files:
+        file.write_text(f"The {file.parent.name} needs paint.\n")
+    memory.sync()
+    assert sorted(texts(memory)) == sorted(
+        f"The {name} needs {thing}." for name in ("boat", "car") for thing in ("oil", "paint")
+    )
+
+
 def test_a_secret_in_an_edit_is_not_stored_and_stays_in_the_file(memory: Memory, folder: Path) -> None:
     memory.add(MAST)
     file = only(folder)

@@ -119,11 +119,12 @@ class _NoteFile:
 
 @dataclass(slots=True)
 class _LearnedMemory:
-    """A memory with the earliest text it had, and the memory that superseded it."""
+    """A memory with the earliest text it had, the memory that superseded it, and the texts of its earlier versions."""
 
     record: Record
     first_text: str
     superseded_by: str = ""
+    earlier: Sequence[str] = ()
 
 
 @dataclass(slots=True)
@@ -185,7 +186,7 @@ class _NotesRun:
         if self.stores_edits and self._store_edits(files, learned):
             files = {one.path: one for one in self._files(quiet=True)}
             learned = self._all_learned()
-        matched = _match_files(files, learned)
+        matched = _match_files(files, learned, by_title=self.stores_edits)
         self.names = {memory: one.path for memory, one in matched.items()}
         for memory in learned:
             self.names.setdefault(memory.record.id, note_path(memory.record, memory.first_text))
@@ -357,12 +358,13 @@ class _NotesRun:
     def _store_edits(self, files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory]) -> bool:
         """Store edits of a person and files from another machine; return whether anything was stored."""
         by_id = {one.record.id: one.record for one in learned}
-        matched = {one.path for one in _match_files(files, learned).values()}
+        matched = {one.path: memory for memory, one in _match_files(files, learned, by_title=True).items()}
         done = 0
         for file in files.values():
-            record = by_id.get(file.note.id)
+            record = by_id.get(file.note.id or matched.get(file.path, ""))
+            may_differ = file.note.id or record is None or file.note.text != plain_text(record.content)
             try:
-                if record is not None and file.path in matched and not file.note.unedited:
+                if record is not None and file.path in matched and not file.note.unedited and may_differ:
                     done += self._amend(record, file)
                 elif file.path not in matched:
                     done += self._add(file)
@@ -375,12 +377,17 @@ class _NotesRun:
         from scrubjay.services.curation import update_memory
 
         clean = redact_text(file.note.text, self.workspace.settings.redaction.allow).text
-        if clean == plain_text(record.content) and file.note.tags == record.tags:
+        tags = file.note.tags
+        if not file.note.id:  # it keeps the tags that it was stored with, whatever became of the memory's
+            tags = (
+                record.tags if clean == plain_text(record.content) else tuple(sorted({*tags, *record.tags}))
+            )
+        if clean == plain_text(record.content) and tags == record.tags:
             if clean != file.note.text:
                 self._report_problem(file.path, "It holds a secret or a private part, which is not stored.")
                 return False
         else:
-            amendment = Amendment(tags=file.note.tags)
+            amendment = Amendment(tags=tags)
             if clean != plain_text(record.content):
                 amendment = replace(amendment, content=file.note.text)
             report = update_memory(self.workspace, record.id, amendment)
@@ -397,7 +404,9 @@ class _NotesRun:
             self._report_problem(
                 file.path, message, f"undo that edit, or scrubjay update {record.id} --date DATE"
             )
-        elif clean == file.note.text:  # the file has the stored text: write it with the person's fields
+        elif (
+            clean == file.note.text and file.note.id
+        ):  # the file has the stored text: write it with the person's fields
             with self.workspace.reader() as reader:
                 learned = _learned_memories(reader, list(reader.get([record.id]).values()))
             self._write(file.path, learned[0], {}, file)
@@ -407,7 +416,7 @@ class _NotesRun:
         from scrubjay.services.curation import add
 
         note, scope = file.note, self.workspace.scope
-        if self._is_forgotten(note.text):
+        if self._is_other_users(note) or self._is_forgotten(note.text):
             return False
         with self.workspace.store.reader(scope) as reader:
             known = reader.get([note.id]).get(note.id)
@@ -421,7 +430,7 @@ class _NotesRun:
             return False
         # Memories derived from conversations of another store come with those, by an import.
         derived = note.origin == "derived" and note.store and (note.unedited or note.store != self.store_mark)
-        if note.status != "active" or derived or self._is_other_users(note):
+        if note.status != "active" or derived:
             return False
         visibility, _, group = note.visibility.partition(":")
         new = NewMemory(
@@ -432,7 +441,7 @@ class _NotesRun:
             project=note.project,
             visibility=visibility,
             group=group or None,
-            title="" if note.store else Path(file.path).name.removesuffix(MEMORY_NOTE_SUFFIX),
+            title="" if note.store else _title(file),
             origin=note.origin if note.unedited else "owner",
         )
         if note.store == self.store_mark and not note.unedited:
@@ -495,10 +504,13 @@ def _link(path: str) -> str:
     return f"[[{path.rpartition('/')[2].removesuffix('.md')}]]"
 
 
-def _match_files(files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory]) -> dict[str, _NoteFile]:
+def _match_files(
+    files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory], *, by_title: bool
+) -> dict[str, _NoteFile]:
     """Return the file of each memory: with its id, wherever it was moved; at its path; or with its text.
 
     Of several files with its id, that at its path is a memory's, else one that was not edited: others are copies.
+    ``by_title`` adds the files that a person wrote and edited: a memory has the name of its file as its title.
     """
     by_id: dict[str, list[_NoteFile]] = {}
     for file in files.values():
@@ -521,7 +533,25 @@ def _match_files(files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemor
             if candidate is not None and candidate.path not in taken and candidate.note.id not in own:
                 matched[memory.record.id] = candidate
                 taken.add(candidate.path)
+    if by_title:
+        named: dict[str, list[_NoteFile]] = {}
+        titled: dict[str, list[_LearnedMemory]] = {}
+        for file in files.values():
+            if file.path not in taken and not file.note.id:
+                named.setdefault(_title(file), []).append(file)
+        for memory in learned:
+            if memory.record.id not in matched and memory.record.status == "active":
+                titled.setdefault(memory.record.title, []).append(memory)
+        for title in named.keys() & titled.keys():
+            if len(named[title]) == len(titled[title]) == 1:  # else nobody knows which is which
+                (file,), (memory,) = named[title], titled[title]
+                if not unread_changes(file.note, memory.record) and file.note.text not in memory.earlier:
+                    matched[memory.record.id] = file
     return matched
+
+
+def _title(file: _NoteFile) -> str:
+    return Path(file.path).name.removesuffix(MEMORY_NOTE_SUFFIX)
 
 
 def _learned_memories(reader: Reader, records: Sequence[Record]) -> list[_LearnedMemory]:
@@ -532,11 +562,13 @@ def _learned_memories(reader: Reader, records: Sequence[Record]) -> list[_Learne
     texts = reader.get(sorted(versions))
     first: dict[str, Record] = {}
     newer: dict[str, str] = {}
+    earlier: dict[str, list[str]] = {}
     for edge in edges:
         if edge.rule != EDITED_RULE:
             newer[edge.dst] = max(edge.src, newer.get(edge.dst, ""))
         elif edge.dst in texts:
             version = texts[edge.dst]
+            earlier.setdefault(edge.src, []).append(plain_text(version.content))
             if edge.src not in first or (version.updated_at, version.id) < (
                 first[edge.src].updated_at,
                 first[edge.src].id,
@@ -546,7 +578,12 @@ def _learned_memories(reader: Reader, records: Sequence[Record]) -> list[_Learne
         if edge.rule != EDITED_RULE:
             newer.setdefault(edge.dst, edge.src)
     return [
-        _LearnedMemory(record, first.get(record.id, record).content, newer.get(record.id, ""))
+        _LearnedMemory(
+            record,
+            first.get(record.id, record).content,
+            newer.get(record.id, ""),
+            earlier.get(record.id, ()),
+        )
         for record in sorted(records, key=lambda one: one.id)
         if record.id not in versions
     ]
