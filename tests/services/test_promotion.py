@@ -137,7 +137,7 @@ def test_more_evidence_makes_a_known_fact_surer_and_undoing_takes_it_away(
 
 
 def test_undone_a_known_fact_is_as_sure_as_before_in_whatever_order(memory: Memory) -> None:
-    given = memory.add(FACT, tier="semantic", confidence=0.4).id
+    given = memory.add(FACT, tier="semantic", confidence=0.4, origin="derived").id
     sure = [memory.history(given).memory.confidence]
     runs = []
     for number in (0, 2, 4):

@@ -44,7 +44,7 @@ from scrubjay.consolidation.facts import (
     serialize_gist,
 )
 from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
-from scrubjay.facts.reconciliation import reconcile_facts
+from scrubjay.facts.reconciliation import given_confidence, reconcile_facts
 from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
@@ -80,7 +80,14 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
                 records = reader.get(batch)
             yield from (record for record in records.values() if record.key == ctx.key)
 
-    return corroborate_facts(_observations(ctx), read, known, evidence)
+    found = corroborate_facts(_observations(ctx), read, known, evidence)
+    with ctx.reader() as reader:
+        given = given_confidence(reader, list(reader.get([one.memory for one in found.supports]).values()))
+    supports = (replace(one, confidence=one.before) if one.memory in given else one for one in found.supports)
+    # Without further evidence either, there is nothing to write.
+    return replace(
+        found, supports=tuple(one for one in supports if one.evidence or one.confidence > one.before)
+    )
 
 
 _PERSON_EVENTS: Final = frozenset(("changed", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS))

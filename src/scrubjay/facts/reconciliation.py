@@ -21,7 +21,7 @@ from scrubjay.facts.exclusive_values import may_change_home, replaces, resulting
 from scrubjay.facts.ownership import is_personal, may_be_personal
 from scrubjay.facts.supersession import may_share_subject, supersedes
 from scrubjay.facts.supersession_guards import are_of_other_kinds, is_limited
-from scrubjay.models.graph import NEWER_RULE, Edge
+from scrubjay.models.graph import NEWER_RULE, REPEATED_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record, RecordFilter, said_at
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle
@@ -269,8 +269,9 @@ class _Reconciliation:
         for source in self._evidence.get(new.id, ()):
             if source.id not in sources:
                 sources[source.id] = source
-                self._edges.append(_edge(old, "derived_from", source.id, self._at, "again"))
-        if before and len(_independent_sources(sources.values())) > before:
+                self._edges.append(_edge(old, "derived_from", source.id, self._at, REPEATED_RULE))
+        is_surer = before and len(_independent_sources(sources.values())) > before
+        if is_surer and not given_confidence(self._reader, [old]):
             self._change(old, confidence=1 - (1 - old.confidence) * DOUBT_FACTOR)
         self._events.append(Event(old.id, "reinforced", self._at, old.key, actor=new.owner))
 
@@ -304,6 +305,13 @@ class _Reconciliation:
             self.fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
         else:
             self._lifecycle[record.id] = replace(self._lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
+
+
+def given_confidence(reader: Reader, records: Sequence[Record]) -> set[str]:
+    """Return the ids of the memories whose confidence a person may have set: own ones, and those somebody changed."""
+    derived = [one.id for one in records if one.origin == "derived"]
+    changed = {event.memory for event in reader.events(derived, limit=2**31) if event.op == "changed"}
+    return changed | {one.id for one in records if one.origin != "derived"}
 
 
 def _belongs_to_person(record: Record) -> bool:

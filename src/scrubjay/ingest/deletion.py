@@ -3,7 +3,7 @@
 A derived memory that repeats words of a deleted one is deleted too, and so on upward; its archived sources become
 active again, so that consolidation can derive it anew from what is left. One that merely cites the memory loses that
 edge. Where a person deletes, what only deleted memories superseded becomes active again. Entities found only in deleted
-memories and categories that quote them go as well; pinned memories and those in somebody's own words stay.
+memories and categories that quote them go as well. A memory in somebody's own words that a deleted one repeats stays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Final, TypeVar
 
 from scrubjay.models.dates import now_micros
-from scrubjay.models.graph import EDITED_RULE, Category, Edge, category_path
+from scrubjay.models.graph import EDITED_RULE, REPEATED_RULE, Category, Edge, category_path
 from scrubjay.models.ids import forgotten_prefix, tombstone_hashes
 from scrubjay.models.lifecycle import (
     INJECTION_VERDICTS,
@@ -205,8 +205,9 @@ def _find_dependents(
         next_wave: dict[str, Record] = {}
         for memory, record in upward.items():
             own = record.origin != "derived"
-            if own and not any(edge.src == memory and edge.origin == "found" for edge in edges):
-                continue  # a person linked it: it has its own words
+            found = [edge for edge in edges if edge.src == memory and edge.origin == "found"]
+            if own and (record.pinned or not _was_made_from(reader, memory, found)):
+                continue  # a person linked it, or said it before: it has its own words
             sources = reader.get([edge.dst for edge in reader.edges([memory], ["derived_from"])])
             deleted = {one for one in sources if one in wave or one in gone or one in records}
             left = [sources[one].content for one in sources.keys() - deleted]
@@ -218,6 +219,13 @@ def _find_dependents(
         wave = next_wave
     stay = sorted(sources_of_gone.keys() - gone.keys() - records.keys())
     return gone, [sources_of_gone[one] for one in stay if sources_of_gone[one].status == "archived"]
+
+
+def _was_made_from(reader: Reader, memory: str, edges: Iterable[Edge]) -> bool:
+    """Return whether a memory was made from one of its sources; the others repeat it."""
+    events = reader.events([memory], limit=ALL_EVENTS)
+    runs = {None} | {event.run for event in events if event.op == "derived"}
+    return any(edge.rule != REPEATED_RULE and edge.run in runs for edge in edges)
 
 
 def repeats_deleted(record: Record, deleted: Sequence[str], left: Iterable[str]) -> bool:

@@ -14,7 +14,7 @@ from typing import Final
 
 from scrubjay.ingest.deletion import reactivate_superseded, repeats_deleted
 from scrubjay.ingest.fact_stage import is_own_turn
-from scrubjay.models.graph import Edge
+from scrubjay.models.graph import REPEATED_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record
 from scrubjay.storage.changes import Change, DropEdges, PutEdges, PutEvents, PutLifecycle
@@ -23,7 +23,7 @@ from scrubjay.text.normalize import normalize_content
 
 RENEWED_TIERS: Final = ("crystal", "insight")
 """Tiers that consolidation makes anew when their sources change."""
-STATED_RULES: Final = ("again", "statement")
+STATED_RULES: Final = (REPEATED_RULE, "statement")
 """Rules of edges ``derived_from`` from a fact to the turns that state it word for word."""
 
 

@@ -27,6 +27,9 @@ STORED_EDGE_KINDS: Final = tuple(kind for kind in EDGE_KINDS if kind not in ("fo
 EDITED_RULE: Final = "edited"
 """Rule of an edge ``supersedes`` from a memory to the text that it had before somebody changed it."""
 
+REPEATED_RULE: Final = "again"
+"""Rule of an edge ``derived_from`` from a statement to a turn that repeats it."""
+
 NEWER_RULE: Final = "newer"
 """Rule of an edge ``similar`` to a statement that may be out of date, from the later one that may have changed it."""
 

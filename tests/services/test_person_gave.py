@@ -1,0 +1,73 @@
+"""What a person added, judged or gave a memory stays when the program derives, repeats, renews or forgets others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from scrubjay import Memory
+from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.records import STATUSES, Record
+
+Open = Callable[..., Memory]
+NOW = "2026-03-01T12:00:00Z"
+HOME = "My home address is Rua Augusta 77, Porto."
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def memory(opened: Open, request: pytest.FixtureRequest) -> Memory:
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
+    return opened(url, tenant=request.node.name)
+
+
+def say(memory: Memory, text: str, session: str, turn: int = 0, **fields: object) -> str:
+    given = {"role": "user", "date": "2026-01-05"} | fields
+    return memory.add_many([NewMemory(text, session=session, turn=turn, **given)])[0].id  # type: ignore[arg-type]
+
+
+def stored(memory: Memory, *tiers: str) -> list[Record]:
+    return [one for one in memory.page(statuses=STATUSES, limit=200).records if one.tier in tiers]
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_an_addition_stays_when_a_turn_that_repeats_it_is_forgotten(memory: Memory, pinned: bool) -> None:
+    own = memory.add(HOME, tier="semantic", pinned=pinned).id
+    turn = say(memory, HOME, "a")
+    assert memory.history(own).evidence == (turn,)
+    assert memory.forget(turn).derived == ()
+    assert [one.id for one in stored(memory, "semantic")] == [own]
+
+
+def test_an_addition_stays_when_the_notes_that_consolidation_joined_it_with_are_forgotten(
+    memory: Memory,
+) -> None:
+    text = "The Vigo harbour API needs the Bearer token in every request."
+    notes = [memory.add(text, date=f"2026-01-0{day}").id for day in (1, 2)]
+    own = memory.add(text, tier="semantic").id
+    assert memory.consolidate(now=NOW).supported == 1
+    assert memory.forget(notes).derived == ()
+    assert [one.id for one in stored(memory, "semantic")] == [own]
+
+
+def test_a_fact_in_other_words_goes_with_the_turn_it_was_learned_from(memory: Memory) -> None:
+    turn = say(memory, HOME, "a")
+    (fact,) = stored(memory, "semantic")
+    memory.update(fact.id, f"{HOME[:-1]}, third floor.")
+    assert fact.id in memory.forget(turn).derived
+
+
+def test_a_confidence_that_a_person_gave_stays_whatever_repeats_the_memory(memory: Memory) -> None:
+    own = memory.add(HOME, tier="semantic", confidence=0.2).id
+    for session in "abc":
+        say(memory, HOME, session)
+    memory.consolidate(now=NOW)
+    assert memory.history(own).memory.confidence == 0.2
+    turn = say(memory, "My sister Ana lives in Lisbon.", "d")
+    (fact,) = (one for one in stored(memory, "semantic") if one.id != own)
+    assert memory.history(fact.id).evidence == (turn,)
+    memory.update(fact.id, confidence=0.3)
+    for session in "ef":
+        say(memory, "My sister Ana lives in Lisbon.", session)
+    memory.consolidate(now=NOW)
+    assert memory.history(fact.id).memory.confidence == 0.3
