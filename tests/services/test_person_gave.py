@@ -71,3 +71,52 @@ def test_a_confidence_that_a_person_gave_stays_whatever_repeats_the_memory(memor
         say(memory, "My sister Ana lives in Lisbon.", session)
     memory.consolidate(now=NOW)
     assert memory.history(fact.id).memory.confidence == 0.3
+
+
+API = "The Vigo harbour API needs the Bearer token in every request."
+
+
+@pytest.mark.parametrize("how", ["archived", "wrong", "expired"])
+def test_what_a_person_put_away_judged_wrong_or_ended_is_no_evidence(memory: Memory, how: str) -> None:
+    ends = {"valid_until": "2026-02-01"} if how == "expired" else {}
+    notes = [memory.add(API, date=f"2026-01-0{day}", **ends).id for day in (1, 2)]
+    if how == "archived":
+        memory.archive(notes)
+    elif how == "wrong":
+        memory.feedback(notes, "wrong")
+    memory.consolidate(now=NOW)
+    assert stored(memory, "semantic") == []
+
+
+@pytest.mark.parametrize("verdict", ["wrong", "archived"])
+def test_commands_that_a_person_rejected_become_no_procedure(memory: Memory, verdict: str) -> None:
+    steps = "```bash\ngit push --force origin main\nnpm run build\ndocker build -t tracker .\n```"
+    rejected = []
+    for day, session in enumerate("abcd", 1):
+        date = f"2026-01-0{day}"
+        say(memory, "Please deploy the harbour tracker release to staging", session, date=date)
+        rejected.append(say(memory, steps, session, 1, role="assistant", origin="agent", date=date))
+    if verdict == "wrong":
+        memory.feedback(rejected, "wrong")
+    else:
+        memory.archive(rejected)
+    memory.consolidate(now=NOW)
+    assert stored(memory, "procedural") == []
+    assert memory.skills() == ()
+
+
+def test_a_facet_ends_with_its_fact_and_an_ended_one_gives_none(memory: Memory) -> None:
+    memory.add("Our staging server's port is 8000.", tier="semantic", date="2025-01-01")
+    ended = memory.add(
+        "Our staging server's port is 8443.", tier="lesson", date="2025-06-01", valid_until="2026-02-01"
+    ).id
+    ending = memory.add("My favourite editor is Helix.", tier="semantic", valid_until="2027-06-01").id
+    memory.consolidate(now="2026-01-15T12:00:00Z")
+    port = next(one for one in stored(memory, "facet") if "port" in one.title)
+    assert (port.content, port.valid_until) == (
+        "staging server · port: 8443",
+        memory.history(ended).memory.valid_until,
+    )
+    memory.consolidate(now=NOW)
+    (editor,) = stored(memory, "facet")
+    assert editor.valid_until == memory.history(ending).memory.valid_until

@@ -15,7 +15,14 @@ from typing import Final
 
 from scrubjay.consolidation.context import chronological_key, occurred_at
 from scrubjay.consolidation.digest import verbatim_sentences
-from scrubjay.consolidation.facts import PromotedMemory, is_spoken, is_usable, plain_words, promoted_memory
+from scrubjay.consolidation.facts import (
+    PromotedMemory,
+    is_expired,
+    is_spoken,
+    is_usable,
+    plain_words,
+    promoted_memory,
+)
 from scrubjay.facts.exclusive_values import PLACES, known_kind, may_change_home
 from scrubjay.models.records import Record
 from scrubjay.text.dialogue import is_question, sentences
@@ -167,15 +174,17 @@ class AttributeClaim:
 
 
 def promote_facets(
-    facts: Iterable[Record], observations: Iterable[Record] = ()
+    facts: Iterable[Record], observations: Iterable[Record] = (), now: int = 0
 ) -> tuple[PromotedMemory, ...]:
     """Return the attributes that active facts and lessons state, sorted by key, project and title.
 
-    Left out are those of which a later fact, lesson or observation of the person names another value.
+    Left out are those of which a later fact, lesson or observation of the person names another value, and those whose
+    newest statement has expired.
 
     Args:
         facts: Facts and lessons.
         observations: Read only where those state attributes.
+        now: UTC microseconds; what ended until then has expired.
     """
     records = list(facts)
     claims: defaultdict[tuple[str, ...], list[tuple[Record, AttributeClaim]]] = defaultdict(list)
@@ -190,7 +199,8 @@ def promote_facets(
     if groups:
         outdated = _outdated([own[-1] for own in groups], chain(records, observations))
         groups = [own for own in groups if id(own[-1][1]) not in outdated]
-    found = map(_facet_memory, groups)
+    current = (own for own in groups if not is_expired(own[-1][0], now))
+    found = (_facet_memory([one for one in own if not is_expired(one[0], now)]) for own in current)
     return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
 
 

@@ -91,6 +91,7 @@ class PromotedMemory:
         agent: Agent of all sources, else None.
         session: Conversation of all sources, else None.
         event: When it happened, or None.
+        valid_until: When the first of its sources ends, UTC microseconds, or None.
     """
 
     tier: str
@@ -104,6 +105,7 @@ class PromotedMemory:
     agent: str | None
     session: str | None
     event: EventTime | None
+    valid_until: int | None
 
 
 def promoted_memory(
@@ -136,6 +138,7 @@ def promoted_memory(
         common_value(record.agent for record in records),
         common_value(record.session for record in records),
         event,
+        min((record.valid_until for record in records if record.valid_until is not None), default=None),
     )
 
 
@@ -173,8 +176,12 @@ def is_spoken(record: Record) -> bool:
 
 
 def is_usable(record: Record) -> bool:
-    """Return whether a record may be evidence: not if it is untrusted or superseded."""
-    return record.origin != "untrusted" and record.status != "superseded"
+    """Return whether a record may be evidence: not if it is untrusted, superseded or marked wrong."""
+    return record.origin != "untrusted" and record.status != "superseded" and not record.marked_wrong
+
+
+def is_expired(record: Record, now: int) -> bool:
+    return record.valid_until is not None and record.valid_until <= now
 
 
 def _is_dated_note(record: Record) -> bool:
@@ -289,7 +296,7 @@ EMPTY_GIST: Final = Gist()
 
 
 def compute_gist(record: Record) -> Gist:
-    """Return the gist of a record, whatever its status.
+    """Return the gist of a record, whatever its status and verdicts.
 
     >>> compute_gist(Record("obs_0", "observation", "Run `git push origin`.", "", "", "", "", 0, 0, session="s")).steps
     ('git push',)
@@ -299,7 +306,7 @@ def compute_gist(record: Record) -> Gist:
             return EMPTY_GIST
         case "shown":
             return Gist(steps=tuple(step.name for step in extract_steps(record.content)))
-    return Gist(tuple(map(sentence_gist, fact_sentences(replace(record, status="active")))))
+    return Gist(tuple(map(sentence_gist, fact_sentences(replace(record, status="active", strength=1.0)))))
 
 
 def gist_fingerprint(record: Record) -> str:

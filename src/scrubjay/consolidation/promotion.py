@@ -40,12 +40,13 @@ from scrubjay.consolidation.facts import (
     compute_gist,
     corroborate_facts,
     gist_fingerprint,
+    is_expired,
     parse_gist,
     serialize_gist,
 )
 from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
 from scrubjay.facts.reconciliation import given_confidence, reconcile_facts
-from scrubjay.ingest.deletion import ALL_EVENTS
+from scrubjay.ingest.deletion import ALL_EVENTS, archived_by_hand
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
@@ -102,8 +103,9 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
     preview = ctx.preview
     facts = chain(_pages(ctx, RecordFilter(tiers=FACET_TIERS)), preview.facts)
     found = promote_facets(
-        (record for record in facts if record.id not in preview.superseded and not record.marked_wrong),
+        (record for record in facts if record.id not in preview.superseded),
         _pages(ctx, RecordFilter(tiers=("observation",), statuses=("active", "archived"))),
+        ctx.now,
     )
     valid = {_memory_id(secret, one) for one in found}
     stored = [
@@ -137,7 +139,7 @@ def find_patterns(ctx: RunContext) -> Iterator[PromotedMemory]:
 
     def read_sessions(sessions: Collection[str]) -> Iterator[Record]:
         for batch in in_batches(sorted(sessions), MEMORY_PAGE):
-            yield from _pages(ctx, replace(_OBSERVATIONS, sessions=tuple(batch)))
+            yield from _evidence(ctx, replace(_OBSERVATIONS, sessions=tuple(batch)))
 
     yield from promote_procedures(_observations(ctx), read_sessions)
     digests = [*_digests(ctx), *(memory.record for memory in preview.digests)]
@@ -151,8 +153,8 @@ def find_patterns(ctx: RunContext) -> Iterator[PromotedMemory]:
 
 
 def _observations(ctx: RunContext) -> Iterator[tuple[Record, Gist]]:
-    """Yield all observations with their gists, which are computed and stored where missing."""
-    pages = ctx.pages(_OBSERVATIONS)
+    """Yield the observations that may be evidence with their gists, which are computed and stored where missing."""
+    pages = _evidence(ctx, _OBSERVATIONS)
     while batch := list(islice(pages, MEMORY_PAGE)):
         fingerprints = {record.id: gist_fingerprint(record) for record in batch}
         with ctx.reader() as reader:
@@ -170,6 +172,15 @@ def _observations(ctx: RunContext) -> Iterator[tuple[Record, Gist]]:
             ctx.store.write(ctx.scope, [PutExtractions(tuple(readings))])
         gists |= computed
         yield from ((record, gists.get(record.id, EMPTY_GIST)) for record in batch)
+
+
+def _evidence(ctx: RunContext, where: RecordFilter) -> Iterator[Record]:
+    """Yield the memories that may be evidence: those archived by a run too, but not by a person, and none expired."""
+    pages = ctx.pages(where)
+    while batch := list(islice(pages, MEMORY_PAGE)):
+        with ctx.reader() as reader:
+            by_hand = archived_by_hand(reader, batch)
+        yield from (one for one in batch if one.id not in by_hand and not is_expired(one, ctx.now))
 
 
 def _pages(ctx: RunContext, where: RecordFilter) -> Iterator[Record]:
@@ -294,6 +305,7 @@ def _record(ctx: RunContext, memory: str, one: PromotedMemory, old: Record | Non
         agent=one.agent,
         session=one.session,
         event=one.event,
+        valid_until=one.valid_until,
     )
 
 
