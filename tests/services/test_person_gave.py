@@ -120,3 +120,38 @@ def test_a_facet_ends_with_its_fact_and_an_ended_one_gives_none(memory: Memory) 
     memory.consolidate(now=NOW)
     (editor,) = stored(memory, "facet")
     assert editor.valid_until == memory.history(ending).memory.valid_until
+
+
+BOAT = (
+    "I moved the boat Albatros to pontoon 17 in Vigo harbour last spring.",
+    "Noted: pontoon 17, mooring fee 480 euros a quarter for Albatros.",
+    "The insurance policy 4711 with Zurich covers storm damage up to 90000 euros.",
+    "Policy 4711 covers the hull, the mast and the rigging.",
+)
+
+
+def talk(memory: Memory, *texts: str, session: str = "boat", projects: str = "", start: int = 0) -> list[str]:
+    return [
+        say(
+            memory,
+            text,
+            session,
+            turn,
+            role="assistant" if turn % 2 else "user",
+            origin="agent" if turn % 2 else "owner",
+            project=projects[turn] if projects else None,
+            date=f"2026-01-05T10:{turn:02}:00Z",
+        )
+        for turn, text in enumerate(texts, start)
+    ]
+
+
+def test_a_conversation_over_two_projects_gets_a_digest_in_each(memory: Memory) -> None:
+    talk(memory, *BOAT, projects="aabb")
+    memory.consolidate(now=NOW)
+    digests = {one.project: one for one in stored(memory, "crystal")}
+    assert digests.keys() == {"a", "b"}
+    assert "4711" not in digests["a"].content
+    assert memory.consolidate(now=NOW).run is None
+    memory.add("The website uses Hugo.", project="c")
+    assert "4711" not in memory.context("What does the insurance policy 4711 cover?", project="c").text

@@ -505,15 +505,15 @@ def group_records(records: Iterable[Record], entities: Entities) -> list[tuple[R
 
     A conversation is one group. Other observations are grouped by entity and month, a record of several entities by
     the one with the highest: records of the month that name it * ln(all records / records that name it). Groups never
-    mix visibility keys, and long ones are split.
+    mix visibility keys or projects, and long ones are split.
     """
-    conversations: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
-    others: defaultdict[str, list[Record]] = defaultdict(list)
+    conversations: defaultdict[tuple[str, str, str | None], list[Record]] = defaultdict(list)
+    others: defaultdict[tuple[str, str | None], list[Record]] = defaultdict(list)
     for record in records:
         if record.session is not None:
-            conversations[record.key, record.session].append(record)
+            conversations[record.key, record.session, record.project].append(record)
         else:
-            others[record.key].append(record)
+            others[record.key, record.project].append(record)
     groups = [
         *conversations.values(),
         *(group for own in others.values() for group in _group_by_entity(own, entities)),
@@ -592,17 +592,23 @@ def digest_coverage(ctx: RunContext, records: Sequence[Record]) -> DigestCoverag
                 if own and edge.src not in ctx.preview.withdrawn:
                     edges[edge.dst] = edge
     digested = [(record, edges[record.id].src) for record in records if record.id in edges]
-    digested_at: dict[str, int] = {}
+    digested_at: dict[tuple[str | None, str | None], int] = {}
     for record, _ in digested:
         if record.session is not None:
-            digested_at[record.session] = max(edges[record.id].at, digested_at.get(record.session, 0))
+            part = record.session, record.project
+            digested_at[part] = max(edges[record.id].at, digested_at.get(part, 0))
     new = [
         record
         for record in records
-        if record.id not in edges and record.updated_at > digested_at.get(record.session or "", -1)
+        if record.id not in edges
+        and record.updated_at > digested_at.get((record.session, record.project), -1)
     ]
-    continued = {record.session for record in new if record.session in digested_at}
-    outgrown = {digest for record, digest in digested if record.session in continued}
+    continued = {(record.session, record.project) for record in new}
+    outgrown = {
+        digest
+        for record, digest in digested
+        if record.session is not None and (record.session, record.project) in continued
+    }
     return DigestCoverage(new, digested, sorted(outgrown))
 
 
@@ -799,6 +805,9 @@ def _stale_among(
     facets = {digest.id for digest in digests if digest.tier == "facet"}
     for digest, own in edges.items():
         sources = reader.get([edge.dst for edge in own])
+        # Digests were once made across projects, and seen in all of them.
+        quoted = {edge.dst for edge in own if edge.rule == DIGEST_RULE} & sources.keys()
+        mixed = len({sources[source].project for source in quoted}) > 1
         # A facet of a superseded value is replaced by the current one; insights may rest on what changed.
         outdated = digest in facets and any(one.status == "superseded" for one in sources.values())
         misjudged = any(
@@ -806,7 +815,13 @@ def _stale_among(
             for edge in own
             if edge.rule == DIGEST_RULE and edge.dst in sources
         )
-        if len(own) < derived[digest].count or outdated or misjudged or _has_changed(reader, own, sources):
+        if (
+            len(own) < derived[digest].count
+            or outdated
+            or misjudged
+            or mixed
+            or _has_changed(reader, own, sources)
+        ):
             yield StaleDigest(digest, _archived_with(reader, digest, sources))
         elif (
             derived[digest].run in outdated_runs
