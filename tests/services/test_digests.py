@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from scrubjay import Memory
-from scrubjay.consolidation.digest import quotes_all
+from scrubjay.consolidation.digest import quotes_all, verbatim_sentences
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import Record
@@ -328,13 +328,26 @@ def turn_of(role: str, text: str) -> Record:
     ],
 )
 def test_a_digest_that_leaves_out_a_statement_does_not_quote_all(role: str, text: str) -> None:
-    assert not quotes_all("", turn_of(role, text))
-    assert quotes_all(" ".join(text.split()), turn_of(role, text))
+    assert not quotes_all((), turn_of(role, text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Your manager is Ines, and Ben\nwas promoted.",
+        "- We moved to Bremen.\n- Ines is your manager",
+        "```sh\nexport KESTREL_MODE=safe\n```",
+    ],
+)
+def test_a_digest_with_all_sentences_of_a_turn_quotes_all(text: str) -> None:
+    quoted = set(verbatim_sentences(text, 400))
+    assert quotes_all(quoted, turn_of("assistant", text))
+    assert not quotes_all({f"not {one}" for one in quoted}, turn_of("assistant", text))
 
 
 @pytest.mark.parametrize("text", ["Thanks!", "How long is the trial?", "👍", "Hi! Where is the port set?"])
 def test_small_talk_and_bare_questions_need_no_quote(text: str) -> None:
-    assert quotes_all("", turn_of("user", text))
+    assert quotes_all((), turn_of("user", text))
 
 
 def test_a_solution_that_the_digest_leaves_out_stays_active(memory: Memory) -> None:

@@ -155,3 +155,21 @@ def test_a_conversation_over_two_projects_gets_a_digest_in_each(memory: Memory) 
     assert memory.consolidate(now=NOW).run is None
     memory.add("The website uses Hugo.", project="c")
     assert "4711" not in memory.context("What does the insurance policy 4711 cover?", project="c").text
+
+
+@pytest.mark.parametrize("later", [True, False])
+def test_a_turn_whose_opposite_is_quoted_is_not_archived(memory: Memory, later: bool) -> None:
+    asked = "Which database does the Albatros tracker use?"
+    said, opposite = talk(
+        memory,
+        asked,
+        "It uses MySQL 5 on the Vigo host at present.",
+        "switch to PostgreSQL",
+        "Done.",
+        "do not switch to PostgreSQL 17 before Beatriz has tested the Zurich backup",
+        "Understood, waiting for Beatriz and the Zurich backup test.",
+    )[2:5:2]
+    if later:
+        memory.consolidate(now=NOW)
+    memory.consolidate(archive="transcripts", now=NOW)
+    assert [memory.history(one).memory.status for one in (said, opposite)] == ["active", "archived"]

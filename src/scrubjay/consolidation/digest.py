@@ -277,6 +277,10 @@ class Digest:
     start: int
     end: int
 
+    def quoted(self) -> set[str]:
+        """Return the sentences that the text still has: a model may have reworded others."""
+        return {one.text for one in self.sentences if one.text in self.text}
+
 
 def distil_digest(
     records: Sequence[Record], budget: int = MAX_DIGEST_TOKENS, withheld: Sequence[Record] = ()
@@ -701,21 +705,32 @@ _STATES_SOMETHING: Final = re.compile(
 """Signs that a question states something: "Did I tell you that we moved to Bremen?"."""
 
 
-def quotes_all(digest: str, record: Record) -> bool:
-    """Return whether a digest quotes all of a turn but small talk and questions that state nothing.
+def quotes_all(quoted: Collection[str], record: Record) -> bool:
+    """Return whether a digest of these sentences quotes all of a turn but small talk and questions that state nothing.
 
-    Headings and lines of code count as sentences. Other observations count as quoted.
+    Headings and lines of code count as sentences. A sentence within another's counts only if it is none by itself.
+    Other observations count as quoted.
     """
     if record.session is None or record.origin == "tool":
         return True
+    own = set(verbatim_sentences(record.content[:MAX_RECORD_TEXT], MAX_CODE))
+    quoted = own.intersection(quoted)
     for line in normalize_newlines(record.content).split("\n"):
         marks = _LINE_MARKS.match(line)
         words = "" if _FENCE.match(line) else line[marks.end() if marks else 0 :]
         for sentence in sentences(words):
             said = " ".join(sentence.split())
-            if not (said in digest or is_small_talk(said) or _only_asks(said)):
+            is_quoted = said in quoted or (said not in own and any(said in one for one in quoted))
+            if not (is_quoted or is_small_talk(said) or _only_asks(said)):
                 return False
     return True
+
+
+def quoted_sentences(digest: str, role: str | None) -> set[str]:
+    """Return the sentences of a stored digest, without the label of a speaker; some may be joined to one."""
+    label = re.compile(rf"(?:\d{{4}}-\d\d-\d\d)? ?{re.escape(role or '')}: ")
+    starts = ((line, label.match(line)) for line in digest.split("\n"))
+    return {one for line, start in starts for one in _split_sentences(line[start.end() if start else 0 :])}
 
 
 def _only_asks(sentence: str) -> bool:

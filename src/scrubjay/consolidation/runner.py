@@ -32,6 +32,7 @@ from scrubjay.consolidation.digest import (
     distil_digest,
     group_records,
     outgrown_digests,
+    quoted_sentences,
     quotes_all,
     select_observations,
     stale_digests,
@@ -193,7 +194,7 @@ class _KeyRun:
                 one
                 for one in batch
                 if {one.id, digests[one.id]} <= texts.keys()
-                and quotes_all(texts[digests[one.id]].content, texts[one.id])
+                and quotes_all(quoted_sentences(texts[digests[one.id]].content, one.role), texts[one.id])
             ]
         for batch in in_batches(covered, PROMOTION_BATCH):
             self._write(
@@ -228,7 +229,9 @@ class _KeyRun:
             found = self._rephrased(ctx.digest_model, found, at)
         if not found:
             return
-        covered = [record for one in found for record in one.records if quotes_all(one.digest.text, record)]
+        covered = [
+            record for one in found for record in one.records if quotes_all(one.digest.quoted(), record)
+        ]
         archived = {record.id for record in self._archivable(covered)}
         found = [
             replace(one, archived=tuple(record for record in one.records if record.id in archived))
