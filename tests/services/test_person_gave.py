@@ -173,3 +173,18 @@ def test_a_turn_whose_opposite_is_quoted_is_not_archived(memory: Memory, later: 
         memory.consolidate(now=NOW)
     memory.consolidate(archive="transcripts", now=NOW)
     assert [memory.history(one).memory.status for one in (said, opposite)] == ["active", "archived"]
+
+
+def test_skills_quote_no_request_that_is_never_injected_or_wrong(memory: Memory) -> None:
+    requests = []
+    for number in range(6):
+        request = f"Please deploy the harbour tracker release for client Nightfall{number}"
+        date = f"2026-01-0{number + 1}"
+        requests.append(say(memory, request, f"s{number}", date=date, project="alpha"))
+        steps = "```bash\ngit pull origin\nnpm run build\ndocker build -t tracker .\ndocker push tracker\n```"
+        say(memory, steps, f"s{number}", 1, role="assistant", origin="agent", date=date, project="alpha")
+    memory.feedback(requests[5], "never-inject")
+    memory.feedback(requests[4], "wrong")
+    memory.archive(requests[3])
+    (skill,) = memory.skills()
+    assert [one.session for one in skill.sessions] == ["s0", "s1", "s2"]

@@ -51,6 +51,7 @@ class Request:
 
     Attributes:
         date: ISO date, or an empty string.
+        text: Empty if it may not be quoted; the commands after it count for no other request.
     """
 
     position: Position
@@ -130,8 +131,12 @@ def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Sk
     requests: dict[str, Request] = {}
     for session, (one, places) in occurrences.items():
         begin = one.steps[places[0]][0]
-        earlier = [each for each in one.requests if each.position < begin and request_words(each.text)]
-        if earlier:
+        earlier = [
+            each
+            for each in one.requests
+            if each.position < begin and (not each.text or request_words(each.text))
+        ]
+        if earlier and earlier[-1].text:
             requests[session] = earlier[-1]
     if not requests:
         return None

@@ -9,12 +9,14 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scrubjay.config.loader import api_key
 from scrubjay.consolidation.context import (
     MEMORY_COUNT,
+    MEMORY_PAGE,
     NOTES,
     RULES_VERSION,
     TRANSCRIPTS,
@@ -23,7 +25,7 @@ from scrubjay.consolidation.context import (
     common_value,
     occurred_at,
 )
-from scrubjay.consolidation.facts import is_spoken, is_usable
+from scrubjay.consolidation.facts import is_spoken
 from scrubjay.consolidation.llm import ModelBudget
 from scrubjay.consolidation.patterns import MAX_REQUEST_TEXT
 from scrubjay.consolidation.runner import consolidate_key
@@ -31,11 +33,11 @@ from scrubjay.consolidation.shell_commands import CommandStep, command_steps, ex
 from scrubjay.consolidation.skills import Position, Request, Skill, WorkSession, find_skills, shell_calls
 from scrubjay.consolidation.undo import restore_all, undo_run
 from scrubjay.errors import ConfigError, StoreBusyError
-from scrubjay.ingest.deletion import ALL_EVENTS
+from scrubjay.ingest.deletion import ALL_EVENTS, archived_by_hand
 from scrubjay.llm.client import LanguageModel
 from scrubjay.models.dates import now_micros, record_date
 from scrubjay.models.lifecycle import ConsolidationRun, new_run_id
-from scrubjay.models.records import Record, RecordFilter
+from scrubjay.models.records import NEVER_INJECT, Record, RecordFilter
 from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
 from scrubjay.redaction.redactor import redact_text
@@ -237,9 +239,12 @@ def list_skills(workspace: Workspace, project: str | None) -> tuple[Skill, ...]:
     turns: defaultdict[str, list[_Turn]] = defaultdict(list)
     where = RecordFilter(tiers=("observation",), statuses=("active", "archived"))
     with workspace.reader() as reader:
-        for record in all_records(reader, where):
-            if record.session is not None and is_usable(record) and record.origin != "derived":
-                turns[record.session].append(_build_turn(record))
+        records = all_records(reader, where)
+        while batch := list(islice(records, MEMORY_PAGE)):
+            by_hand = archived_by_hand(reader, batch)
+            for record in batch:
+                if record.session is not None and record.origin not in ("derived", "untrusted"):
+                    turns[record.session].append(_build_turn(record, withheld=record.id in by_hand))
     logged = _logged_steps(workspace, turns)
     skills = find_skills(
         _work_session(session, own, logged.get(session, ()), turns) for session, own in sorted(turns.items())
@@ -247,15 +252,18 @@ def list_skills(workspace: Workspace, project: str | None) -> tuple[Skill, ...]:
     return tuple(one for one in skills if not wanted or one.project in wanted)
 
 
-def _build_turn(record: Record) -> _Turn:
+def _build_turn(record: Record, *, withheld: bool) -> _Turn:
+    """Return a turn; of one that is never injected, marked wrong or withheld only its place."""
     place = record.place
     spoken = is_spoken(record)
+    withheld = withheld or record.marked_wrong or NEVER_INJECT in record.tags
+    text = "" if withheld else record.content
     return _Turn(
         (occurred_at(record), record.turn or 0, place.line_start if place else 0, 0),
         record.project,
         (place.source, place.path) if place else None,
-        (record.content[:MAX_REQUEST_TEXT], (record_date(record) or "")[:10]) if spoken else None,
-        () if spoken else extract_steps(record.content),
+        (text[:MAX_REQUEST_TEXT], (record_date(record) or "")[:10]) if spoken else None,
+        () if spoken else extract_steps(text),
     )
 
 
