@@ -188,3 +188,82 @@ def test_skills_quote_no_request_that_is_never_injected_or_wrong(memory: Memory)
     memory.archive(requests[3])
     (skill,) = memory.skills()
     assert [one.session for one in skill.sessions] == ["s0", "s1", "s2"]
+
+
+def touch(memory: Memory, one: str) -> str:
+    """Give a memory a title, a tag, a confidence, verdicts and a link; return the id of the link's other end."""
+    other = memory.add("The skipper's plan for the summer.").id
+    memory.update(one, title="Mine", tags=["mine"], confidence=0.3)
+    memory.feedback(one, "wrong")
+    memory.feedback(one, "never-inject")
+    memory.link(other, one, rule="see")
+    return other
+
+
+def given(memory: Memory, one: Record, other: str) -> tuple[object, ...]:
+    linked = [link for link in memory.links(other) if link.id == one.id]
+    ops = [event.op for event in memory.history(one.id).events if event.actor]
+    return (one.title, one.tags, one.confidence, one.marked_wrong, len(linked), ops)
+
+
+GIVEN = ("Mine", ("mine", "never-inject"), 0.3, True, 1, ["changed", "wrong", "never-inject"])
+
+
+@pytest.mark.parametrize("how", ["nothing", "tagged", "changed"])
+def test_a_facet_keeps_what_a_person_gave_it_when_its_fact_changes(memory: Memory, how: str) -> None:
+    fact = memory.add("Our staging server's port is 8443.", tier="semantic").id
+    memory.consolidate(now=NOW)
+    (facet,) = stored(memory, "facet")
+    other = touch(memory, facet.id)
+    if how == "tagged":
+        memory.update(fact, tags=["infra"])
+    elif how == "changed":
+        memory.update(fact, "Our staging server's port is 9000.")
+    memory.consolidate(now=NOW)
+    (after,) = stored(memory, "facet")
+    assert (after.id, given(memory, after, other)) == (facet.id, GIVEN)
+    assert after.content.endswith("9000" if how == "changed" else "8443")
+    assert memory.consolidate(now=NOW).run is None
+
+
+@pytest.mark.parametrize("how", ["continued", "tagged"])
+@pytest.mark.parametrize("archive", [None, "transcripts"])
+def test_a_renewed_digest_keeps_what_a_person_gave_it(memory: Memory, how: str, archive: str | None) -> None:
+    turns = talk(memory, *BOAT)
+    memory.consolidate(now=NOW, archive=archive)
+    (digest,) = stored(memory, "crystal")
+    other = touch(memory, digest.id)
+    if how == "continued":
+        talk(memory, "The Albatros gets a new sail number 88 from Nautica in Vigo.", start=4)
+    else:
+        memory.update(turns[1], tags=["fee"])
+    assert memory.consolidate(now=NOW, archive=archive).renewed == 1
+    (after,) = stored(memory, "crystal")
+    assert ("sail number 88" in after.content) == (how == "continued")
+    assert given(memory, after, other) == GIVEN
+    assert memory.consolidate(now=NOW, archive=archive).run is None
+
+
+def test_undo_leaves_what_a_person_touched_and_what_another_run_wrote(memory: Memory) -> None:
+    memory.add("Our staging server's port is 8443.", tier="semantic", date="2026-01-01")
+    first = memory.consolidate(now=NOW)
+    (facet,) = stored(memory, "facet")
+    memory.add("Remember, our staging server's port is 8443.", tier="lesson", date="2026-02-01")
+    second = memory.consolidate(now=NOW)
+    assert [one.id for one in second.promoted] == [facet.id]
+    assert memory.undo(str(second.run)).removed == 0
+    assert [one.id for one in stored(memory, "facet")] == [facet.id]
+    memory.feedback(facet.id, "never-inject")
+    assert memory.undo(str(first.run)).removed == 0
+    assert [one.id for one in stored(memory, "facet")] == [facet.id]
+
+
+def test_a_facet_that_a_person_archived_does_not_come_back_when_its_fact_changes(memory: Memory) -> None:
+    fact = memory.add("Our staging server's port is 8443.", tier="semantic").id
+    memory.consolidate(now=NOW)
+    (facet,) = stored(memory, "facet")
+    memory.archive(facet.id)
+    memory.update(fact, tags=["infra"])
+    for _ in range(2):
+        memory.consolidate(now=NOW)
+        assert [one.status for one in stored(memory, "facet")] == ["archived"]

@@ -6,13 +6,16 @@ Only what selection and grouping need is kept of each observation: about 75 MB f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.linker import EdgeBuilder
-from scrubjay.models.graph import Edge, Entity
+from scrubjay.models.graph import EDITED_RULE, Edge, Entity
+from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event
 from scrubjay.models.records import Record, RecordFilter, Scope
 from scrubjay.models.reports import Progress
 from scrubjay.storage.changes import Change, PreparedMemory, PutConcept, PutEdges, PutEvents
@@ -66,12 +69,51 @@ def common_value(values: Iterable[str | None]) -> str | None:
     return distinct.pop() if len(distinct) == 1 else None
 
 
+PERSON_EVENTS: Final = frozenset(("changed", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS))
+"""Events by which a person changes or judges a memory."""
+LINKS: Final = ("links", "derived_from", "supersedes", "contradicts")
+"""Kinds of edges that a person may make."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsWork:
+    """What persons did to some memories, by id.
+
+    Attributes:
+        events: Their changes and verdicts, newest first.
+        links: The links they made from or to the memory.
+    """
+
+    events: Mapping[str, Sequence[Event]]
+    links: Mapping[str, Sequence[Edge]]
+
+    def touched(self) -> set[str]:
+        return {*self.events, *self.links}
+
+    def changed(self, memory: str) -> bool:
+        return any(event.op == "changed" for event in self.events.get(memory, ()))
+
+
+def persons_work(reader: Reader, ids: Sequence[str]) -> PersonsWork:
+    events: defaultdict[str, list[Event]] = defaultdict(list)
+    links: defaultdict[str, list[Edge]] = defaultdict(list)
+    for batch in in_batches(ids, MEMORY_PAGE):
+        for event in reader.events(batch, limit=ALL_EVENTS):
+            if event.op in PERSON_EVENTS and event.run is None and event.other is None:
+                events[event.memory].append(event)
+        for edge in {*reader.edges(batch, LINKS), *reader.edges(batch, LINKS, inward=True)}:
+            if edge.origin == "given" and edge.rule != EDITED_RULE:
+                for end in {edge.src, edge.dst}.intersection(batch):
+                    links[end].append(edge)
+    return PersonsWork(events, links)
+
+
 @dataclass(slots=True)
 class DryRunState:
     """Writes that a dry run has skipped so far, for its later stages to read.
 
     Attributes:
-        withdrawn: Ids of digests that it would have withdrawn.
+        withdrawn: Ids of digests that it would have withdrawn; of a run, those that it withdraws at its end.
         digests: Digests that it would have written, with their vectors.
         superseded: Ids of facts that those would supersede.
         references: Memory id to the entities that it would reference.

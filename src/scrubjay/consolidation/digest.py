@@ -32,6 +32,7 @@ from scrubjay.consolidation.context import (
     PRECISIONS,
     RULES_VERSION,
     TRANSCRIPTS,
+    PersonsWork,
     RunContext,
     chronological_key,
     common_value,
@@ -44,7 +45,7 @@ from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import DAY, SECOND, to_datetime
 from scrubjay.models.graph import Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash
-from scrubjay.models.lifecycle import Event, LifecycleChange
+from scrubjay.models.lifecycle import VERDICTS, Event, LifecycleChange, strength_after
 from scrubjay.models.records import (
     NEVER_INJECT,
     PERSON_ROLES,
@@ -659,6 +660,46 @@ def digest_memory(
     return WrittenDigest(tuple(records), digest, prepare_memory(record))
 
 
+def with_given_fields(record: Record, earlier: Record) -> Record:
+    """Return a record with the fields of an earlier one that a person changed; which of them is not recorded."""
+    tags = {*earlier.tags, *(tag for tag in record.tags if tag == NEVER_INJECT)}
+    return replace(
+        record,
+        title=earlier.title,
+        tags=tuple(sorted(tags)),
+        confidence=earlier.confidence,
+        valid_from=earlier.valid_from,
+        valid_until=earlier.valid_until,
+    )
+
+
+def inherit_work(
+    one: WrittenDigest, earlier: Sequence[Record], work: PersonsWork
+) -> tuple[WrittenDigest, list[Change]]:
+    """Return a digest with what persons gave those that it replaces, and their events and links to write after it."""
+    record = one.memory.record
+    events: list[Event] = []
+    edges: list[Edge] = []
+    for old in earlier:
+        own = work.events.get(old.id, ())
+        if work.changed(old.id):
+            record = with_given_fields(record, old)
+        if NEVER_INJECT in old.tags:
+            record = replace(record, tags=tuple(sorted({*record.tags, NEVER_INJECT})))
+        if any(event.op in VERDICTS for event in own):
+            record = replace(record, strength=min(record.strength, strength_after(own)))
+        if old.id != record.id:
+            events += [replace(event, memory=record.id) for event in reversed(own)]
+            renamed = {old.id: record.id}
+            edges += [
+                replace(edge, src=renamed.get(edge.src, edge.src), dst=renamed.get(edge.dst, edge.dst))
+                for edge in work.links.get(old.id, ())
+            ]
+    if record == one.memory.record and not edges:
+        return one, []
+    return replace(one, memory=prepare_memory(record)), [PutEdges(tuple(edges)), PutEvents(tuple(events))]
+
+
 def digest_changes(
     ctx: RunContext, digests: Sequence[WrittenDigest], linking: Iterable[Change], at: int
 ) -> list[Change]:
@@ -780,8 +821,8 @@ def stale_digests(ctx: RunContext) -> Iterator[StaleDigest]:
         after = page[-1].id
 
 
-def outgrown_digests(ctx: RunContext, digests: Sequence[str]) -> list[StaleDigest]:
-    """Return the digests among these that may be withdrawn since their conversation continued."""
+def withdrawable_digests(ctx: RunContext, digests: Sequence[str]) -> list[StaleDigest]:
+    """Return the digests among these that may be withdrawn, with what was archived with them."""
     found = []
     with ctx.reader() as reader:
         for digest, record in reader.get(digests).items():
@@ -794,13 +835,17 @@ def outgrown_digests(ctx: RunContext, digests: Sequence[str]) -> list[StaleDiges
 
 def withdraw_digests(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> list[Change]:
     """Return the changes that remove digests and reactivate what was archived with them."""
+    return [DropMemory(tuple(one.digest for one in stale)), *reactivate_sources(ctx, stale, at)]
+
+
+def reactivate_sources(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> list[Change]:
     records = {record.id: record for one in stale for record in one.reactivated}
-    reactivated = status_changes(records.values(), LifecycleChange(status="active"), "restored", at, ctx.run)
-    return [DropMemory(tuple(one.digest for one in stale)), *reactivated]
+    return status_changes(records.values(), LifecycleChange(status="active"), "restored", at, ctx.run)
 
 
 def _is_withdrawable(record: Record) -> bool:
-    return record.origin == "derived" and not record.pinned
+    put_away = record.status == "archived" and record.tier != DIGEST_TIER  # it would come back
+    return record.origin == "derived" and not record.pinned and not put_away
 
 
 def _stale_among(

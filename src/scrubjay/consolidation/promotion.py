@@ -27,9 +27,10 @@ from scrubjay.consolidation.context import (
     MEMORY_PAGE,
     RunContext,
     entities_of,
+    persons_work,
     with_run,
 )
-from scrubjay.consolidation.digest import StaleDigest
+from scrubjay.consolidation.digest import StaleDigest, with_given_fields
 from scrubjay.consolidation.facets import FACET_TIERS, promote_facets
 from scrubjay.consolidation.facts import (
     EMPTY_GIST,
@@ -46,11 +47,11 @@ from scrubjay.consolidation.facts import (
 )
 from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
 from scrubjay.facts.reconciliation import given_confidence, reconcile_facts
-from scrubjay.ingest.deletion import ALL_EVENTS, archived_by_hand
+from scrubjay.ingest.deletion import archived_by_hand
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
-from scrubjay.models.lifecycle import INJECTION_VERDICTS, CachedExtraction, Event, LifecycleChange
+from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Record, RecordFilter
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
 from scrubjay.storage.interface import in_batches
@@ -91,14 +92,10 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
     )
 
 
-_PERSON_EVENTS: Final = frozenset(("changed", "useful", "wrong", "not-wrong", *INJECTION_VERDICTS))
-"""Events by which a person changes or judges a memory."""
-
-
 def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, ...], list[StaleDigest]]:
     """Return the facets that hold, and the stored ones that hold no longer; facts must be written before.
 
-    Stored ones that a person judged, changed or tagged stay.
+    Stored ones that a person judged, changed, tagged or linked stay.
     """
     preview = ctx.preview
     facts = chain(_pages(ctx, RecordFilter(tiers=FACET_TIERS)), preview.facts)
@@ -118,11 +115,7 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
         for edge in reader.edges(stored, ["derived_from"]):
             evidence[edge.src].append(edge.dst)
         sources = reader.get(sorted(set(chain.from_iterable(evidence.values()))))
-        judged = {
-            event.memory
-            for event in reader.events(stored, limit=ALL_EVENTS)
-            if event.op in _PERSON_EVENTS and event.run is None and event.other is None
-        }
+        judged = persons_work(reader, stored).touched()
     # One whose sources were archived stays, as the sources do.
     outdated = [
         StaleDigest(facet, ())
@@ -248,7 +241,9 @@ def promotion_writes(
     hashes = {memory: tombstone_hashes(secret, one.text, (ctx.key,)) for memory, one in by_id.items()}
     evidence: defaultdict[str, set[str]] = defaultdict(set)
     with ctx.reader() as reader:
-        present = reader.get([memory for memory in by_id if memory not in ctx.preview.withdrawn])
+        renewed = ctx.preview.withdrawn & by_id.keys()
+        present = reader.get([memory for memory in by_id if not (ctx.dry_run and memory in renewed)])
+        work = persons_work(reader, list(present))
         for edge in reader.edges(list(present), ["derived_from"]):
             evidence[edge.src].add(edge.dst)
         forgotten = reader.forgotten_hashes([one for own in hashes.values() for one in own])
@@ -258,7 +253,10 @@ def promotion_writes(
         if old is not None and (old.status != "active" or old.pinned or old.origin != "derived"):
             continue
         record = _record(ctx, memory, one, old, at)
+        if old is not None and work.changed(memory):
+            record = with_given_fields(record, old)
         unchanged = record == old and evidence[memory] == {source for source, _ in one.evidence}
+        unchanged = unchanged and memory not in renewed
         if not unchanged and forgotten.isdisjoint(hashes[memory]):
             records.append(replace(record, updated_at=at))
     memories = embed_memories(

@@ -20,6 +20,7 @@ from scrubjay.consolidation.context import (
     RunContext,
     entities_of,
     gather_observations,
+    persons_work,
 )
 from scrubjay.consolidation.digest import (
     DigestCoverage,
@@ -31,12 +32,14 @@ from scrubjay.consolidation.digest import (
     digest_memory,
     distil_digest,
     group_records,
-    outgrown_digests,
+    inherit_work,
     quoted_sentences,
     quotes_all,
+    reactivate_sources,
     select_observations,
     stale_digests,
     withdraw_digests,
+    withdrawable_digests,
 )
 from scrubjay.consolidation.facts import FactSupport, PromotedMemory
 from scrubjay.consolidation.llm import ModelBudget, extract_with_model, rephrase_digest
@@ -114,7 +117,7 @@ def consolidate_key(ctx: RunContext) -> ConsolidationTally:
     run.extract_facts()
     coverage = run.coverage()
     if coverage.outgrown:
-        run.withdraw(outgrown_digests(ctx, coverage.outgrown))
+        run.withdraw(withdrawable_digests(ctx, coverage.outgrown))
         coverage = run.coverage()
     run.archive_digested(coverage.digested)
     groups = group_records(coverage.new, entities_of(ctx, coverage.new))
@@ -124,7 +127,7 @@ def consolidate_key(ctx: RunContext) -> ConsolidationTally:
         run.write_digests(batch)
         digested += len(batch)
         ctx.report(digested, len(groups))
-    if run.tally.wrote or run.tally.made or not ctx.idle:
+    if run.tally.wrote or run.tally.renewed or run.tally.made or not ctx.idle:
         for _ in range(MAX_ROUNDS):
             facts = find_facts(ctx)
             run.support(facts.supports)
@@ -141,25 +144,33 @@ class _KeyRun:
         self._ctx = ctx
         self._secret = ctx.store.secret(ctx.scope)
         self._started = now_micros()
-        self._reactivated: set[str] = set()  # by a dry run
+        self._reactivated: set[str] = set()  # by a dry run, or with the digests that are being renewed
+        self._renewing: dict[str, StaleDigest] = {}  # what persons gave goes to their successors first
         self.tally = ConsolidationTally()
 
     def withdraw_stale(self) -> None:
         """Withdraw stale digests until none is left: one that rests on a withdrawn one is stale as well."""
         repeat = True
         while repeat:
-            repeat, stale = False, stale_digests(self._ctx)
+            known = self._ctx.preview.withdrawn
+            repeat, stale = False, (one for one in stale_digests(self._ctx) if one.digest not in known)
             while batch := list(islice(stale, STALE_BATCH)):
                 self.withdraw(batch)
                 repeat = not self._ctx.dry_run
 
     def withdraw(self, stale: Sequence[StaleDigest]) -> None:
-        """Withdraw digests and reactivate what was archived with them."""
-        self._write(withdraw_digests(self._ctx, stale, now_micros()))
+        """Withdraw digests and reactivate what was archived with them; at the end those that a person touched."""
+        ctx = self._ctx
+        with ctx.store.reader(ctx.scope) as reader:
+            touched = persons_work(reader, [one.digest for one in stale]).touched()
+        if at_once := [one for one in stale if one.digest not in touched]:
+            self._write(withdraw_digests(ctx, at_once, now_micros()))
         self.tally.renewed += len(stale)
-        if self._ctx.dry_run:
-            self._ctx.preview.withdrawn |= {one.digest for one in stale}
-            self._reactivated |= {record.id for one in stale for record in one.reactivated}
+        later = [one for one in stale if ctx.dry_run or one.digest in touched]
+        ctx.preview.withdrawn |= {one.digest for one in later}
+        self._reactivated |= {record.id for one in later for record in one.reactivated}
+        if not ctx.dry_run:
+            self._renewing |= {one.digest: one for one in later}
 
     def extract_facts(self) -> None:
         """Write the facts that a language model finds in turns that it has not read; a dry run sends nothing."""
@@ -238,17 +249,47 @@ class _KeyRun:
             for one in found
         ]
         self._count_digests(found)
+        found, given = self._inherit(found)
+        ids = [one.memory.record.id for one in found]
+        rewritten = [self._renewing[memory] for memory in ids if memory in self._renewing]
         with ctx.reader() as reader:
-            present = reader.get([one.memory.record.id for one in found])
+            present = reader.get(ids).keys() - self._renewing.keys()
         memories = embed_memories([one.memory for one in found], [""] * len(found), ctx.embedder)
         memories = [memory for memory in memories if memory.record.id not in present]
         ctx.edges.add_entities([memory.record for memory in memories])
-        before, linking = ctx.edges.changes(memories, ())
+        before, linking = ctx.edges.changes(memories, [one.digest for one in rewritten])
         if ctx.dry_run:
             ctx.preview.add(memories, [*before, *linking], digests=True)
             return
         puts = (PutMemory(memory) for memory in memories)
-        self._write([*before, *puts, *digest_changes(ctx, found, linking, at)])
+        reactivated = reactivate_sources(ctx, rewritten, at)
+        self._write([*before, *puts, *given, *reactivated, *digest_changes(ctx, found, linking, at)])
+        self._settle(ids)
+
+    def _inherit(self, found: Sequence[WrittenDigest]) -> tuple[list[WrittenDigest], list[Change]]:
+        """Give digests what persons gave those that they replace."""
+        ctx = self._ctx
+        with ctx.store.reader(ctx.scope) as reader:
+            earlier = reader.get(sorted(self._renewing))
+            work = persons_work(reader, sorted(earlier))
+            sources: dict[str, set[str]] = {}
+            for edge in reader.edges(sorted(earlier), ["derived_from"]):
+                sources.setdefault(edge.src, set()).add(edge.dst)
+        inherited: list[WrittenDigest] = []
+        changes: list[Change] = []
+        for one in found:
+            own = {record.id for record in one.records}
+            replaced = [old for memory, old in earlier.items() if not own.isdisjoint(sources.get(memory, ()))]
+            digest, more = inherit_work(one, replaced, work)
+            inherited.append(digest)
+            changes += more
+        return inherited, changes
+
+    def _settle(self, ids: Iterable[str]) -> None:
+        """Note that memories were renewed under their ids."""
+        for memory in ids:
+            if self._renewing.pop(memory, None) is not None:
+                self._ctx.preview.withdrawn.discard(memory)
 
     def support(self, supports: Sequence[FactSupport]) -> None:
         """Write further evidence of known facts."""
@@ -266,6 +307,7 @@ class _KeyRun:
             ]
             if writes.memories or writes.after:
                 self._write_linked(writes.memories, writes.replaced, writes.after)
+            self._settle(memory.record.id for memory in writes.memories)
             superseded |= any(
                 event.op == "superseded"
                 for change in writes.after
@@ -282,7 +324,9 @@ class _KeyRun:
         self.promote(facets)
 
     def end(self) -> None:
-        """Store the run's counts, if it wrote anything."""
+        """Withdraw the digests that were not renewed under their ids, and store the run's counts, if it wrote any."""
+        for batch in in_batches(sorted(self._renewing), STALE_BATCH):
+            self._write(withdraw_digests(self._ctx, withdrawable_digests(self._ctx, batch), now_micros()))
         if self.tally.wrote:
             with self._ctx.reader() as reader:
                 memories = reader.count_memories(self._ctx.key)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Final
 
+from scrubjay.consolidation.context import persons_work
 from scrubjay.errors import NotFoundError
 from scrubjay.ingest.deletion import (
     ALL_EVENTS,
@@ -30,7 +31,7 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
     """Undo a run, given by its id or a unique beginning of it; it can be repeated after a kill.
 
     What the run wrote is removed and what it archived becomes active, except for memories that somebody archived,
-    restored or reworded since.
+    restored, pinned, changed, judged or linked since, or that another run wrote as well.
 
     Raises:
         NotFoundError: No run, or several, match.
@@ -43,8 +44,19 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         events = reader.events(run=run, limit=ALL_EVENTS)
         written = [event.memory for event in events if event.op == "derived"]
         records = reader.get(written)
-    # What somebody reworded is theirs now.
-    removable = [memory for memory in written if memory in records and records[memory].origin == "derived"]
+        undone = {run} | {row.id for row in reader.runs(ALL_EVENTS) if row.state == "undone"}
+        kept = persons_work(reader, written).touched()  # it is theirs now
+        kept |= {
+            event.memory
+            for batch in in_batches(written, STATUS_BATCH)
+            for event in reader.events(batch, limit=ALL_EVENTS)
+            if event.op == "derived" and event.run not in undone
+        }
+    removable = [
+        memory
+        for memory, one in records.items()
+        if one.origin == "derived" and not one.pinned and memory not in kept
+    ]
     restored = _undo_fact_changes(store, scope, run, events, frozenset(removable))
     archived: dict[str, list[str]] = {memory: [] for memory in removable}
     others: list[str] = []  # of digests that are forgotten, withdrawn or since taken over by a person

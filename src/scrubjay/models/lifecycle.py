@@ -177,6 +177,36 @@ def previous_confidence(before: str) -> float | None:
     return confidence if 0 <= confidence <= 1 and repr(confidence) == before else None
 
 
+MIN_STRENGTH: Final = 0.3
+"""Minimum strength after any number of "wrong": an exact question still finds the memory."""
+
+
+def strength_after(events: Sequence[Event]) -> float:
+    """Return the strength after events, newest first; a "not-wrong" revokes each earlier "wrong" of its cause.
+
+    One that a person gave revokes those of every cause.
+    """
+    taken_back: set[str | None] = set()
+    wrong = 0
+    for event in events:
+        if event.op == "not-wrong":
+            taken_back.add(event.other)
+        wrong += event.op == "wrong" and taken_back.isdisjoint((None, event.other))
+    return feedback_strength(sum(event.op == "useful" for event in events), wrong)
+
+
+def feedback_strength(useful: int, wrong: int) -> float:
+    """Return the strength after so many useful and wrong verdicts.
+
+    >>> (
+    ...     feedback_strength(0, 0), feedback_strength(3, 0), feedback_strength(0, 1),
+    ...     feedback_strength(1, 1), feedback_strength(0, 1000)
+    ... )
+    (1.0, 1.0, 0.5, 0.6666666666666666, 0.3)
+    """
+    return max(MIN_STRENGTH, (1 + useful) / (1 + useful + wrong))
+
+
 RUN_STATES: Final = ("running", "done", "undone")
 """States of a run."""
 RUN_ID_DIGITS: Final = 10

@@ -32,6 +32,7 @@ from scrubjay.models.lifecycle import (
     LifecycleChange,
     NewMemory,
     changed_fields,
+    strength_after,
 )
 from scrubjay.models.records import (
     NEVER_INJECT,
@@ -403,10 +404,6 @@ def _refuse_rewrite(where: str, reason: str, hint: str) -> NoReturn:
     raise InputError(f"{where} {reason}. Nothing was written.", hint=hint)
 
 
-MIN_STRENGTH: Final = 0.3
-"""Minimum strength after any number of "wrong": an exact question still finds the memory."""
-
-
 def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
     """Archive memories, or make archived and superseded ones active again."""
     at = now_micros()
@@ -508,32 +505,6 @@ def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> Li
             hint="remove it there, then scrubjay sync",
         )
     return LifecycleChange(tags=tuple(tag for tag in record.tags if tag != NEVER_INJECT))
-
-
-def strength_after(events: Sequence[Event]) -> float:
-    """Return the strength after events, newest first; a "not-wrong" revokes each earlier "wrong" of its cause.
-
-    One that a person gave revokes those of every cause.
-    """
-    taken_back: set[str | None] = set()
-    wrong = 0
-    for event in events:
-        if event.op == "not-wrong":
-            taken_back.add(event.other)
-        wrong += event.op == "wrong" and taken_back.isdisjoint((None, event.other))
-    return feedback_strength(sum(event.op == "useful" for event in events), wrong)
-
-
-def feedback_strength(useful: int, wrong: int) -> float:
-    """Return the strength after so many useful and wrong verdicts.
-
-    >>> (
-    ...     feedback_strength(0, 0), feedback_strength(3, 0), feedback_strength(0, 1),
-    ...     feedback_strength(1, 1), feedback_strength(0, 1000)
-    ... )
-    (1.0, 1.0, 0.5, 0.6666666666666666, 0.3)
-    """
-    return max(MIN_STRENGTH, (1 + useful) / (1 + useful + wrong))
 
 
 def judge_derived(
