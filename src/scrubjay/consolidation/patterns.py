@@ -80,8 +80,6 @@ MAX_SOURCE_SHARE: Final = 0.75
 TOGETHER_SHARE: Final = 0.5
 """Share of an entity's sources in which another occurs, to be named with it."""
 
-_Project = tuple[str, str]
-"""Visibility key and project."""
 _Order = tuple[int, int, int, str]
 _Step = tuple[str, _Order, int]
 """Name of a command, its record and its index in the record."""
@@ -174,15 +172,15 @@ def promote_procedures(
 
     ``read`` returns the records of some sessions with their texts.
     """
-    turns: defaultdict[_Project, defaultdict[str, list[tuple[_Order, tuple[str, ...]]]]] = defaultdict(
+    turns: defaultdict[str, defaultdict[str, list[tuple[_Order, tuple[str, ...]]]]] = defaultdict(
         lambda: defaultdict(list)
     )
     for record, gist in observations:
         if gist.steps and record.session is not None and is_usable(record):
-            turns[_project_of(record)][record.session].append(
+            turns[record.key][record.session].append(
                 (chronological_key(record), tuple(map(intern, gist.steps)))
             )
-    found: list[tuple[_Project, RepeatedSteps, dict[str, list[_Step]]]] = []
+    found: list[tuple[str, RepeatedSteps, dict[str, list[_Step]]]] = []
     for key in sorted(turns):
         steps: dict[str, list[_Step]] = {
             session: [
@@ -199,12 +197,12 @@ def promote_procedures(
     del turns
     ids = {order[-1] for _, _, occurrence in found for own in occurrence.values() for _, order, _ in own}
     records: dict[str, Record] = {}
-    requests: defaultdict[tuple[_Project, str], list[Record]] = defaultdict(list)
+    requests: defaultdict[tuple[str, str], list[Record]] = defaultdict(list)
     for record in read({session for _, _, occurrence in found for session in occurrence}) if found else ():
         if record.id in ids:
             records[record.id] = record
         if record.session is not None and is_spoken(record) and is_usable(record):
-            requests[_project_of(record), record.session].append(record)
+            requests[record.key, record.session].append(record)
     procedures = [_procedure(key, one, occurrence, records, requests) for key, one, occurrence in found]
     promoted = [one for one in procedures if one is not None]
     promoted.sort(key=lambda one: (len(one.evidence), one.text))
@@ -213,16 +211,16 @@ def promote_procedures(
 
 
 def _procedure(
-    project: _Project,
+    key: str,
     sequence: RepeatedSteps,
     steps: Mapping[str, list[_Step]],
     records: Mapping[str, Record],
-    requests: Mapping[tuple[_Project, str], list[Record]],
+    requests: Mapping[tuple[str, str], list[Record]],
 ) -> PromotedMemory | None:
     """Quote the steps of the newest session; None unless the requests share words."""
     request: dict[str, Record] = {}
     for session, own in steps.items():
-        earlier = [one for one in requests.get((project, session), ()) if chronological_key(one) < own[0][1]]
+        earlier = [one for one in requests.get((key, session), ()) if chronological_key(one) < own[0][1]]
         if earlier:
             request[session] = max(earlier, key=chronological_key)
     ids = {order[-1] for session in request for _, order, _ in steps[session]}
@@ -310,17 +308,13 @@ def find_themes(
     return found
 
 
-def _project_of(record: Record) -> _Project:
-    return record.key, record.project or ""
-
-
-def _usable_by_project(records: Iterable[Record]) -> list[list[Record]]:
-    """Return the usable records of each key and project in order of time."""
-    by_project: defaultdict[_Project, list[Record]] = defaultdict(list)
+def _usable_by_key(records: Iterable[Record]) -> list[list[Record]]:
+    """Return the usable records of each key in order of time."""
+    by_key: defaultdict[str, list[Record]] = defaultdict(list)
     for record in sorted(records, key=chronological_key):
         if is_usable(record):
-            by_project[_project_of(record)].append(record)
-    return list(by_project.values())
+            by_key[record.key].append(record)
+    return list(by_key.values())
 
 
 def promote_crystals(
@@ -334,13 +328,13 @@ def promote_crystals(
     Each digest is in one crystal at most, one without a vector in none; ``entities`` are as viewers of the records' key
     see them.
     """
-    found: dict[tuple[str, str, str], PromotedMemory] = {}
-    for own in _usable_by_project(record for record in records if record.id in vectors):
+    found: dict[tuple[str, str], PromotedMemory] = {}
+    for own in _usable_by_key(record for record in records if record.id in vectors):
         themes = find_themes(own, references, entities, MIN_CRYSTAL_DIGESTS)
         for theme, members in _clusters(own, vectors, themes):
             crystal = _crystal(theme, [own[index] for index in members])
             if crystal is not None:
-                found.setdefault((crystal.key, crystal.project or "", theme.name), crystal)
+                found.setdefault((crystal.key, theme.name), crystal)
     return tuple(sorted(found.values(), key=lambda one: (one.key, one.project or "", one.title)))
 
 
@@ -451,7 +445,7 @@ def promote_insights(
     ``entities`` are as viewers of the records' key see them.
     """
     found = []
-    for own in _usable_by_project(records):
+    for own in _usable_by_key(records):
         themes = find_themes(own, references, entities, 2)
         sources = {theme.entity: {source_key(own[index]) for index in theme.records} for theme in themes}
         most = MAX_SOURCE_SHARE * len(set(map(source_key, own)))
