@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -186,3 +187,36 @@ def test_a_pin_that_a_new_fact_gets_while_its_turn_is_learned_again_stays(writer
     facts = [one for one in first.page().records if one.origin == "derived"]
     assert facts
     assert all(one.pinned for one in facts)
+
+
+def test_of_a_turn_that_is_forgotten_while_its_facts_are_learned_nothing_remains(
+    writers: Writers, tmp_path: Path
+) -> None:
+    first, second, embedder = writers
+    said = {"role": "user", "content": "My home address is Rua Augusta 77 in Porto.", "session": "s"}
+    (tmp_path / "talks").mkdir()
+    (tmp_path / "talks/c.jsonl").write_text(json.dumps(said | {"time": "2026-11-01T10:00:00Z"}) + "\n")
+    embedder.meanwhile = lambda: second.forget([one.id for one in second.page().records])
+    embedder.skip = 1  # the turn is embedded before its facts
+    first.sync(tmp_path / "talks")
+    assert embedder.meanwhile is None
+    assert texts(first) == set()
+
+
+def test_a_digest_quotes_no_turn_that_is_forgotten_while_it_is_written(writers: Writers) -> None:
+    first, second, embedder = writers
+    talk = [
+        "The mooring fee is 480 euros a year, and the harbour office wants it by the first of May.",
+        "Then I put the payment of the mooring fee on the list for April, with the account of the club.",
+        "The hull needs two coats of the blue paint, and the keel needs the grey one from the shed.",
+        "I ordered six litres of the blue paint and two of the grey one at the shop in Hull.",
+    ]
+    turns = [
+        first.add(text, session="s", turn=turn, role=("user", "assistant")[turn % 2], date="2024-03-01").id
+        for turn, text in enumerate(talk)
+    ]
+    embedder.meanwhile = lambda: second.forget(turns[:1])
+    first.consolidate()
+    assert embedder.meanwhile is None
+    assert not [text for text in texts(first) if "480" in text]
+    assert [one for one in first.page().records if one.tier == "crystal"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -57,8 +58,8 @@ from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import ConsolidationRun
 from scrubjay.models.records import NEVER_INJECT, Record, RecordFilter
 from scrubjay.models.reports import CreatedMemory
-from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, PutMemory, PutRun
-from scrubjay.storage.interface import Reader, in_batches
+from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, PutMemory, PutRun, RequireUnchanged
+from scrubjay.storage.interface import Reader, in_batches, retry_conflicts
 from scrubjay.text.display import estimate_tokens
 
 PROMOTION_BATCH: Final = 64
@@ -215,6 +216,9 @@ class _KeyRun:
 
     def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         """Write the digests of groups, and archive their sources, in one transaction."""
+        retry_conflicts(partial(self._write_digests, groups))
+
+    def _write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         ctx, at = self._ctx, now_micros()
         found = []
         with ctx.reader() as reader:
@@ -248,7 +252,7 @@ class _KeyRun:
             replace(one, archived=tuple(record for record in one.records if record.id in archived))
             for one in found
         ]
-        self._count_digests(found)
+        counted = found
         found, given = self._inherit(found)
         ids = [one.memory.record.id for one in found]
         rewritten = [self._renewing[memory] for memory in ids if memory in self._renewing]
@@ -259,11 +263,14 @@ class _KeyRun:
         ctx.edges.add_entities([memory.record for memory in memories])
         before, linking = ctx.edges.changes(memories, [one.digest for one in rewritten])
         if ctx.dry_run:
+            self._count_digests(counted)
             ctx.preview.add(memories, [*before, *linking], digests=True)
             return
+        sources = RequireUnchanged({record.id: record for one in found for record in one.records})
         puts = (PutMemory(memory) for memory in memories)
         reactivated = reactivate_sources(ctx, rewritten, at)
-        self._write([*before, *puts, *given, *reactivated, *digest_changes(ctx, found, linking, at)])
+        self._write([sources, *before, *puts, *given, *reactivated, *digest_changes(ctx, found, linking, at)])
+        self._count_digests(counted)
         self._settle(ids)
 
     def _inherit(self, found: Sequence[WrittenDigest]) -> tuple[list[WrittenDigest], list[Change]]:

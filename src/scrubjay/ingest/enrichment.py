@@ -46,7 +46,7 @@ from scrubjay.models.records import (
     note_documents,
 )
 from scrubjay.models.reports import Progress
-from scrubjay.storage.changes import Change, PreparedMemory, PutDue, PutEdges, PutMemory
+from scrubjay.storage.changes import Change, PreparedMemory, PutDue, PutEdges, PutMemory, RequireUnchanged
 from scrubjay.storage.interface import DueMemory, Reader, Store, in_batches, retry_conflicts
 from scrubjay.text.language import detect_language
 from scrubjay.text.markdown import (
@@ -138,8 +138,10 @@ class EnrichmentRun:
         first, last = self.edges.changes([*memories, *facts.fresh], list(marks))
         remaining = {memory: due_mark(DUE_PLACE, due_since(mark)) for memory, mark in marks.items()}
         puts = map(PutMemory, facts.fresh)
+        stating = RequireUnchanged({one.id: one for one in records if one.id in facts.stated})
         self.store.write(
-            self.scope, [facts.unchanged(), *first, *puts, *last, *facts.after, PutDue(remaining, marks)]
+            self.scope,
+            [facts.unchanged(), stating, *first, *puts, *last, *facts.after, PutDue(remaining, marks)],
         )
 
     @traced("scrubjay.enrich.finalize")
