@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 
 Add = Callable[[str], list[str]]
 
@@ -151,6 +151,71 @@ def test_a_turn_that_asks_not_to_be_remembered_is_stored_and_neither_learned_nor
     kept = [one for one in memory.search(turn).results if one.snippet == turn]
     assert {one.tags for one in kept} == {("never-inject",)}
     assert not {one.id for one in kept} & {one.id for one in memory.context(turn).memories}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "Please don't remember that.",
+        "Don't store this.",
+        "Please don't save that anywhere.",
+        "Off the record, please.",
+        "Bitte merk dir das nicht.",
+        "Das bitte nicht speichern.",
+        "Ne retiens pas ça, s’il te plaît.",
+        "No recuerdes esto.",
+        "Não guarde isso, por favor.",
+        "请不要记住这个",
+        "請不要記住",
+    ],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_turn_that_only_asks_not_to_remember_means_the_exchange_before_and_the_reply(
+    memory: Memory, request_: str, at_once: bool
+) -> None:
+    turns = [
+        ("user", "My sister lives in Bonn."),
+        ("assistant", "Bonn is on the Rhine, a fine town to live in."),
+        ("user", "I'm allergic to penicillin since Doctor Beatriz Kern gave me some."),
+        ("assistant", "I am sorry about the penicillin that Doctor Kern gave you."),
+        ("user", request_),
+        ("assistant", "All right, the penicillin stays between us and Doctor Kern."),
+        ("user", "My brother lives in Kiel."),
+    ]
+    new = [NewMemory(text, session="s", turn=n, role=role) for n, (role, text) in enumerate(turns)]
+    for batch in [new] if at_once else [[one] for one in new]:
+        memory.add_many(batch)
+    facts = {
+        one.content for one in memory.timeline(tiers=["semantic", "lesson"], statuses=["active"]).memories
+    }
+    assert facts == {"My sister lives in Bonn.", "My brother lives in Kiel."}
+    tagged = memory.timeline(tags=["never-inject"]).memories
+    assert {one.turn for one in tagged} == {2, 3, 4, 5}
+    shown = memory.context("Who gave me penicillin, Doctor Beatriz Kern?").text
+    assert "penicillin" not in shown
+    assert "penicillin" in memory.search("penicillin").results[0].snippet
+    memory.feedback([one.id for one in tagged], "inject")
+    memory.add("A fine port.", session="s", turn=7, role="assistant")
+    memory.rebuild()
+    assert memory.timeline(tags=["never-inject"]).memories == ()
+
+
+def test_a_synced_request_not_to_remember_means_all_pieces_of_the_turn_before(
+    memory: Memory, tmp_path: Path
+) -> None:
+    log = tmp_path / "log" / "session.jsonl"
+    log.parent.mkdir()
+    told = (
+        "I'm allergic to penicillin. " + "The doctor wrote a very long letter about it, of many pages. " * 200
+    )
+    lines = [("user", told), ("assistant", "I am sorry."), ("user", "My sister lives in Bonn.")]
+    asked = [*lines[:2], ("user", "Please don't remember that."), ("assistant", "All right."), lines[2]]
+    for part in (lines[:2], asked):
+        log.write_text("".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in part))
+        memory.sync(log.parent)
+    assert {one.turn for one in memory.timeline(tags=["never-inject"], limit=100).memories} == {0, 1, 2, 3}
+    facts = memory.timeline(tiers=["semantic", "lesson"], statuses=["active"]).memories
+    assert {one.content for one in facts} == {"My sister lives in Bonn."}
 
 
 @pytest.mark.parametrize(

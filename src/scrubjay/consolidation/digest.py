@@ -57,7 +57,13 @@ from scrubjay.models.records import (
 )
 from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader, in_batches
-from scrubjay.text.dialogue import asks_not_to_remember, is_question, is_small_talk, sentences
+from scrubjay.text.dialogue import (
+    asks_not_to_remember,
+    asks_to_forget_exchange,
+    is_question,
+    is_small_talk,
+    sentences,
+)
 from scrubjay.text.display import estimate_tokens, quarter_tokens
 from scrubjay.text.language import detect_language, function_words
 from scrubjay.text.markdown import normalize_newlines, parse_blocks
@@ -321,10 +327,6 @@ def distil_digest(
     )
 
 
-MAX_REQUEST_WORDS: Final = 8
-"""Words of a turn that only asks not to remember what was said before."""
-
-
 def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ()) -> list[Record]:
     """Return the records that a digest may quote, in order of time.
 
@@ -337,8 +339,8 @@ def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ())
     for place, index in enumerate(spoken):
         if asks_not_to_remember(ordered[index].content):
             after = spoken[place + 1] if place + 1 < len(spoken) else len(ordered)
-            only_asks = len(ordered[index].content.split()) <= MAX_REQUEST_WORDS
-            before = spoken[max(place - 1, 0)] if only_asks else index
+            meant = asks_to_forget_exchange(ordered[index].content)
+            before = spoken[max(place - 1, 0)] if meant else index
             unquoted |= {one.id for one in ordered[before:after]}
     return [one for one in ordered if not one.marked_wrong and one.id not in unquoted]
 

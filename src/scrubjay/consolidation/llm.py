@@ -32,12 +32,12 @@ from scrubjay.facts.reconciliation import reconcile_facts
 from scrubjay.facts.vocabulary import HABITUAL
 from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.fact_stage import fact_record, is_own_turn
+from scrubjay.ingest.fact_stage import fact_record
 from scrubjay.llm.client import LanguageModel, parse_json
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import Event
-from scrubjay.models.records import PERSON_ROLES, Record, RecordFilter
+from scrubjay.models.records import NEVER_INJECT, PERSON_ROLES, Record, RecordFilter, is_own_turn
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents
 from scrubjay.storage.interface import Reader
@@ -365,7 +365,11 @@ def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> I
 
 def _unread_turns(ctx: RunContext) -> Iterator[Record]:
     pages = ctx.pages(RecordFilter(tiers=("observation",)))
-    own = (turn for turn in pages if is_own_turn(turn) and len(turn.content) >= MIN_CHARACTERS)
+    own = (
+        turn
+        for turn in pages
+        if is_own_turn(turn) and len(turn.content) >= MIN_CHARACTERS and NEVER_INJECT not in turn.tags
+    )
     while page := list(islice(own, MEMORY_PAGE)):
         yield from _unread_among(ctx, page)
 

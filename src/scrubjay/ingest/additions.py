@@ -16,7 +16,7 @@ from scrubjay.errors import InputError
 from scrubjay.facts.reconciliation import FactOutcome
 from scrubjay.ingest.deletion import ALL_EVENTS, last_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.fact_stage import FactBatch, FactStage, is_own_turn
+from scrubjay.ingest.fact_stage import FactBatch, FactStage
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.ingest.repeated_turns import is_unplaced_turn, number_repeats
 from scrubjay.ingest.retraction import correction_changes
@@ -43,6 +43,7 @@ from scrubjay.models.records import (
     Scope,
     due_level,
     due_mark,
+    is_own_turn,
 )
 from scrubjay.models.reports import AddReport
 from scrubjay.models.views import UpdateReport

@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.ingest.deletion import find_forgotten, last_status_events
+from scrubjay.ingest.deletion import find_forgotten, last_events, last_status_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
+from scrubjay.ingest.retraction import withholding_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash
-from scrubjay.models.lifecycle import Event
-from scrubjay.models.records import PERSON_ROLES, Record, Scope
+from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event
+from scrubjay.models.records import NEVER_INJECT, Record, Scope, is_own_turn
 from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, RequireUnchanged
 from scrubjay.storage.interface import Reader, Store
+from scrubjay.text.dialogue import asks_not_to_remember, asks_to_forget_exchange
 
 if TYPE_CHECKING:
     from scrubjay.embeddings.base import Embedder
@@ -33,6 +35,8 @@ TIER_OF_KIND: Final = {
     "preference": "lesson",
 }
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
+MAX_EXCHANGE: Final = 100
+"""Turns before and after a request not to remember that are read to find the exchange that it means."""
 
 
 @dataclass(slots=True)
@@ -44,7 +48,8 @@ class FactBatch:
         after: Changes to write after them.
         stated: Id of a turn to its new facts.
         similar: Id of a memory to similar ones, nearest first.
-        known: Those of ``fresh`` that are stored, as they were read.
+        known: Those of ``fresh`` that are stored, and others that ``after`` changes, as they were read.
+        withheld: Ids of turns that a person asks not to remember.
     """
 
     fresh: list[PreparedMemory] = field(default_factory=list)
@@ -53,10 +58,11 @@ class FactBatch:
     stated: dict[str, list[str]] = field(default_factory=dict)
     similar: dict[str, list[str]] = field(default_factory=dict)
     known: dict[str, Record] = field(default_factory=dict)
+    withheld: set[str] = field(default_factory=set)
 
     def unchanged(self) -> RequireUnchanged:
-        """Return the change that refuses the write if others stored or changed one of ``fresh`` meanwhile."""
-        return RequireUnchanged({one.record.id: self.known.get(one.record.id) for one in self.fresh})
+        """Return the change that refuses the write if others stored or changed one of these memories meanwhile."""
+        return RequireUnchanged({**dict.fromkeys((one.record.id for one in self.fresh), None), **self.known})
 
 
 class FactStage:
@@ -94,7 +100,11 @@ class FactStage:
         for key in sorted({one.record.key for one in memories}):
             own = [one for one in memories if one.record.key == key]
             with self._store.reader(self._scope.seen_with(key)) as reader:
-                statements = self._statements(reader, key, own, at) if "statements" in self._stages else []
+                self._withhold(reader, own, at, batch)
+                learning = own if "statements" in self._stages else []
+                statements = self._statements(
+                    reader, key, [one for one in learning if one.record.id not in batch.withheld], at
+                )
                 batch.known |= reader.get([one.record.id for one, _ in statements])
                 facts = embed_memories([one for one, _ in statements], [""] * len(statements), self._base)
                 evidence = {one.record.id: (turn,) for (one, turn) in statements}
@@ -117,6 +127,33 @@ class FactStage:
             batch.after += reconciled.after
             batch.outcomes |= {memory: one for memory, one in reconciled.outcomes.items() if memory in given}
         return batch
+
+    def _withhold(
+        self, reader: Reader, memories: Sequence[PreparedMemory], at: int, batch: FactBatch
+    ) -> None:
+        """Tag the turns of one key that a person asks not to remember, and withdraw facts learned from them.
+
+        A verdict on their injection that a person gave stays.
+        """
+        batch.withheld |= {one.record.id for one in memories if NEVER_INJECT in one.record.tags}
+        sessions: dict[str, list[Record]] = {}
+        for record in (one.record for one in memories):
+            if record.session is not None and record.turn is not None:
+                sessions.setdefault(record.session, []).append(record)
+        for session, own in sessions.items():
+            meant, stored = _meant_turns(reader, session, own, self._scope.user)
+            judged = last_events(reader, sorted(meant), INJECTION_VERDICTS) if meant else {}
+            for request in sorted(set(meant.values())):
+                turns = {
+                    memory: stored[memory]
+                    for memory, by in meant.items()
+                    if by == request and memory not in judged and NEVER_INJECT not in stored[memory].tags
+                }
+                if turns:
+                    changes, known = withholding_changes(reader, turns, request, at, self._scope.user)
+                    batch.after += changes
+                    batch.known |= known
+                    batch.withheld |= turns.keys()
 
     def _statements(
         self, reader: Reader, key: str, memories: Sequence[PreparedMemory], at: int
@@ -193,5 +230,36 @@ def fact_record(
     )
 
 
-def is_own_turn(turn: Record) -> bool:
-    return turn.role in PERSON_ROLES and turn.origin == "owner"
+def _meant_turns(
+    reader: Reader, session: str, new: Sequence[Record], user: str
+) -> tuple[dict[str, str], dict[str, Record]]:
+    """Return the ids of turns that a person asks not to remember, each with that of the request, and these turns.
+
+    A request means its own turn and the replies to it, and if it says nothing else, the exchange before.
+    """
+    first, last = (bound(one.turn or 0 for one in new) for bound in (min, max))
+    if not any(_is_request(one) for one in new) and any(is_own_turn(one) for one in new if one.turn == first):
+        return {}, {}
+    near = reader.turns(session, max(0, first - MAX_EXCHANGE), last + MAX_EXCHANGE)
+    known = {one.id: one for one in (*new, *near) if one.key == new[0].key and one.owner == user}
+    spoken: dict[int, list[Record]] = {}
+    for one in known.values():
+        if is_own_turn(one):
+            spoken.setdefault(one.turn or 0, []).append(one)
+    numbers = sorted(spoken)
+    meant: dict[str, str] = {}
+    for place, number in enumerate(numbers):
+        request = next((one for one in spoken[number] if _is_request(one)), None)
+        if request is None:
+            continue
+        before = place > 0 and len(spoken[number]) == 1 and asks_to_forget_exchange(request.content)
+        start = numbers[place - before]
+        end = numbers[place + 1] if place + 1 < len(numbers) else last + MAX_EXCHANGE + 1
+        meant |= {
+            one.id: request.id for one in known.values() if start <= (one.turn or 0) < end and one != request
+        }
+    return meant, known
+
+
+def _is_request(turn: Record) -> bool:
+    return is_own_turn(turn) and asks_not_to_remember(turn.content)

@@ -347,6 +347,10 @@ def known_later(new: Record, old: Record) -> bool:
     return said_at(new) > said_at(old) and not (new.is_undated_import and new.valid_from is None)
 
 
+def is_own_turn(turn: Record) -> bool:
+    return turn.role in PERSON_ROLES and turn.origin == "owner"
+
+
 @frozen
 class RecordFilter:
     """Filters of a search. An empty filter passes every active memory; no filter changes a statistic.

@@ -128,6 +128,34 @@ _PRIVATE_END: Final = re.compile(
 )
 """Ends of "My salary is 71k. Please don't save that anywhere."."""
 _END_CHARACTERS: Final = 80
+_PRIVATE_REQUEST: Final = re.compile(
+    r"\W*(?:(?:please|pls|btw|hey|ok|okay|oh|actually|and|but|bitte|ach|aber|und|stp|svp|s'il (?:te|vous) pla[iî]t"
+    r"|por favor|请|請)\W*)*(?:"
+    r"(?:do not|don't|dont) (?:(?:remember|memori[sz]e|retain) (?:it|{what})|(?:store|save|note|record|log) {what}"
+    r"|write {what} down)(?: down)?(?: anywhere| in (?:your )?memory)?"
+    r"|(?:(?:this|that|it)(?:'s| is| was| stays)?|keep (?:this|that|it)|strictly)? ?off the record"
+    r"|(?:merke? dir|merken sie sich|merkt euch) (?:das|dies|es)(?: bitte)? nicht"
+    r"|(?:speicher|notier|schreib)e?(?: dir)? (?:das|dies)(?: bitte)? (?:nicht|nirgends|nirgendwo)(?: (?:ab|auf))?"
+    r"|(?:das|dies)(?: bitte)? (?:nicht|nirgends|nirgendwo) (?:merken|(?:ab)?speichern|notieren|aufschreiben)"
+    r"|(?<=bitte )nicht merken"
+    r"|(?:ne |n')?(?:retiens|retenez|m[ée]morisez?|notez?|enregistrez?) (?:surtout )?pas (?:ça|cela|ceci)"
+    r"|(?:ne )?(?:garde|gardez) pas (?:ça|cela|ceci) en mémoire"
+    r"|ne (?:le |l'|la )(?:retiens|retenez|m[ée]morisez?|notez?|enregistrez?) pas"
+    r"|no (?:recuerdes?|memorices?|guardes?|almacenes?|anotes?|registres?) (?:esto|eso)"
+    r"|no lo (?:recuerdes?|memorices?|guardes?|almacenes?|anotes?|registres?)"
+    r"|não (?:se )?(?:lembres?|recordes?) (?:disso|disto)"
+    r"|não (?:memorizes?|guardes?|salves?|armazenes?|anotes?|registres?) (?:isso|isto)"
+    r"|(?:不要|别|別|勿)(?:(?:记住|記住|记下|記下)(?:这个|這個|那个|那個|这些|這些|这件事|這件事|它)?"
+    r"|(?:保存|记录|記錄|存储|儲存)(?:这个|這個|那个|那個|这些|這些|这件事|這件事))了?"
+    r")(?:\W+(?:please|pls|ok|okay|thanks|thank you|bitte|danke|stp|svp|s'il (?:te|vous) pla[iî]t|merci|por favor"
+    r"|gracias|obrigad[oa]|谢谢|謝謝))*\W*".replace(
+        "{what}", r"(?:this|that|any of (?:this|that)|what i (?:just )?(?:said|wrote|told you))"
+    ),
+    re.I,
+)
+"""A whole turn such as "Please don't remember that."; what "that" is was said before."""
+_REQUEST_CHARACTERS: Final = 100
+"""Characters of the longest of them."""
 
 
 def is_question(sentence: str) -> bool:
@@ -225,4 +253,21 @@ def asks_not_to_remember(text: str) -> bool:
     [True, False]
     """
     text = text.replace("’", "'")
-    return bool(_PRIVATE_OPENING.match(text) or _PRIVATE_END.search(text[-_END_CHARACTERS:]))
+    return bool(
+        _PRIVATE_OPENING.match(text)
+        or _PRIVATE_END.search(text[-_END_CHARACTERS:])
+        or asks_to_forget_exchange(text)
+    )
+
+
+def asks_to_forget_exchange(text: str) -> bool:
+    """Return whether a whole turn asks not to remember the exchange before.
+
+    >>> said = ("Please don't remember that.", "Bitte merk dir das nicht.", "Don't save that, I want to review it.")
+    >>> [asks_to_forget_exchange(text) for text in said]
+    [True, True, False]
+    """
+    text = " ".join(text[: _REQUEST_CHARACTERS + 1].replace("’", "'").split())
+    return len(text) <= _REQUEST_CHARACTERS and bool(
+        _PRIVATE_REQUEST.fullmatch(text) or _PRIVATE_END.fullmatch(text)
+    )
