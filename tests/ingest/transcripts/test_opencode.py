@@ -177,3 +177,42 @@ def test_another_database_is_an_error_or_empty_and_never_a_guess(read, database:
         return
     with pytest.raises(SourceError, match="opencode"):
         read(opencode.OPENCODE_DATABASE, database, database.parent)
+
+
+@pytest.mark.parametrize("part", ["prt_2", "prt_3"])
+def test_an_answer_that_was_stored_while_it_was_written_is_stored_in_full_later(
+    fixtures: Path, tmp_path: Path, part: str
+) -> None:
+    storage = tmp_path / "storage"
+
+    def write(path: str, value: dict[str, object]) -> None:
+        (storage / path).parent.mkdir(parents=True, exist_ok=True)
+        (storage / path).write_text(json.dumps(value))
+
+    begun = "Let me look at the firewall."
+    rest = "\n\n".join(f"Port {n} is open. " + "It was opened by the harbour crew. " * 20 for n in range(30))
+    session = {"id": "ses_1", "projectID": "global", "directory": "/x", "title": "Ports"}
+    write("session/global/ses_1.json", session)
+    for n, (role, text) in enumerate((("user", "Which ports are open?"), ("assistant", begun)), 1):
+        write(f"message/ses_1/msg_{n}.json", {"id": f"msg_{n}", "role": role})
+        write(f"part/msg_{n}/prt_{n}.json", {"id": f"prt_{n}", "type": "text", "text": text})
+    with Memory.open(tmp_path / "memory.db", user="ann", embedders=[HashEmbedder()]) as memory:
+        assert memory.sync(storage).added == 2
+        (turn,) = [one for one in memory.timeline().memories if one.turn == 1]
+        memory.feedback(turn.id, "never-inject")
+        memory.feedback(turn.id, "wrong")
+        text = f"{begun}\n\n{rest}" if part == "prt_2" else rest
+        write(f"part/msg_2/{part}.json", {"id": part, "type": "text", "text": text})
+        write("message/ses_1/msg_3.json", {"id": "msg_3", "role": "user"})
+        write("part/msg_3/prt_9.json", {"id": "prt_9", "type": "text", "text": "Close them."})
+        write("session/global/ses_1.json", {**session, "title": "Open ports"})
+        report = memory.sync()
+        turns = [one for one in memory.timeline(limit=200).memories if one.place is not None]
+        turns.sort(key=lambda one: one.place.ordinal)
+        assert report.updated == 1
+        assert "".join(one.content for one in turns if one.turn == 1) == f"{begun}\n\n{rest.rstrip()}"
+        assert [one.content for one in turns if one.turn == 2] == ["Close them."]
+        assert all("never-inject" in one.tags for one in turns if one.turn == 1)
+        assert memory.look(turn.id).memory.marked_wrong
+        assert memory.search("harbour crew port 29").results[0].id in {one.id for one in turns}
+        assert memory.sync().added == memory.sync().updated == 0

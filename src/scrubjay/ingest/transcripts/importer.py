@@ -42,6 +42,7 @@ from scrubjay.ingest.turns import (
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash
 from scrubjay.models.records import (
+    NEVER_INJECT,
     NOT_A_TRANSCRIPT,
     OWN,
     UNTRUSTED,
@@ -253,9 +254,7 @@ class _TranscriptImport:
                     self.source.id, path, digest, mtime_ns, self.state.size, title, versions, end
                 )
                 fresh = self._new_memories(turns, resumed=cursor > 0)
-                return PreparedDocument(
-                    document, tuple(map(FreshPassage, fresh)), moved_from=moved_from, grows=True
-                )
+                return PreparedDocument(document, tuple(fresh), moved_from=moved_from, grows=True)
 
             for step in follow_log(file, self.form, root, path, cursor):
                 for one in step.items:
@@ -290,7 +289,7 @@ class _TranscriptImport:
         self.skipped[SKIPPED_RECALLED] += stripped.blocks
         return [replace(turn, text=stripped.text)] if stripped.text.strip() else []
 
-    def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[Record]:
+    def _new_memories(self, turns: Sequence[Turn], *, resumed: bool) -> list[FreshPassage]:
         run = self.run
         with run.store.reader(run.scope) as reader:
             redacted, secret_ids = self._redact(reader, turns, resumed=resumed)
@@ -373,16 +372,19 @@ class _TranscriptImport:
         if draft.raw_text:  # redacted without context
             yield redact_text(draft.raw_text, self.run.chunks.allow).text
 
-    def _number_turns(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[Record]:
+    def _number_turns(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[FreshPassage]:
         run = self.run
         present = reader.get([record.id for draft in drafts for record in draft.records])
         forgotten = find_forgotten(reader, run.secret, drafts, self._forgettable_texts, run.scope.keys)
-        fresh: dict[str, Record] = {}
+        fresh: dict[str, FreshPassage] = {}
         for draft, gone in zip(drafts, forgotten, strict=True):
             session = draft.session
             new = [one for one in draft.records if one.id not in present and one.id not in fresh]
             if gone:
                 run.tally.forgotten += 1
+                continue
+            if grown := self._grown_turn(reader, draft, present):
+                fresh |= {one.record.id: one for one in grown}
                 continue
             if not new:
                 continue
@@ -393,5 +395,38 @@ class _TranscriptImport:
             number = self.last_numbers[session]
             for one in new:  # the title of the conversation in every turn would rank all of them
                 title = "" if number else one.title
-                fresh[one.id] = replace(one, turn=number, title=title)
+                fresh[one.id] = FreshPassage(replace(one, turn=number, title=title))
         return list(fresh.values())
+
+    def _grown_turn(
+        self, reader: Reader, draft: _TurnDraft, present: Mapping[str, Record]
+    ) -> list[FreshPassage]:
+        """Return the changed and the new pieces of a turn that was stored while it was still being written."""
+        stored = [present[one.id] for one in draft.records if one.id in present]
+        text = "".join(one.content for one in stored)
+        if not stored or len(text) >= len(draft.text) or not draft.text.startswith(text.rstrip()):
+            return []
+        number, path = stored[0].turn, self.state.path
+        if number is None or any(
+            one.turn != number
+            or one.place is None
+            or (one.place.source, one.place.path) != (self.source.id, path)
+            for one in stored
+        ):
+            return []
+        if {one.id for one in reader.turns(draft.session, number, number)} != {one.id for one in stored}:
+            return []
+        withheld = {NEVER_INJECT}.intersection(*(one.tags for one in stored))
+        pieces = []
+        for one in draft.records:
+            old = present.get(one.id)
+            if old is None:
+                tags = tuple(sorted({*one.tags, *withheld}))
+                pieces.append(FreshPassage(replace(one, turn=number, tags=tags, title="")))
+            elif old.content != one.content:
+                at = max(one.updated_at, old.updated_at + 1)
+                grown = replace(
+                    old, content=one.content, content_hash=one.content_hash, updated_at=at, place=one.place
+                )
+                pieces.append(FreshPassage(grown, old=old))
+        return pieces
