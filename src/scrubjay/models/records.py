@@ -414,6 +414,8 @@ class Turn:
         line: Line in the file, from 1; for a format without lines, the message's number.
         start: First byte of its record in the file.
         end: First byte after it.
+        is_unnamed: Whether key and session only name the file in its source, so that other sources may have them, too.
+        old_key: Key that earlier versions gave the turn, if it is a place in a file that may be written anew.
     """
 
     key: str
@@ -430,6 +432,8 @@ class Turn:
     line: int = 0
     start: int = 0
     end: int = 0
+    is_unnamed: bool = False
+    old_key: str = ""
 
 
 VISIBILITIES = ("user", "group", "public")

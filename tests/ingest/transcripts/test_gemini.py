@@ -1,6 +1,8 @@
 import json
 from pathlib import Path
 
+from scrubjay import Memory
+from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.ingest.transcripts import gemini
 from scrubjay.ingest.transcripts.base import TranscriptFormat
 from scrubjay.models.dates import parse_when
@@ -129,3 +131,36 @@ def test_a_project_that_links_out_of_the_source_tells_no_directory(read, tmp_pat
     )
     (root / "p" / ".project_root").symlink_to(tmp_path / "secret")
     assert [turn.cwd for turn in read(gemini.GEMINI_LOG, file, root).turns] == [None]
+
+
+def test_a_checkpoint_saved_again_with_another_conversation_is_a_session_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "tmp" / "shop" / "checkpoint-work.json"
+    file.parent.mkdir(parents=True)
+
+    def save(*texts: str) -> None:
+        roles = ("user", "model", "user", "model")
+        history = [
+            {"role": role, "parts": [{"text": text}]} for role, text in zip(roles, texts, strict=False)
+        ]
+        file.write_text(json.dumps(history))
+
+    first = ("We use Postgres.", "Noted.")
+    second = ("We moor the boat in Vigo from May on.", "Noted.", "The policy is number 4711.")
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder()]) as memory:
+        save(*first)
+        assert memory.sync(tmp_path).added == 2
+        for more in (second, (*second, "Understood, 4711.")):
+            save(*more)
+            memory.sync()
+        save(*first, "Which version?")
+        memory.sync()
+        found: dict[str, list[str]] = {}
+        turns = [one for one in memory.timeline().memories if one.turn is not None]
+        for one in sorted(turns, key=lambda one: one.turn):
+            found.setdefault(one.session.partition("~")[0] + "~" * ("~" in one.session), []).append(
+                one.content
+            )
+        assert found == {
+            "shop/checkpoint-work": [*first, "Which version?"],
+            "shop/checkpoint-work~": [*second, "Understood, 4711."],
+        }

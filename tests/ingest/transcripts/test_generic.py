@@ -1,9 +1,11 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from scrubjay import Memory
+from scrubjay.ingest.transcripts import importer
 from scrubjay.ingest.transcripts.generic import GENERIC
 
 
@@ -68,3 +70,40 @@ def test_a_project_by_name_is_that_project_wherever_scrubjay_runs(
     with Memory.open("memory://", user="ann") as memory:
         memory.sync(logs)
         assert [one.project for one in memory.page().records] == [stored]
+
+
+def test_files_of_one_name_in_two_folders_are_two_conversations_with_all_their_turns(tmp_path: Path) -> None:
+    asked = {"alpha": "Shall we move the release to May?", "beta": "Shall I delete the database on Friday?"}
+    with Memory.open("memory://", user="ann") as memory:
+        for name, question in asked.items():
+            (tmp_path / name).mkdir()
+            lines = [question, "Yes, do it."]
+            log = "".join(json.dumps({"role": "user", "content": text}) + "\n" for text in lines)
+            (tmp_path / name / "chat.jsonl").write_text(log)
+            memory.sync(tmp_path / name)
+            assert memory.sync(tmp_path / name).added == 0
+        conversations: dict[str, list[str]] = {}
+        for one in sorted(memory.timeline().memories, key=lambda one: one.turn):
+            conversations.setdefault(one.session, []).append(one.content)
+        assert sorted(conversations.values()) == sorted([text, "Yes, do it."] for text in asked.values())
+        assert all(session.startswith("chat@") for session in conversations)
+
+
+def test_a_log_that_an_earlier_version_read_keeps_its_session_and_its_turns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "chat.jsonl"
+    lines = [json.dumps({"role": "user", "content": f"The kayak leaks at {n}."}) + "\n" for n in range(3)]
+    with Memory.open("memory://", user="ann") as memory:
+        file.write_text(lines[0])
+        with monkeypatch.context() as earlier:
+            first = replace(GENERIC, version="generic 1")
+            formats = [first if form is GENERIC else form for form in importer.TRANSCRIPT_FORMATS]
+            earlier.setattr(importer, "TRANSCRIPT_FORMATS", tuple(formats))
+            memory.sync(tmp_path)
+        for text in ("".join(lines), "".join(reversed(lines))):
+            file.write_text(text)
+            memory.sync()
+            found = memory.timeline().memories
+            assert {one.session for one in found} == {"chat"}
+            assert {one.content for one in found} == {json.loads(line)["content"] for line in lines}

@@ -86,6 +86,7 @@ class TranscriptFormat:
     Attributes:
         name: The tool, and the ``agent`` of turns that name none.
         version: Stamped on documents; raised when the same file would give other turns.
+        first_version: Documents of this version keep it, and the names of their unnamed sessions.
         lines: The file grows by whole lines and is read on from a cursor; else it is read whole each time.
         recognise: Takes a POSIX path and the first `HEAD_BYTES` bytes; in doubt it says no.
         rows: Takes the open file and the cursor.
@@ -98,6 +99,7 @@ class TranscriptFormat:
     recognise: Callable[[str, bytes], bool]
     rows: Callable[[BinaryIO, int], Iterator[LogRow | BrokenRow]]
     reader: Callable[[Path, str], TranscriptReader]
+    first_version: str = ""
 
 
 def skip_kind(kind: str, known: Collection[str], label: str) -> SkippedItem:

@@ -39,6 +39,7 @@ from scrubjay.ingest.transcripts.base import (
     read_rows,
     skip_kind,
     strip_tags,
+    text_digest,
 )
 from scrubjay.models.records import Turn
 
@@ -243,8 +244,10 @@ def _checkpoint_reader(root: Path, path: str) -> TranscriptReader:
     session = "/".join(folders[-2:]).removesuffix(".json")
     cwd = project_root(root, path)
     lines = count(1)
+    first = ""
 
     def read_row(row: LogRow) -> Iterator[ReaderItem]:
+        nonlocal first
         contents = as_array(row.value.get("history")) if "history" in row.value else [row.value]
         for content, line in zip(map(as_object, contents), lines, strict=False):
             speaker = as_string(content.get("role"))
@@ -255,9 +258,10 @@ def _checkpoint_reader(root: Path, path: str) -> TranscriptReader:
             yield from skipped
             if text:
                 role, origin = SPEAKERS[speaker]
+                first = first or text_digest(text)
                 yield Turn(
-                    f"{session}:{line}", role, text, session, cwd=cwd, origin=origin,
-                    title=session.rpartition("/")[2], line=line,
+                    f"{session}:{first}:{text_digest(role, text)}:{line}", role, text, session, cwd=cwd, origin=origin,
+                    title=session.rpartition("/")[2], line=line, old_key=f"{session}:{line}",
                 )  # fmt: skip
 
     return read_row

@@ -68,7 +68,8 @@ def _read_row(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
     if not text:
         return skipped or (SkippedItem("blank"),)
     role, origin = _SPEAKERS.get(folded, (role, "untrusted"))
-    session, name = _id_text(record.get("session")) or stem, _id_text(record.get("id"))
+    named, name = _id_text(record.get("session")), _id_text(record.get("id"))
+    session = named or stem
     project = as_string(record.get("project"))
     is_url = "://" in project or project.startswith("git@")
     is_path = not is_url and _PATH.match(project) is not None
@@ -85,6 +86,7 @@ def _read_row(row: LogRow, stem: str) -> tuple[ReaderItem, ...]:
         agent=as_string(record.get("agent")),
         origin=origin,
         title=as_string(record.get("title")),
+        is_unnamed=not named,
     )
     return (turn, *skipped)
 
@@ -105,4 +107,4 @@ def _id_text(value: object) -> str:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else as_string(value)
 
 
-GENERIC = TranscriptFormat("generic", "generic 1", True, _recognise, read_rows, _reader)
+GENERIC = TranscriptFormat("generic", "generic 2", True, _recognise, read_rows, _reader, "generic 1")

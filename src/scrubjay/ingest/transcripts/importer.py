@@ -29,6 +29,7 @@ from scrubjay.ingest.transcripts.base import (
     LogRow,
     SkippedItem,
     TranscriptFormat,
+    branch_session,
     is_cursor_valid,
     storable_text,
 )
@@ -173,7 +174,9 @@ def import_transcript(
         moved_from = _moved_from(source, state, known, gone)
         stored = known[moved_from] if moved_from is not None else None
     own = authorship(source, state.path) == OWN
-    return _TranscriptImport(run, source, state, form, own).documents(stored, moved_from)
+    kept = stored is not None and stored.versions.extractor == form.first_version
+    version = form.first_version if kept else form.version
+    return _TranscriptImport(run, source, state, form, own, version).documents(stored, moved_from)
 
 
 def _moved_from(
@@ -207,26 +210,38 @@ def log_fingerprint(file: BinaryIO, cursor: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _TurnDraft:
-    """A turn as memories without turn numbers; ``raw_text`` is its text before redaction, "" if that is the same."""
+    """A turn as memories without turn numbers.
+
+    ``raw_text`` is its text before redaction, "" if that is the same; ``old_ids`` are those of its ``old_key``.
+    """
 
     session: str
     text: str
     raw_text: str
     records: Sequence[Record]
+    old_ids: Sequence[str] = ()
 
 
 @dataclass(slots=True)
 class _TranscriptImport:
-    """The import of one transcript; ``recent`` are the last turns read of each session."""
+    """The import of one transcript.
+
+    Attributes:
+        version: Version of the reader that the document has.
+        recent: The last turns read of each session.
+        continued: The session that a file continues which may be written anew, by the name that it gives.
+    """
 
     run: SyncRun
     source: Source
     state: FileState
     form: TranscriptFormat
     is_own: bool
+    version: str
     skipped: Counter[SkippedItem] = field(default_factory=Counter)
     last_numbers: dict[str, int] = field(default_factory=dict)
     recent: dict[str, list[StoredTurn]] = field(default_factory=dict)
+    continued: dict[str, str] = field(default_factory=dict)
 
     def documents(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
         """Yield the turns that are not stored yet, in parts of `TURN_BATCH` turns."""
@@ -242,7 +257,7 @@ class _TranscriptImport:
 
     def _document_parts(self, stored: Document | None, moved_from: str | None) -> Iterator[PreparedDocument]:
         root, path = Path(self.source.root), self.state.path
-        versions = replace(stage_versions(self.run.chunks), extractor=self.form.version)
+        versions = replace(stage_versions(self.run.chunks), extractor=self.version)
         with open_file(root, path) as file, open_file(root, path) as second:
             cursor = end = self._resume_cursor(file, stored)
             title = stored.title if stored is not None and cursor else Path(path).name
@@ -259,7 +274,7 @@ class _TranscriptImport:
             for step in follow_log(file, self.form, root, path, cursor):
                 for one in step.items:
                     if isinstance(one, Turn):
-                        turns += self._without_injected(one)
+                        turns += self._without_injected(self._named(one))
                         title = (one.title if self.form.lines else "") or title
                     elif isinstance(one, SkippedItem):
                         self.skipped[one] += 1
@@ -273,11 +288,17 @@ class _TranscriptImport:
             yield part(self.state.mtime_ns)
 
     def _resume_cursor(self, file: BinaryIO, stored: Document | None) -> int:
-        if stored is None or not self.form.lines or stored.versions.extractor != self.form.version:
+        if stored is None or not self.form.lines or stored.versions.extractor != self.version:
             return 0
         if not is_cursor_valid(file, stored.cursor):
             return 0
         return stored.cursor if log_fingerprint(file, stored.cursor) == stored.content_hash else 0
+
+    def _named(self, turn: Turn) -> Turn:
+        if not turn.is_unnamed or self.version == self.form.first_version:
+            return turn
+        source = self.source.id
+        return replace(turn, key=f"{source}:{turn.key}", session=f"{turn.session}@{source}")
 
     def _without_injected(self, turn: Turn) -> list[Turn]:
         if self.run.paused(turn.agent, turn.session, turn.at):
@@ -339,13 +360,19 @@ class _TranscriptImport:
         title, line = "", turn.line
         if not self.form.lines:  # an export in one piece has titles, and its line numbers mean nothing
             title, line = redact_text(turn.title, run.chunks.allow).text, 0
-        records = []
+        records, old_ids = [], []
         for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
             content = clean.text[passage.start : passage.end]
             ordinal = turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1)
-            parts = ("turn", source.key, turn.agent, turn.key, str(piece))
+            memory, *old_ids[piece:] = (
+                memory_id(
+                    TURN_TIER, memory_key(run.secret, ("turn", source.key, turn.agent, key, str(piece)))
+                )
+                for key in (turn.key, turn.old_key)
+                if key
+            )
             record = Record(
-                id=memory_id(TURN_TIER, memory_key(run.secret, parts)),
+                id=memory,
                 tier=TURN_TIER,
                 content=content,
                 content_hash=text_hash(content),
@@ -364,7 +391,7 @@ class _TranscriptImport:
                 event=event,
             )
             records.append(record)
-        return _TurnDraft(turn.session, clean.text, turn.text if clean.counts else "", records)
+        return _TurnDraft(turn.session, clean.text, turn.text if clean.counts else "", records, old_ids)
 
     def _forgettable_texts(self, draft: _TurnDraft) -> Iterator[str]:
         """Yield the texts by which a turn may have been forgotten."""
@@ -374,6 +401,7 @@ class _TranscriptImport:
 
     def _number_turns(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[FreshPassage]:
         run = self.run
+        drafts = self._continued(reader, drafts)
         present = reader.get([record.id for draft in drafts for record in draft.records])
         forgotten = find_forgotten(reader, run.secret, drafts, self._forgettable_texts, run.scope.keys)
         fresh: dict[str, FreshPassage] = {}
@@ -397,6 +425,40 @@ class _TranscriptImport:
                 title = "" if number else one.title
                 fresh[one.id] = FreshPassage(replace(one, turn=number, title=title))
         return list(fresh.values())
+
+    def _continued(self, reader: Reader, drafts: Sequence[_TurnDraft]) -> list[_TurnDraft]:
+        """Give the turns of a file that may be written anew their stored ids, and the session that they continue.
+
+        If the first turn is another one, the file holds another conversation than before.
+        """
+        ids = [
+            memory for one in drafts if one.old_ids for memory in (*one.old_ids, *(r.id for r in one.records))
+        ]
+        present = reader.get(ids) if ids else {}
+        result = []
+        for draft in drafts:
+            if draft.old_ids:
+                name = draft.session
+                old = [present[memory] for memory in draft.old_ids if memory in present]
+                is_old = self.continued.get(name, name) == name and (
+                    [one.content for one in old] == [one.content for one in draft.records]
+                )
+                ids = [one.id for one in (old if is_old else draft.records)]
+                if name not in self.continued:
+                    stored = present.get(ids[0])
+                    is_first = stored is None and reader.last_turn(name) is None
+                    branch = name if is_first else branch_session(name, draft.records[0].id.partition("_")[2])
+                    self.continued[name] = branch if stored is None else stored.session or name
+                draft = replace(
+                    draft,
+                    session=self.continued[name],
+                    records=[
+                        replace(one, id=memory, session=self.continued[name])
+                        for one, memory in zip(draft.records, ids, strict=True)
+                    ],
+                )
+            result.append(draft)
+        return result
 
     def _grown_turn(
         self, reader: Reader, draft: _TurnDraft, present: Mapping[str, Record]
