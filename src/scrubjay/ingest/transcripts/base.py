@@ -239,7 +239,25 @@ def strip_tags(text: str, names: frozenset[str]) -> str:
     return "".join([*pieces, text[position:]])
 
 
-@lru_cache(maxsize=8)
+def strip_wrappers(text: str, names: frozenset[str]) -> str:
+    """Remove these tags like `strip_tags`, but those of one plain word only where they are the whole text.
+
+    XML that a person pastes may have such a tag, too.
+
+    >>> names = frozenset({"goal", "system-reminder"})
+    >>> strip_wrappers("Run <goal>verify</goal>.<system-reminder>x</system-reminder>", names)
+    'Run <goal>verify</goal>.'
+    >>> strip_wrappers("<goal>verify</goal>", names)
+    ''
+    """
+    if "<" not in text:
+        return text
+    plain = frozenset(filter(str.isalpha, names))
+    text = strip_tags(text, names - plain)
+    return text if strip_tags(text, plain).strip() else ""
+
+
+@lru_cache(maxsize=16)
 def _opening_tags(names: Collection[str]) -> re.Pattern[str]:
     return re.compile(f"<({'|'.join(re.escape(name) for name in sorted(names))})(?: [^<>]*)?>")
 

@@ -40,6 +40,7 @@ from scrubjay.ingest.transcripts.base import (
     record_id,
     skip_kind,
     strip_tags,
+    strip_wrappers,
 )
 from scrubjay.models.records import Turn
 
@@ -177,7 +178,7 @@ def _content_text(content: object) -> tuple[str, tuple[SkippedItem, ...]]:
     for block in blocks:
         kind = as_string(block.get("type"))
         if kind == "text":
-            parts.append(strip_tags(as_string(block.get("text")), WRAPPERS))
+            parts.append(strip_wrappers(as_string(block.get("text")), WRAPPERS))
         else:
             skipped.append(SkippedItem(kind or "block without a type", unknown=kind not in _BLOCKS))
     if any(one.kind == "tool_result" for one in skipped):

@@ -28,7 +28,7 @@ from scrubjay.ingest.transcripts.base import (
     joined_text,
     peek_objects,
     read_rows,
-    strip_tags,
+    strip_wrappers,
     text_digest,
 )
 from scrubjay.models.records import Turn
@@ -57,6 +57,10 @@ _INSERTED = re.compile(
     r"|\s*</?(?:local_)?image\b[^<>]*>\s*\Z"
 )
 _REQUEST = re.compile(r"^## My request(?: for Codex)?:[ \t]*$", re.MULTILINE)
+_CONTEXT = re.compile(
+    r"\s*(?:<|# (?:Context from|Files mentioned by|Applications mentioned by|In app browser)\b)"
+)
+"""Beginnings of the context that an editor puts before a request."""
 _CWD = re.compile(r"<cwd>([^<]+)</cwd>")
 _LONG_FIRST_LINE = re.compile(
     rb'\s*\{"timestamp":"[^"]{10,40}",(?:"ordinal":\d+,)?"type":"session_meta","payload":\{'
@@ -143,7 +147,7 @@ class _CodexLog:
             for match in filter(None, map(_CWD.search, parts)):
                 self._cwd = match[1].strip()
             parts = [_last_request(part) for part in parts if not _INSERTED.match(part)]
-        text = joined_text(strip_tags(part, WRAPPERS) for part in parts)
+        text = joined_text(strip_wrappers(part, WRAPPERS) for part in parts)
         if not text:
             return (SkippedItem("context"),)
         return (self._turn(row, role, text),)
@@ -168,7 +172,7 @@ class _CodexLog:
 
 
 def _last_request(text: str) -> str:
-    headings = list(_REQUEST.finditer(text)) if text.lstrip().startswith(("#", "<")) else []
+    headings = list(_REQUEST.finditer(text)) if _CONTEXT.match(text) else []
     return text[headings[-1].end() :] if headings else text
 
 

@@ -360,7 +360,8 @@ class _TranscriptImport:
         title, line = "", turn.line
         if not self.form.lines:  # an export in one piece has titles, and its line numbers mean nothing
             title, line = redact_text(turn.title, run.chunks.allow).text, 0
-        records, old_ids = [], []
+        records: list[Record] = []
+        old_ids: list[str] = []
         for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
             content = clean.text[passage.start : passage.end]
             ordinal = turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1)

@@ -71,7 +71,7 @@ def _session_index(text: str) -> Mapping[str, str]:
 
 _TIME = re.compile(r"\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d[^\]\n]{0,40}\][ \t]*")
 _HEADING = re.compile(
-    r"[^\n]{1,120}(?:⟦openclaw:ctx⟧|\((?:untrusted|metadata)[^)\n]{0,80}\):)[ \t]*(?:\n|$)"
+    r"[^\n]{1,120}(?:⟦openclaw:ctx⟧|\((?:untrusted[ ,]|metadata)[^)\n]{0,80}\):)[ \t]*(?:\n|$)"
     r"|Untrusted context \(metadata[^)\n]{0,80}\):[ \t]*(?:\n|$)"
 )
 _FENCED = re.compile(r"```json\n.*?\n```[ \t]*(?:\n|$)", re.DOTALL)
