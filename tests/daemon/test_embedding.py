@@ -7,8 +7,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -230,6 +232,33 @@ def test_a_busy_machine_computes_the_little_that_is_pending(
     monkeypatch.setattr(os, "getloadavg", lambda: (99.0, 99.0, 99.0))
     assert not pause_reason(lambda: embedding.FEW_PENDING, tmp_path)
     assert "busy" in pause_reason(lambda: embedding.FEW_PENDING + 1, tmp_path)
+
+
+def test_a_process_that_finds_nothing_to_do_ends(store: Store) -> None:
+    with store.open() as memory:
+        memory.embed()
+    asked = 0
+
+    def stop() -> str:
+        nonlocal asked
+        asked += 1
+        return "" if asked < 9 else "it goes on for ever"
+
+    job, opened = store.job, partial(Memory.open, settings=store.settings, embedders=[HashEmbedder(64)])
+    assert run_embedding(job, opened, lambda: "", stop, store.slept.append)
+    assert asked < 9
+
+
+def test_a_failure_in_the_future_of_a_clock_that_was_set_back_delays_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path, fails=True)
+    with pytest.raises(ProviderError):
+        store.run()
+    assert store.job.has_failed_lately()
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - 3_600)
+    assert not store.job.has_failed_lately()
 
 
 def test_a_paused_process_ends_when_another_one_has_done_the_work(store: Store) -> None:

@@ -163,7 +163,7 @@ class EmbeddingJob:
 
     def write_state(self, *, paused: str = "", problem: str = "") -> None:
         """Write the state file of the process that holds the lock."""
-        state = {"pid": os.getpid(), "since": round(time.time()), "paused": paused, "problem": problem}
+        state = {"pid": os.getpid(), "since": int(time.time()), "paused": paused, "problem": problem}
         temporary = self._state_file.with_suffix(".part")
         temporary.write_text(json.dumps(state), "utf-8")
         temporary.replace(self._state_file)
@@ -182,7 +182,10 @@ class EmbeddingJob:
 
     def has_failed_lately(self) -> bool:
         state = self.state()
-        return state is not None and bool(state["problem"]) and time.time() - state["since"] < RETRY_SECONDS
+        if state is None or not state["problem"]:
+            return False
+        # A time in the future means that the clock was set back.
+        return 0.0 <= time.time() - float(state["since"]) < RETRY_SECONDS
 
     def clear_state(self) -> None:
         """Remove the state file: nothing is pending any more."""
@@ -237,6 +240,8 @@ def run_embedding(
         return not interrupted
 
     def embed() -> None:
+        nonlocal interrupted
+        interrupted = False  # with nothing to do `proceed` is not called
         with open_memory() as memory:
             enrich_and_embed(memory.workspace, proceed, bundled=True)
 
