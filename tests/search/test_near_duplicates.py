@@ -44,6 +44,9 @@ def test_of_equal_texts_the_best_is_kept_and_says_which_are_its_copies() -> None
         ("Fly from Berlin to Porto", "Fly to Berlin from Porto"),
         ("The fee is $30 a month", "The fee is €30 a month"),
         ("Er mag den Kaffee", "Er mag keinen Kaffee"),
+        ("The host of the database is in DB_Host", "The host of the database is in DB_HOST"),
+        ("Put it into getUser, please", "Put it into getuser, please"),
+        ("The key is in /etc/App/key now", "The key is in /etc/app/key now"),
     ],
 )  # fmt: skip
 def test_likeness_is_not_equality(one: str, other: str) -> None:
@@ -57,6 +60,7 @@ def test_likeness_is_not_equality(one: str, other: str) -> None:
         ("The timeout is 30 seconds.", "- the **timeout** is 30 seconds"),
         ("We just deploy on Fridays at noon", "We deploy on Fridays at noon!"),
         ("> Mara has the key to the archive", "Mara has the key to\nthe archive"),
+        ("Mara set DB_HOST in the file", "mara SET `DB_HOST` in the File."),
     ],
 )
 def test_case_marks_and_small_words_make_no_difference(one: str, other: str) -> None:
@@ -71,6 +75,12 @@ def test_what_stands_whole_in_a_better_one_and_is_most_of_it_is_its_copy() -> No
 
 
 def test_what_a_better_one_takes_back_or_bounds_is_no_copy_of_it() -> None:
+    short = record("b", "We rent the house in Vigo to Marie")
+    for words in (
+        "falls sie zahlt", "nur im Sommer", "bis Mai", "sauf en août", "jusqu'à mai", "si elle paie", "salvo en agosto",
+        "hasta mayo", "solo en mayo", "até maio", "tranne ad agosto", "behalve in mei",
+    ):  # fmt: skip
+        assert kept(record("a", f"We rent the house in Vigo to Marie, {words}."), short) == ["a", "b"]
     short = record("b", "the archive key hangs behind the clock")
     for words in ("It is not true that", "Only if Mara is away", "Until May", "Nobody says that"):
         assert kept(record("a", f"{words} the archive key hangs behind the clock"), short) == ["a", "b"]

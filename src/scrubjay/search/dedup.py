@@ -9,7 +9,8 @@ shown with it. Maximal marginal relevance is that of Carbonell and Goldstein (19
 from __future__ import annotations
 
 import math
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
@@ -21,6 +22,7 @@ from scrubjay.models.results import MICRO, Candidate, ContextItem, Contribution,
 from scrubjay.search.fusion import best_first
 from scrubjay.search.request import ResultCaps
 from scrubjay.storage.interface import Reader
+from scrubjay.text.normalize import word_set
 from scrubjay.text.paraphrase import NEGATIONS, content_vocabulary, content_words
 
 MIN_WORDS: Final = 2
@@ -29,11 +31,20 @@ MIN_CONTAINED_SHARE: Final = 0.5
 """Minimum share of a text that a contained text must be to be its duplicate."""
 SHINGLE_SIZE: Final = 4
 """Consecutive words by which texts that may contain another are found."""
-_BOUNDING_WORDS: Final = NEGATIONS | frozenset(
-    ("if", "unless", "until", "till", "when", "whenever", "would", "could", "should", "might", "may", "maybe", "only",
-     "except", "perhaps", "instead", "?", "false", "wrong", "untrue", "incorrect", "longer", "former", "formerly")
-)  # fmt: skip
-"""Words that restrict or negate a sentence: a text is no duplicate where the other one has one of them in addition."""
+_BOUNDING_WORDS: Final = NEGATIONS | word_set(
+    """if unless until till when whenever would could should might may maybe only except perhaps instead ? false wrong
+    untrue incorrect longer former formerly
+    falls wenn sofern solange sobald bis bevor nur außer ausser ausgenommen vielleicht statt stattdessen falsch
+    si sauf hormis excepté seulement jusqu'à jusqu'au jusqu'aux jusqu'en jusque quand lorsque avant faux
+    salvo excepto menos hasta cuando solo sólo solamente mientras antes quizá quizás falso
+    se exceto até quando só somente apenas enquanto talvez
+    tranne eccetto fino finché soltanto forse als tenzij behalve tot alleen mits misschien"""
+)
+"""Words that restrict or negate a sentence: a text is no duplicate where the other one has one of them in addition.
+They are of languages that have blanks between words; a word of two of them only makes fewer duplicates."""
+_NAME_LIKE: Final = re.compile(r"_|\w[/\\=.]\w|[^\W\d_]\d|\d[^\W\d_]|^[a-z]{2,}[A-Z]")
+"""Such a word is a name in a program or a path, in which case makes a difference: DB_Host and DB_HOST."""
+_NAME_EDGES: Final = ".,;:!?…()[]{}\"“”„«»'’‘*`<>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +101,26 @@ def _is_copy(text: _IndexedText, better: _IndexedText) -> bool:
         return False
     if text.heading and better.heading and text.heading != better.heading:
         return False
-    return text.record.content_hash == better.record.content_hash or _is_contained(text.words, better.words)
+    if text.record.content_hash == better.record.content_hash:
+        return True
+    return _is_contained(text.words, better.words) and not _differ_in_case(text.record, better.record)
+
+
+def _differ_in_case(one: Record, other: Record) -> bool:
+    """Return whether a name is written in one text in a case that it has not in the other."""
+    words, others = _cases_of_words(one.content), _cases_of_words(other.content)
+    return any(
+        words[word].isdisjoint(others[word]) and any(map(_NAME_LIKE.search, words[word] | others[word]))
+        for word in words.keys() & others.keys()
+    )
+
+
+def _cases_of_words(text: str) -> Mapping[str, set[str]]:
+    cases: defaultdict[str, set[str]] = defaultdict(set)
+    for piece in text.split():
+        word = piece.strip(_NAME_EDGES)
+        cases[word.casefold()].add(word)
+    return cases
 
 
 def _is_contained(words: tuple[str, ...], longer: tuple[str, ...]) -> bool:
