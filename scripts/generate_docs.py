@@ -111,7 +111,8 @@ def configuration() -> Iterator[str]:
         "Settings come from the defaults, the settings file, the environment and flags; the later take precedence. The "
         "file is `scrubjay/config.toml` in the user's configuration folder (`~/.config` on Linux), or the file that "
         "`SCRUBJAY_CONFIG` names. `scrubjay config` shows every setting, its value and its origin. An unknown name is "
-        "an error, in the file and in the environment; an empty variable counts as not set. Paths in the file are "
+        "an error, in the file and in the environment; an empty variable counts as not set, except those of "
+        "user, groups and tenant, which must not be empty. Paths in the file are "
         "relative to the file. In the environment, commas separate the texts of a list, and `none` empties a list of "
         "choices. "
     )

@@ -1146,7 +1146,7 @@ class Memory:
             StoreBusyError: Another process copies to it.
             StoreError: It was interrupted (run it again), or the copy is not the same.
         """
-        tenants = None if all_tenants else (tenant or self.workspace.scope.tenant,)
+        tenants = None if all_tenants else (self.workspace.scope.tenant if tenant is None else tenant,)
         return services.exports.copy_tenants(self.workspace.store, str(to), tenants, progress)
 
 

@@ -239,3 +239,33 @@ def test_a_store_that_is_not_there_is_an_error_of_whoever_reads_and_is_not_made(
     assert not typo.exists()
     assert cli("add", "the kayak leaks", "--store", typo).code == 0
     assert cli("search", "kayak", "--store", typo).code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environ"),
+    [
+        (("status", "--user", ""), {}),
+        (("--user", "", "status"), {}),
+        (("--user=", "status"), {}),
+        (("status", "--store", ""), {}),
+        (("forget", "--everything", "--yes", "--user", ""), {}),
+        (("status",), {"SCRUBJAY_USER": ""}),
+        (("status",), {"SCRUBJAY_TENANT": " "}),
+        (("status",), {"SCRUBJAY_GROUPS": ""}),
+        (("token", "create", "d", "--user", ""), {}),
+        (("token", "create", "d", "--tenant", ""), {}),
+        (("token", "create", "d", "--group", ""), {}),
+        (("add", "--group", "", "for the crew"), {}),
+    ],
+)
+def test_an_empty_name_of_a_user_group_or_tenant_is_an_error_and_not_the_account(
+    cli, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], environ: dict[str, str]
+) -> None:
+    assert cli("add", "the operator's own memory").code == 0
+    with monkeypatch.context() as patch:
+        for name, value in environ.items():
+            patch.setenv(name, value)
+        said = cli(*arguments)
+    assert said.code != 0
+    assert said.err.startswith("error: ")
+    assert "the operator's own memory" in cli("search", "operator memory").out

@@ -223,7 +223,7 @@ LEADING_OPTIONS = ("--store", "--user")
 def main() -> None:
     raise_gc_threshold()
     words = sys.argv[1:]
-    options = dict.fromkeys(LEADING_OPTIONS, "")
+    options: dict[str, str | None] = dict.fromkeys(LEADING_OPTIONS)
     index = 0
     while index < len(words) and words[index].partition("=")[0] in LEADING_OPTIONS:
         name, mark, value = words[index].partition("=")

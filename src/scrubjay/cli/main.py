@@ -49,7 +49,10 @@ class Call:
     def with_options_from(self, params: dict[str, Any]) -> Call:
         """Move the common options out of a command's parameters into a new call."""
         store, user, json = (params.pop(name, None) for name in COMMON_OPTIONS)
-        return Call(store or self.store, user or self.user, json or self.json)
+        # An empty one is not the settings' own: `--user "$CUSTOMER"` with an unset variable must fail.
+        return Call(
+            self.store if store is None else store, self.user if user is None else user, json or self.json
+        )
 
     @cached_property
     def settings(self) -> Settings:

@@ -83,7 +83,7 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     """
     content = read_text(text, file)
     arguments = {name: value for name, value in fields.items() if value is not None}
-    visibility = "public" if public else "group" if fields.get("group") else "user"
+    visibility = "public" if public else "group" if "group" in arguments else "user"
     with call.open(new=True) as memory:
         report = memory.add(content, visibility=visibility, pinned=pin, **arguments)
     if call.print_json(report):
@@ -509,7 +509,7 @@ def add_concept(
     """
     if (name is None) == (file is None) or (file is not None and aliases):
         raise InputError("Give a name and its aliases, or --file.", hint="scrubjay concepts add --help")
-    visibility = "public" if public else "group" if group else "user"
+    visibility = "public" if public else "user" if group is None else "group"
     with call.open(cold=True) as memory:
         if file is not None:
             report = memory.concepts.add_file(file, visibility=visibility, group=group)

@@ -398,7 +398,7 @@ def create_token(
     settings = call.settings
     lifetime = None if expires == "never" else parse_duration(expires) // SECOND
     principal = Principal(
-        tenant or settings.tenant,
+        settings.tenant if tenant is None else tenant,
         settings.user,
         groups,
         agent,

@@ -1,8 +1,9 @@
 """Settings loader: merge defaults, settings file, environment and overrides into one checked `Settings`.
 
 The only module besides `paths` that reads the process environment. The setting ``limit`` of the section ``[recall]`` is
-``SCRUBJAY_RECALL_LIMIT`` there; an empty variable counts as not set. An unknown name is an error wherever it is
-written, since an ignored typo is hard to find.
+``SCRUBJAY_RECALL_LIMIT`` there; an empty variable counts as not set; for user, groups and tenant
+it is an error: a script whose variable is empty must not act as the account. An unknown name is an error wherever it
+is written, since an ignored typo is hard to find.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from scrubjay.config.settings import (
 )
 from scrubjay.errors import ConfigError
 
+IDENTITY_SETTINGS: Final = ("user", "groups", "tenant")
+"""Settings that say who acts."""
 CONFIG_HINT = "scrubjay config shows every setting and where its value comes from"
 
 
@@ -194,8 +197,13 @@ def _environment_values(
             continue
         if variable not in variables:
             raise _unknown_setting(variable, list(variables), "the environment")
+        name, rule = variables[variable]
+        if not environ[variable].strip() and name in IDENTITY_SETTINGS:
+            raise ConfigError(
+                f"The environment's {variable} is empty, so it names nobody. Nothing was done.",
+                hint=f"unset {variable} for the settings' own, or give it a value",
+            )
         if environ[variable].strip():
-            name, rule = variables[variable]
             yield GivenValue(name, rule, environ[variable], f"environment {variable}", Path.cwd())
 
 

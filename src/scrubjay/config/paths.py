@@ -41,7 +41,7 @@ def environment(store: str | None = None, user: str | None = None) -> dict[str, 
     A process that is started with it, in any folder, has the same settings.
     """
     flags = {"SCRUBJAY_STORE": store, "SCRUBJAY_USER": user}
-    env = dict(os.environ) | {name: value for name, value in flags.items() if value}
+    env = dict(os.environ) | {name: value for name, value in flags.items() if value is not None}
     for name, value in env.items():
         if name.startswith(PREFIX) and name.endswith(PATH_SUFFIXES) and value and "://" not in value:
             env[name] = os.path.abspath(os.path.expanduser(value))
