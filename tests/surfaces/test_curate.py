@@ -212,7 +212,7 @@ def test_a_token_of_the_stores_owner_that_may_only_write_curates_nothing(
 ) -> None:
     tokens = held(environ)
     own = bearer(tokens, "own", Principal("default", "ann", scopes=("read", "write")))
-    eve = bearer(tokens, "eve", Principal("default", "eve", scopes=("read", "write")))
+    eve = bearer(tokens, "eve", Principal("default", "eve", scopes=("read", "write", "curate")))
     with asking(environ, open_here=False) as client:
         one = shared(client, eve, visibility="public")
         refused(client.delete(f"/v1/memories/{one}", headers=own), 403)
@@ -229,3 +229,47 @@ def test_the_command_line_names_who_changed_a_memory(cli: Any, memory: Memory) -
         "cur",
         "ann",
     ]
+
+
+def test_a_token_without_curate_publishes_nothing_and_shares_with_its_groups(
+    served: tuple[TestClient, dict[str, Headers]],
+) -> None:
+    client, shown = served
+    new = {"content": SAYS, "visibility": "public"}
+    calls = (
+        ("/v1/memories", new),
+        ("/v1/memories/batch", {"memories": [{"content": "The ferry leaves at nine."}, new]}),
+        ("/v1/concepts", {"name": "Ingrid Solberg", "visibility": "public"}),
+        ("/v1/concepts/batch", {"rows": [["Ingrid Solberg"]], "visibility": "public"}),
+    )
+    for path, body in calls:
+        assert "`curate`" in refused(client.post(path, json=body, headers=shown["ann"]), 403)
+    assert good(client.get("/v1/memories", headers=shown["ann"]))["memories"] == []
+    shared(client, shown["ann"])
+    for path, body in calls:
+        assert client.post(path, json=body, headers=shown["cur"]).status_code in (200, 201)
+
+
+def test_a_pin_counts_for_its_owner_and_lines_of_others_name_them(
+    served: tuple[TestClient, dict[str, Headers]],
+) -> None:
+    client, shown = served
+    more = {"visibility": "group", "group": "crew", "pinned": True, "session": "zz", "role": "user"}
+    one = shared(client, shown["ann"], **more)
+    pins = {
+        who: good(client.post("/v1/context", json={"parts": ["pinned"]}, headers=shown[who]))["text"]
+        for who in ("ann", "bob")
+    }
+    assert SAYS in pins["ann"]
+    assert "shared by" not in pins["ann"]
+    assert pins["bob"] == ""
+    question = {"query": "Who is the harbour master?"}
+    assert (
+        "user shared by ann, "
+        in good(client.post("/v1/context", json=question, headers=shown["bob"]))["text"]
+    )
+    for who, owner in (("ann", None), ("bob", "ann")):
+        for path in ("/v1/search", "/v1/thread"):
+            answer = good(client.post(path, json=question, headers=shown[who]))
+            (found,) = answer.get("results") or answer["memories"]
+            assert (found["id"], found.get("owner") or None) == (one, owner)

@@ -28,8 +28,8 @@ TOKEN_PREFIX: Final = "scrubjay_"
 """Makes tokens recognisable to people and secret scanners."""
 MAX_NAME: Final = 100
 SCOPES: Final = ("read", "write", "curate", "admin")
-"""read: search; write: add, and change and forget one's own; curate: change and forget what others shared; admin: name
-files of the server, and operate on the whole store."""
+"""read: search; write: add, and change and forget one's own; curate: change and forget what others shared,
+and share with all users; admin: name files of the server, and operate on the whole store."""
 DEFAULT_SCOPES: Final = ("read", "write")
 
 
@@ -45,8 +45,13 @@ class Principal:
 
     @property
     def curates(self) -> bool:
-        """Whether they may change memories that others shared."""
+        """Whether they may change memories that others shared, and share with all users."""
         return "curate" in self.scopes or "admin" in self.scopes
+
+    def need_to_share(self, visibility: object) -> None:
+        """Raise ForbiddenError if they may not add something of this visibility: `public` reaches every user."""
+        if visibility == "public" and not self.curates:
+            self.need("curate")
 
     def need(self, scope: str) -> None:
         """Raise ForbiddenError unless the principal has a scope."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from scrubjay.models.dates import iso_seconds, record_date, to_datetime
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, record_citation
-from scrubjay.text.display import prefix_lines, single_line, strip_control
+from scrubjay.text.display import prefix_lines, shared_by, single_line, strip_control
 
 if TYPE_CHECKING:
     from scrubjay.errors import ScrubjayError
@@ -36,7 +36,7 @@ EVIDENCE_FIELDS: Final = ("id", "tier", "content", "date", "session", "role", "t
 """Fields shown of a piece of evidence."""
 OPTIONAL_RESULT_FIELDS: Final = (
     "evidence", "statements", "copies", "copied", "valid_from", "valid_until", "turns", "newer",
-    "marked_wrong", "outdated",
+    "marked_wrong", "outdated", "owner",
 )  # fmt: skip
 """Fields of a search result that are left out if empty."""
 
@@ -406,6 +406,7 @@ def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = ""
     marks += [MARKED_WRONG] if memory.get("marked_wrong") else []
     marks += [origin] if origin not in usual else []
     marks += [role] if role else [tier] if tier not in (None, "observation") else []
+    marks += [shared_by(memory["owner"])] if memory.get("owner") else []
     marks += [f"confidence {memory['confidence']:g}"] if memory.get("confidence", 1.0) != 1.0 else []
     marks += [f"{word} {memory[name][:10]}" for word, name in VALIDITY if memory.get(name)]
     marks += [f"file {memory['outdated']} since"] if memory.get("outdated") else []

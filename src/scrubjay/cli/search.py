@@ -30,7 +30,7 @@ from scrubjay.errors import InputError
 from scrubjay.models.records import UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, count_strong
 from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
-from scrubjay.text.display import single_line, strip_control
+from scrubjay.text.display import shared_by, single_line, strip_control
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -215,6 +215,7 @@ def format_result(number: int, result: Result, query: str) -> str:
     marks = [result.tier, *([result.date] if result.date else []), f"score {result.score:.3f}"]
     marks += [f"relevance {result.relevance:.2f}"] if result.relevance is not None else []
     marks += state_marks(result)
+    marks += [shared_by(result.owner)] if result.owner else []
     marks += validity_labels(result)
     marks += [f"#{tag}" for tag in result.tags]
     lines = [*result_header(number, result, marks), snippet_lines(result.snippet, query)]
@@ -314,6 +315,7 @@ def format_entry(number: int, entry: ThreadEntry, query: str, *, explain: bool) 
     marks = [(entry.dated and result.date) or "not dated", result.tier, f"score {result.score:.3f}"]
     marks += [UNTRUSTED] if result.origin == UNTRUSTED else []
     marks += [result.status] if result.status != "active" else []
+    marks += [shared_by(result.owner)] if result.owner else []
     marks += validity_labels(result)
     marks += [f"replaced by {', '.join(entry.replaced_by)}"] if entry.replaced_by else []
     marks += [f"contradicts {', '.join(entry.contradicts)}"] if entry.contradicts else []

@@ -376,7 +376,8 @@ def token() -> None:
     type=click.Choice(SCOPES),
     multiple=True,
     help="Permission: read (search), write (add; change and forget one's own), curate (change and forget what "
-    "others shared), admin (whole-store operations and files of the server; includes curate); repeatable.  "
+    "others shared; add public memories), admin (whole-store operations and files of the server; includes curate); "
+    "repeatable.  "
     "[default: read and write]",
 )
 @click.option(

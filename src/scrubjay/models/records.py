@@ -368,7 +368,7 @@ class RecordFilter:
         sessions: Any of these sessions.
         apart_from: Session to exclude.
         categories: Any of these category ids. Descendants are not implied.
-        pinned: Only pinned memories.
+        pinned_by: Only pinned memories of this owner.
     """
 
     tiers: tuple[str, ...] = ()
@@ -383,7 +383,7 @@ class RecordFilter:
     sessions: tuple[str, ...] = ()
     apart_from: str | None = None
     categories: tuple[str, ...] = ()
-    pinned: bool = False
+    pinned_by: str = ""
 
 
 NO_FILTER: Final = RecordFilter()

@@ -276,6 +276,7 @@ class Result:
             from it, newest first.
         marked_wrong: Whether feedback says that it is wrong.
         outdated: ``changed`` or ``gone`` if its file is, and the next sync has yet to read that; else empty.
+        owner: The user who shared it, if that is another than the caller; else empty.
     """
 
     id: str
@@ -308,6 +309,7 @@ class Result:
     newer: tuple[str, ...] = ()
     marked_wrong: bool = False
     outdated: str = ""
+    owner: str = ""
 
 
 WEAK_RELEVANCE: Final = 0.1

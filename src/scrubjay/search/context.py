@@ -41,7 +41,7 @@ from scrubjay.search.results import full_path
 from scrubjay.search.validity import Supersession, superseded_statements
 from scrubjay.storage.interface import Reader
 from scrubjay.text.dialogue import is_small_talk, only_asks
-from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens
+from scrubjay.text.display import escape_markup, estimate_tokens, quarter_tokens, shared_by
 from scrubjay.text.paraphrase import content_vocabulary
 from scrubjay.text.snippets import best_sentences, best_snippet, best_snippets
 from scrubjay.text.summaries import abstract_of, overview_of
@@ -67,7 +67,7 @@ READ_SESSIONS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ContextScope:
-    """A project (with memories of no project), an agent, and the current session; None for any.
+    """A project (with memories of no project), an agent, and the current session; None for any. ``user`` asks.
 
     The project "" stands for memories of no project alone.
     """
@@ -76,6 +76,7 @@ class ContextScope:
     agent: str | None = None
     session: str | None = None
     now: int = 0
+    user: str = ""
 
     def where(self, *, own: bool = False) -> RecordFilter:
         """Return the filter; with ``own`` that of the project's own memories alone."""
@@ -485,7 +486,8 @@ def _ambient_records(
 ) -> list[tuple[str, Record]]:
     claims: list[tuple[str, Record]] = []
     if "pinned" in request.parts:
-        pinned = reader.latest(replace(request.scope.where(), pinned=True), MAX_PINNED)
+        # A pin counts for who set it: nobody puts a memory into each of another user's prompts.
+        pinned = reader.latest(replace(request.scope.where(), pinned_by=request.scope.user), MAX_PINNED)
         claims += [("pinned", record) for record in _in_scope(pinned, request.scope)]
     if "profile" in request.parts:
         profile = {record.id: record for record in profile_memories(reader, request.scope)}
@@ -647,6 +649,8 @@ def _context_item(
         where += f", newer {' '.join(one.later.id[:length] for one in newer)}"
     citation = record_citation(record, path)
     kind = record.role or ("" if record.tier == "observation" else record.tier)
+    if request.scope.user and record.owner != request.scope.user:
+        kind = f"{kind} {shared_by(record.owner)}".strip()
     if record.origin == UNTRUSTED:
         kind = f"{UNTRUSTED} {kind}".strip()
     kind = f"{kind} {record.status}" if record.status != "active" else kind

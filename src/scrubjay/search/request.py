@@ -405,6 +405,7 @@ class SearchRequest:
         zone: Time zone for day boundaries; None for this machine's.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
         min_relevance: Minimum relevance of each result; None for no results where none is likely to answer.
+        user: Who asks; results name the owner of what others shared.
     """
 
     query: str
@@ -430,6 +431,7 @@ class SearchRequest:
     min_relevance: float | None = 0.0
     tier_options: TierOptions = DEFAULT_TIERS
     caps: ResultCaps = NO_CAPS
+    user: str = ""
 
 
 def build_request(
@@ -440,6 +442,7 @@ def build_request(
     tier_options: TierOptions = DEFAULT_TIERS,
     caps: ResultCaps = NO_CAPS,
     variety: bool = True,
+    user: str = "",
 ) -> SearchRequest:
     """Return a validated request; an option that is None takes the default of `SearchRequest`.
 
@@ -484,6 +487,7 @@ def build_request(
         as_of=(as_of.start if as_of.precision == "second" else as_of.end - 1) if as_of is not None else None,
         tier_options=tier_options,
         caps=ResultCaps(0 if where.sessions else caps.session, 0 if where.path else caps.document),
+        user=user,
     )
 
 

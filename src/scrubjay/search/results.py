@@ -211,7 +211,7 @@ def build_results(
         copies = selection.copies.get(record.id, ())
         results.append(
             replace(
-                build_result(record, sources, score, text, explanation),
+                build_result(record, sources, score, text, explanation, request.user),
                 relevance=features.relevance if features is not None and features.reliable else None,
                 evidence=evidence.get(record.id, ())[:MAX_EVIDENCE],
                 statements=selection.collapsed.get(record.id, ()),
@@ -239,6 +239,7 @@ def build_result(
     score: float,
     text: str,
     explanation: Explanation | None,
+    user: str = "",
 ) -> Result:
     place = record.place
     source = sources.get(place.source) if place is not None else None
@@ -268,6 +269,7 @@ def build_result(
         marked_wrong=record.marked_wrong,
         valid_from=_iso_time(record.valid_from),
         valid_until=_iso_time(record.valid_until),
+        owner=record.owner if user and record.owner != user else "",
     )
 
 

@@ -161,7 +161,7 @@ class ThreadGraph:
         self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result]
     ) -> tuple[ThreadEntry, ...]:
         """Return readable entries in chronological order."""
-        plan, length = self.state.plan, self.state.request.snippet
+        plan, length, user = self.state.plan, self.state.request.snippet, self.state.request.user
         by_id = {one.id: one for one in chosen}
         sources = {source.id: source for source in self.reader.sources()}
         superseding = self._neighbours(list(by_id), "supersedes", (True,))
@@ -180,7 +180,7 @@ class ThreadGraph:
                     Contribution("carried", one.carried, one.carried, one.share),
                     Contribution("own", one.own, one.own, one.least),
                 )
-                result = build_result(record, sources, one.score, text, Explanation(parts, ()))
+                result = build_result(record, sources, one.score, text, Explanation(parts, ()), user)
             others = (superseding.get(place.id, ()), contradicting.get(place.id, ()))
             entries.append(ThreadEntry(result, one, place.gap, place.dated, *others))
         return tuple(entries)

@@ -77,7 +77,7 @@ def context(
     request = ContextRequest(
         asking=asking,
         budget=settings.budget if budget is None else budget,
-        scope=ContextScope(name, agent, session, at),
+        scope=ContextScope(name, agent, session, at, workspace.scope.user),
         exclude_paths=settings.loaded if exclude_paths is None else exclude_paths,
         parts=(CONTEXT_PARTS if query is None else ANSWERING_PARTS) if parts is None else parts,
         sessions=settings.sessions,

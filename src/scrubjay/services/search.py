@@ -323,6 +323,7 @@ def search_request(workspace: Workspace, query: str, options: SearchOptions) -> 
         ),
         caps=ResultCaps(recall.session_cap, recall.document_cap),
         variety=recall.variety,
+        user=workspace.scope.user,
     )
 
 

@@ -106,6 +106,15 @@ def single_line(text: str) -> str:
     return " ".join(strip_control(text).split())
 
 
+def shared_by(owner: str) -> str:
+    """Return the mark of a memory that another user shared; a comma, which ends such marks, is replaced.
+
+    >>> shared_by("ann"), shared_by("ann, pinned")
+    ('shared by ann', 'shared by ann; pinned')
+    """
+    return f"shared by {single_line(owner).replace(',', ';')}"
+
+
 def prefix_lines(text: str, prefix: str) -> str:
     r"""Return a text with a prefix before each line, so that none looks like one of ours.
 

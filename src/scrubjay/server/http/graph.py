@@ -128,6 +128,7 @@ async def list_concepts(query: Annotated[ConceptsQuery, Query()], access: ReadAc
 async def add_concept(term: Term, access: WriteAccess) -> Response:
     """Add a concept, or aliases to an existing one, and link the memories that mention it."""
     options = term.given()
+    access.who.need_to_share(options.get("visibility"))
     return await plain_json(access.write(lambda memory: memory.concepts.add(**options)))
 
 
@@ -135,6 +136,7 @@ async def add_concept(term: Term, access: WriteAccess) -> Response:
 async def add_concepts(terms: Terms, access: WriteAccess) -> Response:
     """Add several concepts; invalid names are skipped and reported."""
     options = terms.given()
+    access.who.need_to_share(options.get("visibility"))
     return await plain_json(access.write(lambda memory: memory.concepts.add_many(**options)))
 
 

@@ -203,7 +203,7 @@ async def list_memories(query: Annotated[ListQuery, Query()], access: ReadAccess
 )
 async def add_memory(new: MemoryToAdd, access: WriteAccess) -> Response:
     """Add a memory durably. Adding the same content in the same scope again only adds to its history."""
-    options = _with_agent(new.given(), access.who)
+    options = _permitted(new.given(), access.who)
     report = await access.write(lambda memory: memory.add(**options))
     return CompactJSONResponse(serializers.to_plain(report), 200 if report.existed else 201)
 
@@ -211,7 +211,7 @@ async def add_memory(new: MemoryToAdd, access: WriteAccess) -> Response:
 @router.post("/memories/batch", responses=describe_responses(_ALL_ADDED, "The result of each."))
 async def add_memories(batch: NewMemories, access: WriteAccess) -> Response:
     """Add several memories. A turn that consists of recalled memories only is skipped and reported."""
-    new = [NewMemory(**_with_agent(item.given(), access.who)) for item in batch.memories]
+    new = [NewMemory(**_permitted(item.given(), access.who)) for item in batch.memories]
     reports = await access.write(lambda memory: memory.add_many(new))
     return CompactJSONResponse({"added": serializers.to_plain(reports)})
 
@@ -250,7 +250,9 @@ async def forget_memory(id: MemoryId, access: WriteAccess) -> Response:
     return await plain_json(access.write(_require_one(id, lambda memory: memory.forget(id))))
 
 
-def _with_agent(options: dict[str, Any], who: Principal) -> dict[str, Any]:
+def _permitted(options: dict[str, Any], who: Principal) -> dict[str, Any]:
+    """Return the options of an addition, signed by the token's agent."""
+    who.need_to_share(options.get("visibility"))
     if not who.agent:
         return options
     if options.get("agent") not in (None, who.agent):
