@@ -8,6 +8,7 @@ The value of an item is {"text": "..."}. Other values, `index`, filters on field
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -68,9 +69,16 @@ def address(namespace: tuple[str, ...], key: str) -> str:
 
 
 def tags(namespace: tuple[str, ...]) -> list[str]:
-    """A tag for the namespace and each that it is in; LangGraph allows no dots in names."""
-    names = ("langgraph", *namespace)
+    """A tag for the namespace and each that it is in; LangGraph allows no dots in names.
+
+    Tags are stored in lower case and trimmed, so other characters are spelled by number: `Anna` is `%41_nna`.
+    """
+    names = ["langgraph", *map(spelled, namespace)]
     return [".".join(names[: depth + 1]) for depth in range(len(names))]
+
+
+def spelled(name: str) -> str:
+    return re.sub(r"[^a-z0-9_-]", lambda each: f"%{ord(each[0]):x}_", name)
 
 
 def as_item(record: Record, score: float | None = None) -> SearchItem:

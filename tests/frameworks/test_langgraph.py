@@ -100,3 +100,13 @@ def test_a_later_run_of_a_graph_is_told_what_an_earlier_one_stored(
     said = graph.invoke({"messages": [("user", "What may a vegetarian like me cook?")]})
     assert said["messages"][-1].content == "Lentils."
     assert ["I am vegetarian." in each for each in asked] == [False, True]
+
+
+def test_namespaces_that_differ_by_case_are_two(store: Any) -> None:
+    names = ("anna", "Anna", "ANNA", "%41_nna", "anna ", "Ägir", "ägir")
+    for name in names:
+        store.put(("people", name), "diet", {"text": f"{name} is vegetarian."})
+    for name in names:
+        for query in (None, "who is vegetarian?"):
+            found = store.search(("people", name), query=query)
+            assert [item.namespace for item in found] == [("people", name)]
