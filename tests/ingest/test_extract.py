@@ -17,6 +17,19 @@ def front(body: str, rest: str = "text\n") -> DocumentMetadata:
     return extract_metadata(f"---\n{body}\n---\n{rest}", path="notes/a.md")
 
 
+@pytest.mark.parametrize(
+    ("path", "day"),
+    [
+        ("Weekly/2026-W42.md", "2026-10-12"),
+        ("2026-10.md", "2026-10"),
+        ("plan 2026-10.md", None),
+        ("2026-W60.md", None),
+    ],
+)
+def test_a_weekly_and_a_monthly_note_are_dated_by_their_names(path: str, day: str | None) -> None:
+    assert extract_metadata("The sprinkler pump leaks.\n", path=path).event == parse_when(day)
+
+
 def test_a_plain_note_says_nothing():
     assert extract_metadata("Some text.\n", path="notes/a.md") == DocumentMetadata()
     assert extract_metadata("", path="") == DocumentMetadata()
@@ -145,7 +158,13 @@ def test_a_path_names_a_day(path: str):
 
 
 @pytest.mark.parametrize(
-    "path", ["2026-13-01.md", "12026-03-011.md", "2026-03_01.md", "a-20260301.md", "2026-03.md"]
+    "path",
+    [
+        "2026-13-01.md",
+        "12026-03-011.md",
+        "2026-03_01.md",
+        "a-20260301.md",
+    ],
 )
 def test_other_numbers_in_a_path_are_no_day(path: str):
     assert extract_metadata("x", path=path).event is None

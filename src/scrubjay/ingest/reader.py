@@ -102,7 +102,7 @@ def _unsafe_yaml_reason(events: Iterable[object]) -> str:
     return ""
 
 
-EXTRACTOR_VERSION = "3"
+EXTRACTOR_VERSION = "4"
 """Stamped on every document; raise it with any change of what is read."""
 
 METADATA_HEAD = 64 * 1024
@@ -127,6 +127,8 @@ _DAY_PATTERNS = (
     re.compile(r"(?:^|/)(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?!\d)[^/]*$"),
     re.compile(r"(?<![\d.])(?P<d>\d\d)\.(?P<m>\d\d)\.(?P<y>\d{4})(?!\d)"),
 )
+_PERIODIC_NOTE = re.compile(r"((?:19|20)\d\d)-(?:(0[1-9]|1[0-2])|[Ww](\d\d))")
+"""Monthly and weekly notes, as Obsidian names them."""
 _YEAR = re.compile(r"\d{4}")
 _BEFORE_DAY = re.compile(
     r"[\[(#*_ ]*(?:(?:mon|tue|wed|thu|fri|sat|sun|mo|di|mi|do|fr|sa|so)[^\W\d_]{0,9}[.,]{0,2} ?)?",
@@ -325,10 +327,10 @@ def _parse_date(text: str) -> EventTime | None:
 
 
 def _path_date(path: str) -> EventTime | None:
-    """Return the last day that a path names.
+    """Return the last day that a path names, else the month or the Monday of the week that names the file.
 
-    >>> [_path_date(path).precision for path in ("2026-03-01.md", "2026/03/02.md", "20260303.md")]
-    ['day', 'day', 'day']
+    >>> [_path_date(path).precision for path in ("2026-03-01.md", "2026/03/02.md", "2026-W42.md", "2026-10.md")]
+    ['day', 'day', 'day', 'month']
     """
     for pattern in _DAY_PATTERNS:
         for match in reversed(list(pattern.finditer(path))):
@@ -336,6 +338,12 @@ def _path_date(path: str) -> EventTime | None:
                 return _parse_date(f"{match['y']}-{match['m']}-{match['d']}")
             except ValueError:
                 continue
+    if match := _PERIODIC_NOTE.fullmatch(PurePosixPath(path).stem):
+        year, month, week = match.groups()
+        try:
+            return parse_when(f"{year}-{month}" if month else date.fromisocalendar(int(year), int(week), 1))
+        except ValueError:
+            return None
     return None
 
 

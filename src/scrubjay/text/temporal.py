@@ -87,6 +87,10 @@ def _english() -> TimeVocabulary:
     words.row("part_of_day", 0, "morning|afternoon|evening|night")
     words.put("habit", 0, "mornings afternoons evenings nights")
     words.row("third", 0, "early|mid|late")
+    words.row("edge", 0, "beginning start|middle|end")
+    words.row("nth", 1, "first|second|third|fourth|fifth")
+    words.put("nth", 0, "last")
+    words.put("calendar", 0, "calendar")
     words.put("the", 0, "the this a my our")
     words.put("in", 0, "in during within over throughout")
     words.put("on", 0, "on at")
@@ -101,8 +105,12 @@ def _english() -> TimeVocabulary:
         ("day", "the? daynum of? month year?"),
         ("day", "month the? daynum year?"),
         ("month", "third? month of? year"),
+        ("month", "the? edge of month year"),
         ("lone_month", "third? month"),
+        ("lone_month", "the? edge of month"),
         ("lone_year", "third? year"),
+        ("lone_year", "the? edge of year"),
+        ("calendar_week", "calendar unit number year?"),
         ("which_unit", "the? which unit"),
         ("which_month", "which month"),
         ("weekday", "which weekday"),
@@ -159,6 +167,9 @@ def _german() -> TimeVocabulary:
     words.put("weekend", 0, "wochenende")
     words.row("part_of_day", 0, "morgen früh|nachmittag|abend|nacht")
     words.row("third", 0, "anfang|mitte|ende")
+    for value, stem in enumerate(("letzt", "erst", "zweit", "dritt", "viert", "fünft")):
+        words.put("nth", value, " ".join(stem + end for end in ends))
+    words.put("calendar", 0, "kw kalenderwoche")
     words.put("the", 0, "der die das dem den des")
     words.put("in", 0, "in im während")
     words.put("on", 0, "am an")
@@ -173,6 +184,7 @@ def _german() -> TimeVocabulary:
         ("month", "third? month year"),
         ("lone_month", "third? month"),
         ("lone_year", "third? year"),
+        ("calendar_week", "calendar number year?"),
         ("which_unit", "the? which unit"),
         ("which_month", "which month"),
         ("weekday", "the? which weekday"),
@@ -264,12 +276,13 @@ _CYCLES: Final[Mapping[str, Callable[[int], tuple[int, int, str]]]] = {
 
 
 def _third_of(period: DateRange, values: RuleNumbers) -> DateRange:
-    if "third" not in values:
+    which = values.get("third", values.get("edge"))
+    if which is None:
         return period
     start, end, _ = period
     third = timedelta(days=(end - start).days // 3)
-    begin = start + third * values["third"]
-    return begin, end if values["third"] == 2 else begin + third, "range"
+    begin = start + third * which
+    return begin, end if which == 2 else begin + third, "range"
 
 
 def _named_period(name: str, values: RuleNumbers, now: datetime) -> DateRange:
@@ -294,6 +307,33 @@ def _calendar_unit(unit: int, step: int, now: datetime) -> DateRange | None:
         months = today.year * 12 + today.month - 1 + step
         return _month(months // 12, months % 12 + 1)
     return None
+
+
+def _calendar_week(values: RuleNumbers, now: datetime) -> DateRange | None:
+    """Return a week by its number (ISO 8601); without a year the latest that began."""
+    if values.get("unit", WEEK) != WEEK:
+        return None
+    year = values.get("year", now.isocalendar().year)
+    week = _day(date.fromisocalendar(year, values["number"], 1), 7, "week")
+    if "year" in values or week[0] <= now:
+        return week
+    return _day(date.fromisocalendar(year - 1, values["number"], 1), 7, "week")
+
+
+def _week_around(day: datetime) -> DateRange:
+    return _day(day.date() - timedelta(days=day.weekday()), 7, "week")
+
+
+def _nth_of(number: int, weekday: int | None, month: DateRange) -> DateRange | None:
+    """Return the nth seven days of a month, or the nth of a weekday in it; 0 for the last."""
+    first, after, _ = month
+    length = (after - first).days
+    if weekday is None:
+        start = length - 7 if number == 0 else 7 * number - 7
+        return _day(first.date() + timedelta(days=start), 7, "week") if start + 7 <= length else None
+    start = (weekday - first.weekday()) % 7
+    start += (length - 1 - start) // 7 * 7 if number == 0 else 7 * number - 7
+    return _day(first.date() + timedelta(days=start)) if start < length else None
 
 
 def _go_back(now: datetime, number: int, unit: int) -> datetime:
@@ -387,6 +427,7 @@ _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]]
     "month": lambda v, now: _third_of(_month(v["year"], v["month"]), v),
     "lone_month": lambda v, now: _third_of(_latest_period(v, now, "month"), v),
     "lone_year": lambda v, now: _third_of(_year(v["year"]), v),
+    "calendar_week": _calendar_week,
     "which_unit": lambda v, now: _calendar_unit(v["unit"], v["which"], now),
     "which_month": lambda v, now: _named_period("month", v, now),
     "weekday": _weekday,
@@ -420,6 +461,8 @@ _TRAILING_MARKS: Final = ".,;:!?)]}\"'`„“”‚‘’«»>*_…"
 _SENTENCE_ENDS: Final = frozenset(".;:!?)]}…")
 _POSSESSIVE: Final = ("'s", "’s")
 _HYPHENATED_THIRD: Final = re.compile(r"\b(early|mid|late|anfang|mitte|ende)-(?=\w)", re.IGNORECASE)
+_DAYS: Final = re.compile(r"(\d{1,2}\.?)([-–])(\d{1,2}\.?)", re.ASCII)
+"""Two days with a dash between them: "5-12 October"."""
 _ORDINAL: Final = re.compile(r"(\d\d?)(?:st|nd|rd|th)", re.ASCII)
 
 
@@ -536,7 +579,7 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     >>> find_times("we may march on 12/4 with v2.10.3", datetime(2026, 11, 22))
     ()
     """
-    tokens = _tokens(_HYPHENATED_THIRD.sub(r"\1 ", text))
+    tokens = _split_days(_tokens(_HYPHENATED_THIRD.sub(r"\1 ", text)))
     found: list[TimeExpression] = []
     ahead = looks_ahead(text)
     for vocabulary in TIME_VOCABULARIES:
@@ -582,6 +625,34 @@ def _tokens(text: str) -> list[_Token]:
     return found
 
 
+_DASHES: Final = frozenset("-–")
+_MONTH_WORDS: Final = frozenset(
+    word
+    for vocabulary in TIME_VOCABULARIES
+    for word, classes in vocabulary.words.items()
+    if "month" in classes
+)
+
+
+def _split_days(tokens: Sequence[_Token]) -> list[_Token]:
+    """Return the tokens with "5-12" beside a month as three."""
+    split: list[_Token] = []
+    for at, token in enumerate(tokens):
+        near = {one.word for one in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])}
+        match = _DAYS.fullmatch(token.raw) if not near.isdisjoint(_MONTH_WORDS) else None
+        if match is None:
+            split.append(token)
+            continue
+        for part in (1, 2, 3):
+            text, first = match[part], token.first + match.start(part)
+            bare = text.rstrip(".")
+            is_last = part == 3
+            closed = token.closed if is_last else bare != text
+            dotted = token.dotted if is_last else bare != text
+            split.append(_Token(bare, bare, first, first + len(bare), closed, dotted))
+    return split
+
+
 class _RuleMatcher:
     def __init__(
         self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime, *, ahead: bool
@@ -598,7 +669,11 @@ class _RuleMatcher:
             if atom is None:
                 place += 1
                 continue
-            if before is not None and self._is_range(before, atom):
+            atom = self._widened(atom)
+            if days := self._days(atom):
+                found.append(days)
+                before = None
+            elif before is not None and self._is_range(before, atom):
                 found[-1:] = self._range_between(before, atom)
                 before = None
             else:
@@ -606,6 +681,69 @@ class _RuleMatcher:
                 before = atom
             place = atom.end
         return found
+
+    def _widened(self, atom: _TimeAtom) -> _TimeAtom:
+        """Return the week of a day ("the week of 12 October"), or the nth week or weekday of a month."""
+        classes, at = self._classes, atom.begin - 1
+        at -= "the" in self._lead_at(at) and self._tokens[at].word != "des"
+        if at < 1 or self._tokens[at].closed or self._tokens[at - 1].closed:
+            return atom
+        link, noun, period = self._tokens[at].word, classes[at - 1], None
+        begin = at - 1
+        is_week = noun.get("unit") == WEEK
+        if atom.period[2] == "day" and is_week and link in ("of", "vom", "des"):
+            period = _week_around(atom.period[0])
+        elif atom.rule in ("month", "lone_month") and atom.period[2] == "month" and at >= 2:
+            number = self._lead_at(at - 2).get("nth")
+            # Without an article "letzten Freitag im Oktober" may be the Friday before today.
+            certain = number or not {"the", "on"}.isdisjoint(self._lead_at(at - 3))
+            is_part = (is_week or "weekday" in noun) and link in ("of", "in", "im", "des")
+            if number is not None and certain and is_part:
+                period, begin = _nth_of(number, noun.get("weekday"), atom.period), at - 2
+        if period is None:
+            return atom
+        begin -= "the" in self._lead_at(begin - 1)
+        return _TimeAtom(begin, atom.end, "given", {}, period)
+
+    def _days(self, atom: _TimeAtom) -> TimeExpression | None:
+        """Return a range whose days share one month: "between 5 and 12 October", "October 5-12"."""
+        if atom.rule != "day" or atom.begin == 0:
+            return None
+        tokens, classes = self._tokens, self._classes
+        link = atom.begin - 1
+        link -= "the" in classes[link] or tokens[link].word == "zum"
+        number = classes[link - 1].get("daynum") if link > 0 else None
+        if number is not None and (not tokens[link - 1].closed or tokens[link - 1].dotted):
+            lead = link - 2 - (link > 1 and "the" in classes[link - 2])
+            begin = lead if self._is_link(lead, link) else link - 1
+            if begin == lead or tokens[link].word in _DASHES:
+                first = self._day_beside(atom, number)
+                if first is not None and first[0] < atom.period[0]:
+                    return self._expression(begin, atom.end, (first[0], atom.period[1], "range"), "in")
+        link, last = atom.end, atom.end + 1
+        if "daynum" not in classes[atom.end - 1] or last >= len(tokens) or tokens[link].closed:
+            return None
+        number = classes[last].get("daynum")
+        begin = atom.begin - 1 if self._is_link(atom.begin - 1, link) else atom.begin
+        ends = last + 1 == len(tokens) or tokens[last].closed
+        if number is None or not (tokens[link].word in _DASHES or (begin < atom.begin and ends)):
+            return None
+        until = self._day_beside(atom, number)
+        if until is None or until[0] <= atom.period[0]:
+            return None
+        return self._expression(begin, last + 1, (atom.period[0], until[1], "range"), "in")
+
+    def _is_link(self, lead: int, link: int) -> bool:
+        """Return whether two words embrace the first of two times: between … and, from … to."""
+        first, second = self._lead_at(lead), self._classes[link]
+        return ("between" in first and "and" in second) or ("from" in first and "to" in second)
+
+    def _day_beside(self, atom: _TimeAtom, number: int) -> DateRange | None:
+        """Return another day of the month of a day."""
+        try:
+            return _day(atom.period[0].date().replace(day=number))
+        except ValueError:
+            return None
 
     def _match_rule(self, place: int) -> _TimeAtom | None:
         tokens, classes = self._tokens, self._classes
@@ -647,6 +785,10 @@ class _RuleMatcher:
             return True
         if "third" in self._classes[place]:  # "Ende August"
             return not self._is_ambiguous(place + 1)
+        if rule != "lone_weekday" and not {"edge", "the"}.isdisjoint(
+            self._classes[place]
+        ):  # "the end of August"
+            return True
         leads = self._lead_at(place - 1)
         if rule == "lone_weekday":
             if place + 1 < len(self._tokens) and "habit" in self._classes[place + 1]:
