@@ -20,7 +20,7 @@ from scrubjay.models.results import Notice, round_score
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import idf
 from scrubjay.text.display import escape_markup
-from scrubjay.text.language import is_general, is_uninformative
+from scrubjay.text.language import asks_for_all, is_uninformative
 from scrubjay.text.normalize import fold, word_set
 from scrubjay.text.snippets import best_snippet
 from scrubjay.text.temporal import TimeExpression, find_times, looks_ahead, names_date
@@ -206,7 +206,7 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
         tuple(times),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in times)),
-        time_only and all(is_general(word.text) for word in split_words(without_times(query.text, times))),
+        time_only and asks_for_all([word.text for word in split_words(without_times(query.text, times))]),
         any(names_date(one.words) for one in times) and looks_ahead(query.text),
     )
 

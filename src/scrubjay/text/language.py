@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Final
 
@@ -210,10 +211,20 @@ _EVERY_QUESTION_WORD: Final = frozenset().union(*QUESTION_WORDS.values())
 _GENERAL_WORDS: Final = (
     "anything everything something nothing happen happened happening happens occur occurred going new news events "
     "event things thing else discuss discussed talk talked work worked "
-    "etwas irgendetwas alles nichts los neu neues neuigkeiten passiert passierte geschah geschehen gab ereignisse "
-    "gemacht mache machen machst getan tun besprochen gearbeitet steht ansteht"
+    "mention mentioned explain explained suggest suggested recommend recommended advise advised ask asked"
 )
-GENERAL_WORDS: Final = frozenset(_GENERAL_WORDS.split())
+_GERMAN_GENERAL_WORDS: Final = (
+    "etwas irgendetwas alles nichts los neu neues neuigkeiten passiert passierte geschah geschehen gab ereignisse "
+    "gemacht mache machen machst getan tun besprochen gearbeitet steht ansteht ging "
+    # Verbs of speaking: all of a conversation is said.
+    "sagen sagte sagten sagtest gesagt sprechen sprach sprachen gesprochen reden redete redeten geredet rede "
+    "erzählen erzählte erzählten erzähltest erzählt erwähnen erwähnte erwähnten erwähnt berichten berichtete berichtet "
+    "raten riet rietst geraten empfehlen empfahl empfahlst empfohlen vorschlagen vorgeschlagen erklären erklärte "
+    "erklärt mitteilen mitgeteilt fragen fragte fragten gefragt antworten antwortete geantwortet besprechen besprach "
+    "besprachen diskutieren diskutierten diskutiert unterhalten schreiben schrieb schrieben geschrieben meinte "
+    "meintest meinten gemeint geplaudert"
+)
+GENERAL_WORDS: Final = frozenset(f"{_GENERAL_WORDS} {_GERMAN_GENERAL_WORDS}".split())
 """Words that ask for everything of a time."""
 _SENTENCE_START: Final = re.compile(r"(?:\A|[.!?:;]\s|\n)\W*")
 _ORDINAL: Final = re.compile(r"\d+(?:s|st|nd|rd|th|am|pm|k|m|km|kg|cm|mm)", re.I)
@@ -233,6 +244,23 @@ def is_uninformative(word: str) -> bool:
 def is_general(word: str) -> bool:
     """Return whether a folded word, in a question that names a time, asks for everything of that time ("happened")."""
     return is_uninformative(word) or word in GENERAL_WORDS
+
+
+_GERMAN_WORDS: Final = frozenset(_GERMAN_GENERAL_WORDS.split()) | QUESTION_WORDS["de"]
+_GERMAN_HELPERS: Final = frozenset(
+    ("hat", "ist", "sind", "wird", "mir", "dir", "ihr", "sie", "dazu", "darüber", "davon", "daran", "darum")
+)
+"""Words that say nothing in German, and something in other languages ("Where is my hat?")."""
+
+
+def asks_for_all(words: Collection[str]) -> bool:
+    """Return whether the folded words of a question that names a time ask for everything of that time.
+
+    >>> asks_for_all(["was", "hat", "er", "mir", "geraten"]), asks_for_all(["what", "about", "my", "hat"])
+    (True, False)
+    """
+    helpers = frozenset() if _GERMAN_WORDS.isdisjoint(words) else _GERMAN_HELPERS
+    return all(is_general(word) or word in helpers for word in words)
 
 
 @lru_cache(maxsize=64)
