@@ -235,6 +235,18 @@ def test_front_matter_that_cannot_be_read_is_a_problem_and_hides_nothing(body: s
     assert (facts.title, facts.tags, facts.event) == ("Title", ("tag",), DAY)
 
 
+def test_one_unquoted_colon_leaves_the_other_fields_of_front_matter_as_they_are():
+    facts = front(
+        "title: Runbook: credits, new limits\ndate: 2026-03-01\ntags: [a, 'b']\npin: yes\nnext: [x\n  y: 1"
+    )
+    assert (facts.title, facts.event, facts.tags) == ("Runbook: credits, new limits", DAY, ("a", "b"))
+    assert facts.pinned
+    assert len(facts.problems) == 1
+    shared = front("title: Runbook: credits\nvisibility: group:staff\ndate: 2026-03-01")
+    assert (shared.visibility, shared.group, shared.event) == ("user", None, DAY)
+    assert front("title: a: b\ndate: 2026-03-01\ndate: 2026-03-02").event is None
+
+
 def test_explicit_types_are_not_built():
     facts = front("title: !!python/object/apply:os.getcwd []\ntags: !!bool x")
     assert (facts.title, facts.tags, facts.problems) == (None, ("x",), ())

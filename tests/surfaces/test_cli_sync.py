@@ -474,3 +474,20 @@ def test_an_empty_path_is_refused_and_does_not_mean_the_current_folder(
     assert (refused.code, refused.out) == (2, "")
     assert "The path is empty. Nothing was done." in refused.err
     assert cli("sources", "--json").json == before
+
+
+def test_status_and_doctor_name_a_note_with_broken_front_matter_until_it_is_repaired(
+    cli, tmp_path: Path
+) -> None:
+    note = tmp_path / "notes" / "runbook.md"
+    note.parent.mkdir()
+    note.write_text("---\ntitle: Runbook: credits\ndate: 2026-11-15\n---\nThe limit is 20 euros.\n")
+    for _ in range(2):
+        assert cli("sync", str(note.parent)).code == 0
+        (unread,) = json.loads(cli("status", "--json").out)["unread"]
+        assert unread["path"] == str(note)
+        assert "not YAML" in unread["message"]
+        assert f"{note}: The front matter is not YAML" in cli("doctor").out
+    note.write_text('---\ntitle: "Runbook: credits"\ndate: 2026-11-15\n---\nThe limit is 20 euros.\n')
+    cli("sync", str(note.parent))
+    assert json.loads(cli("status", "--json").out)["unread"] == []

@@ -382,7 +382,9 @@ def _check_sources(status: StoreStatus) -> Iterator[Check]:
             f"{source.root} {why}",
             f"restore it, or delete its memories: scrubjay sources remove {source.id}",
         )
-    if not problems:
+    for one in status.unread:
+        yield check_warning("sources", f"{one.path}: {one.message}", one.hint)
+    if not problems and not status.unread:
         imported = len(status.sources) - len(here)
         more = f"; {imported:,} imported and not on this machine, memories kept" if imported else ""
         yield check_ok("sources", f"{len(here):,}, all readable{more}")

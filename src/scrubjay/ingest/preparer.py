@@ -43,6 +43,7 @@ from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
     FORGOTTEN_PREFIX,
     KEPT_PRIVATE_PREFIX,
+    MISREAD_PREFIX,
     OWN,
     UNFINISHED,
     UNTRUSTED,
@@ -265,6 +266,9 @@ def _plan_file(
     elif left_out := len(draft.drafts) - len(drafts):
         versions = replace(document.versions, extractor=f"{FORGOTTEN_PREFIX}{left_out}")
         document = replace(document, versions=versions)
+    elif draft.metadata.problems:
+        misread = MISREAD_PREFIX + " ".join(draft.metadata.problems)
+        document = replace(document, versions=replace(document.versions, extractor=misread))
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
     planned = plan_document(

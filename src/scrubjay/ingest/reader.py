@@ -2,8 +2,8 @@
 
 Metadata comes from YAML front matter, from page properties of Logseq and Dataview (``title:: …`` in the first
 paragraph) and from lines of tags (``#seeds #winter``); the first that names a field wins, tags are merged. A date may
-also come from the path, a title from the first heading. Front matter that cannot be read but mentions a scope makes
-the document private. Unreadable metadata is reported and never raises.
+also come from the path, a title from the first heading. Front matter that is not YAML is read line by line; if it
+mentions a scope, the document is private. Unreadable metadata is reported and never raises.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ def split_front_matter(flat: str) -> tuple[str, int]:
 
 
 def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
-    """Return the fields of front matter by lower-case name, or what is wrong with it as a sentence.
+    """Return the fields of front matter by lower-case name, and what is wrong with it as a sentence.
 
-    Values are strings, lists or mappings: no YAML types, so that a tag ``no`` stays ``no``.
+    Values are strings, lists or mappings: no YAML types, so that a tag ``no`` stays ``no``. Where the block is
+    not YAML, its lines ``key: value`` are read one by one.
     """
     if not raw:
         return {}, ""
@@ -73,7 +74,7 @@ def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
         position = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or "it cannot be parsed"
         where = f" (line {position.line + 2})" if position else ""  # the dashes are line 1
-        return {}, f"The front matter is not YAML: {reason}{where}."
+        return _fields_by_line(raw, loader), f"The front matter is not YAML: {reason}{where}."
     except (ValueError, OverflowError):  # an escape beyond Unicode, half of a surrogate pair
         return {}, "The front matter is not YAML: it holds a character that does not exist."
     if problem:
@@ -83,6 +84,30 @@ def parse_front_matter(raw: str) -> tuple[Mapping[str, object], str]:
     if not isinstance(fields, dict):
         return {}, "The front matter names no fields: write `key: value` lines."
     return {str(key).strip().lower(): value for key, value in fields.items()}, ""
+
+
+_FIELD_LINE = re.compile(r"^([A-Za-z][\w -]{0,40}?)[ \t]*:[ \t]+(\S[^\n]*)$", re.MULTILINE)
+_QUOTED: Final = "\"'[{&*!|>%@`#"
+
+
+def _fields_by_line(raw: str, loader: type) -> dict[str, object]:
+    """Return the fields whose value is whole on its line: YAML by itself, or a plain text with an unquoted colon."""
+    import yaml
+
+    fields: dict[str, object] = {}
+    for key, value in _FIELD_LINE.findall(raw):
+        name = key.strip().lower()
+        line = f"{key}: {value}"
+        try:
+            problem = _unsafe_yaml_reason(yaml.parse(line, Loader=loader))
+            one = None if problem else yaml.load(line, Loader=loader)
+        except (yaml.YAMLError, ValueError, OverflowError):
+            one = None if value[0] in _QUOTED else {key: value.strip()}
+        if name in fields:
+            fields[name] = ""  # twice: neither is certain
+        elif isinstance(one, dict) and len(one) == 1:
+            fields[name] = next(iter(one.values()))
+    return fields
 
 
 def _unsafe_yaml_reason(events: Iterable[object]) -> str:
@@ -187,7 +212,7 @@ def extract_metadata(
         tags = _with_parent_tags(chain(tags, _inline_tags(head, blocks)))
     visibility, group = _parse_scope(fields, problems)
     if problem and _SCOPE_KEY.search(raw):
-        visibility = "user"
+        visibility, group = "user", None
         problems.append("It mentions a scope that cannot be read, so the document is kept private.")
     return DocumentMetadata(
         title=_single_line(fields.get("title")) or properties.get("title") or _first_heading(blocks),
@@ -338,8 +363,8 @@ def _path_date(path: str) -> EventTime | None:
                 return _parse_date(f"{match['y']}-{match['m']}-{match['d']}")
             except ValueError:
                 continue
-    if match := _PERIODIC_NOTE.fullmatch(PurePosixPath(path).stem):
-        year, month, week = match.groups()
+    if note := _PERIODIC_NOTE.fullmatch(PurePosixPath(path).stem):
+        year, month, week = note.groups()
         try:
             return parse_when(f"{year}-{month}" if month else date.fromisocalendar(int(year), int(week), 1))
         except ValueError:

@@ -142,6 +142,8 @@ FORGOTTEN_PREFIX: Final = "forgotten: "
 """Stands for the extractor of a note of which passages were forgotten; their number follows."""
 UNSEEN: Final = -1
 """Size of an imported document whose file was never seen here; its passages stay without it."""
+MISREAD_PREFIX: Final = "metadata: "
+"""Stands for the extractor of a note whose front matter could not be read as a whole; the reason follows."""
 UNCONVERTED: Final = "unconverted"
 """Extractor of a document, such as a PDF, that failed because of its content: it is not tried again unchanged."""
 
@@ -180,6 +182,12 @@ class Document:
             if self.content_hash.startswith(FAILED_PREFIX)
             else ""
         )
+
+    @property
+    def misread(self) -> str:
+        """What of its front matter could not be read, else an empty string."""
+        extractor = self.versions.extractor
+        return extractor.removeprefix(MISREAD_PREFIX) if extractor.startswith(MISREAD_PREFIX) else ""
 
     @property
     def forgotten(self) -> int:

@@ -140,16 +140,18 @@ def _ownership_counts(source: Source, documents: Collection[str]) -> Counter[str
 
 
 def unread_files(reader: Reader) -> list[FileError]:
-    """Return the files whose current content could not be stored."""
+    """Return the files whose current content, or its front matter, could not be read."""
     return [
-        FileError(str(Path(source.root) / path), document.trouble, _retry_hint(document))
+        FileError(str(Path(source.root) / path), document.trouble or document.misread, _retry_hint(document))
         for source in reader.sources()
         for path, document in reader.documents(source.id).items()
-        if document.trouble
+        if document.trouble or document.misread
     ]
 
 
 def _retry_hint(document: Document) -> str:
+    if document.misread:
+        return "repair its front matter: put a value with a colon in quotes; the text is stored"
     if document.versions.extractor == UNCONVERTED:
         return "it is read again when the file changes; a line in .scrubjayignore leaves it out"
     return "`scrubjay sync` tries it again"
