@@ -81,3 +81,20 @@ def test_a_shared_concept_that_somebody_added_stays_when_a_user_is_forgotten(
     bo.forget_everything()
     assert [(one.name, one.memories) for one in ann.concepts.list()] == [("Quoll", 0)]
     assert ann.concepts.show("Quoll").concept.aliases == ("spotted cat",)
+
+
+def test_an_import_after_a_user_is_forgotten_brings_no_names_from_their_texts_back(
+    opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    memory, file = opened(), tmp_path / "all.jsonl"
+    for visit in range(3):
+        memory.add(
+            f"Visit {visit} with Doctor Ahrens at the Uniklinik Kassel.", session="s", role="user", turn=visit
+        )
+    assert "Doctor Ahrens" in {one.name for one in memory.concepts.list()}
+    memory.export(file)
+    with Memory.open("memory://", user="ann") as other:
+        assert other.import_(file).concepts == len(memory.concepts.list())
+    memory.forget_everything()
+    assert memory.import_(file).concepts == 0
+    assert memory.concepts.list() == ()

@@ -515,6 +515,9 @@ class _LineImporter:
         self._memories = MemoryImporter(into)
         self._sources: dict[str, Source] = {}
         self._entities: list[PutConcept] = []
+        # Names of forgotten texts are forgotten, too: those found in texts wait for one that is here.
+        self._unmentioned: dict[str, list[Entity]] = {}
+        self._of_forgotten: set[str] = set()
         self._edges: list[Edge] = []
         self._events: list[Event] = []
         self._last_kind = ""
@@ -579,6 +582,10 @@ class _LineImporter:
         self._end_section("")
         self._memories.flush()
         self._flush_edges()
+        for entity, rows in self._unmentioned.items():
+            if entity not in self._of_forgotten:
+                self._put_entities(rows)
+        self._flush_entities()
         self._flush_events()
         self._merge_statuses()
 
@@ -647,8 +654,15 @@ class _LineImporter:
         if (here, entity.key) in self._entity_rows:
             return
         self._entity_rows.add((here, entity.key))
-        into.counts["concepts"] += 1
-        self._entities.append(PutConcept(replace(entity, id=here)))
+        if entity.kind == "given":
+            self._put_entities([replace(entity, id=here)])
+        else:  # found in texts: whether one of them is here is known when the edges are read
+            self._unmentioned.setdefault(here, []).append(replace(entity, id=here))
+
+    def _put_entities(self, entities: Iterable[Entity]) -> None:
+        for entity in entities:
+            self._into.counts["concepts"] += 1
+            self._entities.append(PutConcept(entity))
         if len(self._entities) >= ROW_BATCH:
             self._flush_entities()
 
@@ -679,9 +693,13 @@ class _LineImporter:
         names = into.names.get([end for edge in pending for end in (edge.src, edge.dst)])
         edges: dict[tuple[str, str, str], Edge] = {}
         for edge in pending:
+            if edge.src not in names and edge.dst in names:
+                self._of_forgotten.add(names[edge.dst])
             if edge.src in names and edge.dst in names:
+                self._put_entities(self._unmentioned.pop(names[edge.dst], ()))
                 here = replace(edge, src=names[edge.src], dst=names[edge.dst])
                 edges.setdefault((here.src, here.kind, here.dst), here)
+        self._flush_entities()
         if not edges:
             return
         kinds = sorted({edge.kind for edge in edges.values()})
