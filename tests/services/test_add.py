@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -309,3 +310,12 @@ def test_a_group_that_is_left_out_is_asked_for(noting: Memory) -> None:
         InputError, match=r"^Visibility is group, but no group is named: one of .*'s groups \("
     ):
         noting.add("The sluice leaks.", visibility="group")
+
+
+def test_an_addition_among_several_that_is_refused_is_named(opened: Callable[..., Memory]) -> None:
+    memory = opened()
+    with pytest.raises(InputError, match=r"memories\[1\]: 'nope' is not a date\. Nothing was written\.$"):
+        memory.add_many([NewMemory("one"), NewMemory("two", date="nope")])
+    with pytest.raises(InputError, match=r"^'nope' is not a date\. Nothing was written\.$"):
+        memory.add("two", date="nope")
+    assert memory.page().records == ()

@@ -207,6 +207,7 @@ def _normalize_role(value: object) -> str | None:
     return role if role is None or role.strip().casefold() not in GENERIC_ROLES else role.strip().casefold()
 
 
+NOTHING_WRITTEN: Final = "Nothing was written."
 ADD_BATCH: Final = 1_000
 """Memories of one transaction."""
 ONLY_RECALLED: Final = "The turn is nothing but recalled memories."
@@ -228,10 +229,15 @@ def add_memories(
     secret = store.secret(scope)
     memories = list(memories)
     redacted, secret_ids = redact_new_turns(store, scope, memories, allow)
-    validated = [
-        None if is_only_injected(new) else validate_memory(new, scope, secret, allow, clean)
-        for new, clean in zip(memories, redacted, strict=True)
-    ]
+    validated = []
+    for place, (new, clean) in enumerate(zip(memories, redacted, strict=True)):
+        try:
+            one = None if is_only_injected(new) else validate_memory(new, scope, secret, allow, clean)
+        except InputError as error:
+            where = f"memories[{place}]: " if len(memories) > 1 else ""
+            message = str(error).removesuffix(NOTHING_WRITTEN).rstrip()
+            raise InputError(f"{where}{message} {NOTHING_WRITTEN}", hint=error.hint) from error
+        validated.append(one)
     if secret_ids:
         redact_stored_turns(store, scope, base, secret_ids)
     return put_memories(store, scope, base, validated, edge_builder, fact_stage, record_repeats=True)
