@@ -426,3 +426,9 @@ def test_every_store_is_consolidated_and_taken_back_alike(
     assert memory.consolidate(archive="transcripts", now=NOW).run is None
     assert memory.undo(str(done.run)).restored == 56
     assert everything(memory)[0] == before
+
+
+@pytest.mark.parametrize("days", [-1, 36_501])
+def test_a_number_of_days_out_of_range_is_refused(memory: Memory, days: int) -> None:
+    with pytest.raises(InputError, match=f"after_days is {days}"):
+        memory.consolidate(after_days=days)

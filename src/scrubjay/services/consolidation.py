@@ -32,7 +32,7 @@ from scrubjay.consolidation.runner import consolidate_key
 from scrubjay.consolidation.shell_commands import CommandStep, command_steps, extract_steps
 from scrubjay.consolidation.skills import Position, Request, Skill, WorkSession, find_skills, shell_calls
 from scrubjay.consolidation.undo import restore_all, undo_run
-from scrubjay.errors import ConfigError, StoreBusyError
+from scrubjay.errors import ConfigError, InputError, StoreBusyError
 from scrubjay.ingest.deletion import ALL_EVENTS, archived_by_hand
 from scrubjay.llm.client import LanguageModel
 from scrubjay.models.dates import now_micros, record_date
@@ -54,6 +54,10 @@ SUMMED_COUNTS: Final = ("tokens", "kept", "archived", "renewed", "supported", "r
 """Counts of a report that are the sums of those of the keys."""
 
 
+MAX_DAYS: Final = 36_500
+"""Days of the setting and of the command's option, too."""
+
+
 def run_consolidation(
     workspace: Workspace,
     *,
@@ -69,6 +73,10 @@ def run_consolidation(
     ``due`` is the microseconds since a key's last run before which it is skipped; None runs in any case.
     """
     started = time.monotonic()
+    if after_days is not None and not 0 <= after_days <= MAX_DAYS:
+        raise InputError(
+            f"after_days is {after_days}; it must lie between 0 and {MAX_DAYS:,}. Nothing was done."
+        )
     with workspace.store.try_exclusive(workspace.scope, LOCK_NAME) as exclusive:
         if not exclusive:
             return ConsolidationReport(passed="busy", dry_run=dry_run)
