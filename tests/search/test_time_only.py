@@ -207,3 +207,12 @@ def test_the_tense_of_a_question_decides_whether_a_day_is_the_last_or_the_next(
             one for one in memory.search(query, now=NOW, explain=True).notes if "Read as a time" in one
         ]
         assert note.endswith(f" = {day}."), query
+
+
+def test_the_notes_of_an_empty_answer_tell_a_user_without_memories_from_an_empty_query(
+    memory: Memory,
+) -> None:
+    unseen = "{!r} sees no memories in this store."
+    assert unseen.format("nobody") in memory.seen_by("nobody").search("garden").notes
+    assert memory.search("  ").notes == ("The query names nothing to look for.",)
+    assert unseen.format("ann") not in memory.search("garden", tags=["none"]).notes

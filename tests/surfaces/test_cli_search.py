@@ -415,6 +415,7 @@ def test_where_every_match_is_weak_the_first_three_are_shown_with_their_files(cl
     question = "which ferry goes to Aarhus in winter"
     results = cli("search", question, "--json").json["results"]
     told = cli("search", question).out
+    assert all(one["weak"] for one in results)
     assert told.startswith(f"{len(results)} weak matches, less than 10 % likely to answer:\n1. ")
     for one in results[:3]:
         assert f" {one['citation']} · " in told

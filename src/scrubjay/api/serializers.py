@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.dates import iso_seconds, record_date, to_datetime
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, line_range, record_citation
+from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, count_strong, line_range, record_citation
 from scrubjay.text.display import prefix_lines, shared_by, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -58,8 +58,11 @@ def to_plain(value: Any) -> Any:
 
 def answer_fields(answer: Answer, *, explain: bool = False) -> dict[str, Any]:
     nearest = _result_fields(answer.nearest, explain=explain)
+    results = _result_fields(answer.results, explain=explain)
+    for result in results[count_strong(one.relevance for one in answer.results) :]:
+        result["weak"] = True
     return {
-        "results": _result_fields(answer.results, explain=explain),
+        "results": results,
         "partial": list(answer.partial),
         "took_ms": round(answer.took_ms, 3),
         "hidden_by_age": answer.hidden,

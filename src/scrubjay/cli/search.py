@@ -148,7 +148,7 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
             from scrubjay.services.workspace import check_filters
 
             answer = memory.search(text, **arguments)
-            missing = "" if answer.results or answer.silence else missing_memories(memory)
+            missing = "" if answer.results or answer.nearest else missing_memories(memory)
             if not missing:
                 answer = check_filters(memory.workspace, memory.search, {"query": text, **arguments}, answer)
     if call.json:

@@ -347,8 +347,8 @@ class Answer:
         results: Best first; empty when nothing was found.
         partial: What the answer lacks, one sentence each.
         took_ms: Milliseconds from call to answer.
-        notes: Decisions of the query plan, one sentence each (dropped terms, corrected spelling), and projects that no
-            memory has; for explain.
+        notes: Decisions of the query plan, one sentence each (dropped terms, corrected spelling), projects that no
+            memory has, and that the user sees no memories; for explain.
         displaced: Ids of the memories that their age displaced from the results, the best first.
         silence: Why no result is shown although memories were found: none is likely to answer. Else empty.
         as_of: Valid time of the answer, ISO; None for now. It selects what was true then, not what was stored then.

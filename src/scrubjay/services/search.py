@@ -327,6 +327,13 @@ def search_request(workspace: Workspace, query: str, options: SearchOptions) -> 
     )
 
 
+def _empty_notes(workspace: Workspace, reader: Reader) -> tuple[str, ...]:
+    """Return a note if the user sees no memories at all; a misspelt user sees none."""
+    if any(map(reader.count_memories, workspace.scope.keys)):
+        return ()
+    return (f"{workspace.scope.user!r:.80} sees no memories in this store.",)
+
+
 def search(workspace: Workspace, query: str, options: SearchOptions) -> Answer:
     """Return an answer as `Memory.search` describes it."""
     from scrubjay.search.pipeline import run_search
@@ -348,6 +355,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions) -> Answer:
         nearest, changed_nearest = view.mark_outdated(answer.nearest)
         shown = {one.project for one in results}
         unknown = unknown_projects(workspace, view.reader, options.filters.projects, shown)
+        empty = () if results or nearest else _empty_notes(workspace, view.reader)
     timer.lap("rank")
     log_slow_query(workspace, "search", query, timer, len(results), view.names)
     partial = (*view.stale, *(changed or changed_nearest), *rewriting.partial, *view.failed, *no_reranker)
@@ -356,7 +364,7 @@ def search(workspace: Workspace, query: str, options: SearchOptions) -> Answer:
         results=results,
         nearest=nearest,
         partial=(*partial, *answer.partial),
-        notes=(*unknown, *rewriting.notes, *view.skipped, *answer.notes),
+        notes=(*empty, *unknown, *rewriting.notes, *view.skipped, *answer.notes),
         took_ms=timer.ms,
     )
 

@@ -169,7 +169,10 @@ _Why: Final = model_of(
     Explanation, plus=(("contributions", list_of(_Part)), ("factors", list_of(model_of(Factor))))
 )
 _Result: Final = model_of(
-    Result, "SearchResult", optional=(*OPTIONAL_RESULT_FIELDS, "explanation"), plus=(("explanation", _Why),)
+    Result,
+    "SearchResult",
+    optional=(*OPTIONAL_RESULT_FIELDS, "explanation", "weak"),
+    plus=(("explanation", _Why), ("weak", bool)),
 )
 _Answer: Final = model_of(
     Answer,
