@@ -73,29 +73,35 @@ def find_replacements(
         asked: Terms of the question, which are no values.
         where: The caller's filters.
     """
+    terms = {
+        one.id: own
+        for one in answers
+        if stated_at(one) is not None and len(own := rare_terms(one)) <= MAX_TERMS
+    }
+    groups = [TermGroup(word, (word,)) for word in sorted(set().union(*terms.values()) - asked)]
+    if not groups:
+        return {}
+    memories = max(reader.counts().memories, MIN_STORE_SIZE)
+    rarity = {
+        group.word: idf(memories, count)
+        for group, count in zip(groups, reader.frequencies(groups), strict=True)
+        if count > 1 and idf(memories, count) >= RARE_SHARE * idf(memories, 0)
+    }
+    rare = {
+        memory: set(sorted(own & rarity.keys(), key=lambda word: (-rarity[word], word))[:MAX_VALUES])
+        for memory, own in terms.items()
+    }
+    wanted = [group for group in groups if any(group.word in own for own in rare.values())]
+    hits = reader.words(wanted, where).top(MAX_READ * len(terms)) if wanted else []
+    found = reader.get([hit.id for hit in hits]).values()
     replacements = {}
     for answer in answers:
-        terms = rare_terms(answer)
-        if stated_at(answer) is None or len(terms) > MAX_TERMS:
-            continue
-        values = sorted(terms - asked)
-        groups = [TermGroup(word, (word,)) for word in values]
-        counts = reader.frequencies(groups) if groups else []
-        memories = max(reader.counts().memories, MIN_STORE_SIZE)
-        least = RARE_SHARE * idf(memories, 0)
-        rare = sorted(
-            (-idf(memories, count), group.word, group)
-            for group, count in zip(groups, counts, strict=True)
-            if count > 1 and idf(memories, count) >= least
-        )[:MAX_VALUES]
-        if not rare:
-            continue
-        found = reader.words([group for _, _, group in rare], where).top(MAX_READ)
-        known = {word for _, word, _ in rare}
         later = [
-            record
-            for record in reader.get([hit.id for hit in found]).values()
-            if _may_replace(record, answer) and _replaces(record, terms, known)
+            one
+            for one in found
+            if answer.id in terms
+            and _may_replace(one, answer)
+            and _replaces(one, terms[answer.id], rare[answer.id])
         ]
         if later:
             replacements[answer.id] = max(later, key=lambda one: (said_at(one), one.id)).id
