@@ -47,6 +47,17 @@ def test_a_folder_of_the_server_is_synced_listed_and_removed(client: TestClient,
     refused(client.delete("/v1/sources/none"), 404)
 
 
+def test_no_name_of_a_request_means_the_servers_working_folder(
+    client: TestClient, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good(client.post("/v1/sync", json={"path": str(notes)}))
+    monkeypatch.chdir(notes)
+    assert "empty" in refused(client.delete("/v1/sources/"), 422)
+    for name in ("%20", "%2E", f"%2E%2E%2F{notes.name}"):
+        assert "No source" in refused(client.delete(f"/v1/sources/{name}"), 404)
+    assert len(good(client.get("/v1/sources"))["sources"]) == 1
+
+
 def test_whether_a_source_is_trusted_and_shares_is_said_and_told(
     client: TestClient, notes: Path, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ from scrubjay.api import serializers
 from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.config.loader import config_path
 from scrubjay.config.settings import ServerSettings, data_dir
-from scrubjay.errors import ForbiddenError, InputError, ScrubjayError
+from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
 from scrubjay.models.reports import (
     AuditReport,
@@ -306,9 +306,14 @@ async def sync(body: Sync, access: AdminAccess) -> Response:
     "/sources/{name:path}", responses=describe_responses(RemovedSource, "The removed source.", 404)
 )
 async def remove_source(
-    name: Annotated[str, Path(description="Its id, or its path.")], access: AdminAccess
+    name: Annotated[str, Path(description="Its id, or its absolute path.")], access: AdminAccess
 ) -> Response:
     """Remove a source and everything derived from it alone; its files are not changed."""
+    if name and not (name.startswith("src_") or os.path.isabs(os.path.expanduser(name))):
+        # A relative path would mean the server's working folder.
+        raise NotFoundError(
+            f"No source {name!r:.200} is registered.", hint="give its id, or its absolute path on the server"
+        )
     return await plain_json(access.write(lambda memory: memory.remove_source(name)))
 
 
