@@ -206,13 +206,17 @@ def test_tools_pass_untouched_and_their_results_get_the_memories_of_their_questi
     assert [one.content for one in proxy.turns() if one.role] == [question["content"], "On platform nine."]
 
 
-@pytest.mark.parametrize("change", ["forget", "archive", "update"])
-def test_a_tools_result_is_given_nothing_that_was_forgotten_since_its_question(
+@pytest.mark.parametrize(
+    "change", ["forget", "archive", "update", "never-inject", "never-inject of its evidence"]
+)
+def test_a_tools_result_is_given_nothing_that_was_forgotten_or_refused_since_its_question(
     proxy: Proxied, change: str
 ) -> None:
     memory = proxy.session.memory()
     gone = memory.add("The zeppelin lands on platform nine.").id
     memory.add("The zeppelin lands at noon on Sundays.")
+    evidence = memory.add("Ann read on the board where it lands.").id
+    memory.link(gone, evidence, "derived_from")
     call = {"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     proxy.model.answer = lambda request: completion(None, tool_calls=[call])
     question = {"role": "user", "content": "Where and when does the zeppelin land?"}
@@ -220,6 +224,8 @@ def test_a_tools_result_is_given_nothing_that_was_forgotten_since_its_question(
     assert "platform nine" in proxy.injected()
     if change == "update":
         memory.update(gone, content="The zeppelin lands on platform three.")
+    elif change.startswith("never-inject"):
+        memory.feedback(evidence if "evidence" in change else gone, "never-inject")
     else:
         getattr(memory, change)([gone])
     proxy.model.answer = lambda request: completion("At noon.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from scrubjay.api import serializers
 from scrubjay.config.paths import ANSWERED_EVENTS
 from scrubjay.errors import InputError
+from scrubjay.models.ids import text_hash
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, STALE_STORE
 from scrubjay.text.dialogue import cut_blocks, is_small_talk
 
@@ -73,10 +74,18 @@ def _are_unchanged(memory: Memory, arguments: Arguments) -> Any:
 
 
 def _revisions(memory: Memory, ids: Sequence[str]) -> dict[str, str]:
-    """Return a text for each existing memory that changes whenever the memory does."""
+    """Return a text for each existing memory that changes whenever it or its evidence does, but not by mere use."""
+    from scrubjay.search.context import evidence_roots
+
     with memory.workspace.reader() as reader:
-        records = reader.get(ids)
-    return {one.id: f"{one.status} {one.updated_at} {one.content_hash}" for one in records.values()}
+        roots = evidence_roots(reader, ids)
+        records = reader.get(sorted(set(ids).union(*roots.values())))
+    known = {one.id: repr(replace(one, last_used=None, due=0)) for one in records.values()}
+    return {
+        one: text_hash("".join(known.get(each, "") for each in (one, *sorted(roots[one]))))
+        for one in ids
+        if one in known
+    }
 
 
 QUERIES: Final[Mapping[str, Callable[[Memory, Arguments], Any]]] = {

@@ -454,7 +454,7 @@ def injectable_items(
     known_since = request.known
     known_records = reader.get(list(known_since)).values() if known_since else ()
     known = [record for record in known_records if record.updated_at <= known_since[record.id] * SECOND]
-    roots = _evidence_roots(reader, list(dict.fromkeys(one.id for one in (*known, *(r for _, r in claims)))))
+    roots = evidence_roots(reader, list(dict.fromkeys(one.id for one in (*known, *(r for _, r in claims)))))
     _drop_unquoted_sources(reader, known, roots)
     past = state is not None and state.plan.as_of is not None
     sources = {source.id: source for source in reader.sources()}
@@ -519,7 +519,7 @@ def _with_successors(
         yield part, record
 
 
-def _evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
+def evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
     """Return the direct and indirect evidence of each memory, to a bounded depth."""
     roots: dict[str, set[str]] = {memory: set() for memory in ids}
     frontier = {memory: {memory} for memory in roots}
