@@ -179,6 +179,25 @@ def test_a_passage_is_written_into_its_file_or_refused_with_path_and_lines(site:
     assert file.read_text() == "Somebody wrote this meanwhile."
 
 
+def test_of_a_passage_whose_text_is_refused_nothing_else_is_saved(site: Pages, file: Path) -> None:
+    one = passage(site, file)
+    form = site.get(f"/memories/{one}/edit")
+    fields = {each["name"]: each["value"] or "" for each in form.named("input") if each.get("name")}
+    fields |= {"content": "# Berth\n\nThe berth costs fifty euros.", "confidence": "0.4"}
+    stored = file.read_text()
+    for field, value in (("confidence", "7"), ("valid_from", "soon"), ("valid_until", "2026-02-30")):
+        refused = site.post(f"/memories/{one}/edit", {**fields, field: value}, headers=SAME)
+        assert (refused.status_code, file.read_text()) == (422, stored)
+    file.write_text(stored.replace("forty", "sixty"))
+    refused = site.post(f"/memories/{one}/edit", {**fields, "valid_until": "2027-01-01"}, headers=SAME)
+    assert "no longer says what is stored. Nothing was written." in refused.text
+    record = site.memory.look(one).memory
+    assert (record.confidence, record.valid_until) == (1.0, None)
+    file.write_text(stored)
+    assert site.post(f"/memories/{one}/edit", fields, headers=SAME).status_code == 303
+    assert site.memory.get(path=file).records[0].confidence == 0.4
+
+
 def test_nothing_that_is_remembered_ever_runs(site: Pages, tmp_path: Path) -> None:
     folder = tmp_path / "notes" / "<b onclick=alert(4)>"
     folder.mkdir(parents=True)

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query, Response
 from scrubjay.api.auth import Principal
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
-from scrubjay.models.dates import format_event, record_date
+from scrubjay.models.dates import format_event, parse_when, record_date
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
 from scrubjay.models.results import Answer, Explanation, count_strong, record_citation
 from scrubjay.models.views import MemoryView, TimelinePage
@@ -410,9 +410,16 @@ def _change(who: Principal, view: MemoryView, values: dict[str, str], was: str) 
                 f"{record.id} was changed since you opened it. Nothing was written.",
                 hint="your text is below; open the memory in another window and compare",
             )
-        if updates:
-            memory.update(record.id, **updates)
-        return record.id if text is None else memory.rewrite(record.id, text, was=was).id
+        id = record.id if text is None else memory.rewrite(record.id, text, was=was).id
+        try:
+            if updates:
+                memory.update(id, **updates)
+        except ScrubjayError as error:
+            if text is None:
+                raise
+            message = str(error).replace("Nothing was written.", "Only the text was saved.")
+            raise InputError(message, hint=error.hint) from error
+        return id
 
     return change
 
@@ -423,14 +430,14 @@ def _parse_field(name: str, value: str) -> Any:
     if name == "pinned":
         return value == "yes"
     if name == "confidence":
-        try:
-            return float(value)
-        except ValueError as error:
-            raise InputError(
-                f"Confidence is {value!r:.40}; it must be between 0 and 1. Nothing was written."
-            ) from error
+        with suppress(ValueError):
+            if 0.0 <= (confidence := float(value)) <= 1.0:
+                return confidence
+        raise InputError(f"Confidence is {value!r:.40}; it must be between 0 and 1. Nothing was written.")
     if name in ("date", "valid_from", "valid_until"):
-        return value.strip() or None
+        day = value.strip() or None
+        parse_when(day)
+        return day
     return value
 
 
