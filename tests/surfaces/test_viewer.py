@@ -179,6 +179,27 @@ def test_a_passage_is_written_into_its_file_or_refused_with_path_and_lines(site:
     assert file.read_text() == "Somebody wrote this meanwhile."
 
 
+@pytest.mark.parametrize(
+    ("typed", "tags"),
+    [
+        ("ann, bo, health, teeth", ("ann, bo", "health", "never-inject", "teeth")),
+        ("teeth, bo, ann", ("ann, bo", "never-inject", "teeth")),
+        ("ann, health", ("ann", "health", "never-inject")),
+        ("", ("never-inject",)),
+    ],
+)
+def test_a_tag_with_a_comma_stays_whole_unless_a_part_of_it_is_removed(
+    site: Pages, typed: str, tags: tuple[str, ...]
+) -> None:
+    one = site.memory.add("Dentist on Elm street.", tags=["health", "ann, bo"]).id
+    site.memory.feedback(one, "never-inject")
+    form = site.get(f"/memories/{one}/edit")
+    fields = {each["name"]: each["value"] or "" for each in form.named("input") if each.get("name")}
+    fields |= {"content": "Dentist on Elm street.", "tags": typed, "pinned": ""}
+    assert site.post(f"/memories/{one}/edit", fields, headers=SAME).status_code == 303
+    assert site.memory.look(one).memory.tags == tags
+
+
 def test_of_a_passage_whose_text_is_refused_nothing_else_is_saved(site: Pages, file: Path) -> None:
     one = passage(site, file)
     form = site.get(f"/memories/{one}/edit")

@@ -403,6 +403,10 @@ def _change(who: Principal, view: MemoryView, values: dict[str, str], was: str) 
             hint=f"edit {record_citation(record, view.path)}, then scrubjay sync",
         )
     updates = {name: _parse_field(name, value) for name, value in edits.items()}
+    if "tags" in updates:  # a tag that holds a comma stays whole
+        kept = [tag for tag in record.tags if set(_split_tags(tag)) <= set(updates["tags"])]
+        parts = set(_split_tags(", ".join(kept)))
+        updates["tags"] = kept + [tag for tag in updates["tags"] if tag not in parts]
 
     def change(memory: Memory) -> str:
         if memory.look(record.id, neighbours=0).memory.content_hash != was:
@@ -426,7 +430,7 @@ def _change(who: Principal, view: MemoryView, values: dict[str, str], was: str) 
 
 def _parse_field(name: str, value: str) -> Any:
     if name == "tags":
-        return [tag.strip() for tag in value.split(",") if tag.strip()]
+        return _split_tags(value)
     if name == "pinned":
         return value == "yes"
     if name == "confidence":
@@ -439,6 +443,10 @@ def _parse_field(name: str, value: str) -> Any:
         parse_when(day)
         return day
     return value
+
+
+def _split_tags(text: str) -> list[str]:
+    return [tag.strip() for tag in text.split(",") if tag.strip()]
 
 
 def _normalize_newlines(text: str) -> str:
