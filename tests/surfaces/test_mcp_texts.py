@@ -91,6 +91,16 @@ def test_a_result_is_a_line_of_id_date_and_place_and_its_quoted_text(
     )
 
 
+def test_a_confidence_of_zero_and_the_first_turn_are_shown(session: Session) -> None:
+    with Memory.open() as memory:
+        doubted = memory.add("The spare key lies under the blue pot.", confidence=0.0).id
+        memory.add("Ann sails the boat.", session="talk", role="user", turn=0)
+        first = memory.search("sails", limit=1).results[0].id
+    told = read(session, "memory_get", ids=[doubted, first])
+    assert "confidence 0\n> The spare key" in told
+    assert "session talk turn 0\n> Ann sails" in told
+
+
 def test_a_commit_is_named_by_its_repository_and_id_alone(session: Session, tmp_path: Path) -> None:
     git = ("git", "-C", str(tmp_path), "-c", "user.name=Ann", "-c", "user.email=ann@example.org")
     subprocess.run([*git, "init", "-q"], check=True)

@@ -192,6 +192,8 @@ def _iso_time(micros: int | None) -> str | None:
 
 DEFAULT_VALUES: Final = {"status": "active", "origin": "owner", "confidence": 1.0, "pinned": False}
 """Values that compact results leave out."""
+MEANINGFUL_ZEROS: Final = frozenset({"confidence", "relevance", "turn"})
+"""Fields whose zero says something: the first turn, no confidence."""
 OMITTED_FIELDS: Final = frozenset({"path", "line_start", "line_end", "explanation"})
 """Fields that compact results leave out: the citation contains them, or they explain."""
 QUOTE_PREFIX: Final = "> "
@@ -255,13 +257,13 @@ def _compact_memory(memory: Mapping[str, Any]) -> dict[str, Any]:
 def drop_defaults(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return fields without empty, zero and default values.
 
-    >>> drop_defaults({"id": "obs_1", "status": "active", "tags": [], "line": 0, "date": None})
-    {'id': 'obs_1'}
+    >>> drop_defaults({"id": "obs_1", "status": "active", "tags": [], "line": 0, "turn": 0, "date": None})
+    {'id': 'obs_1', 'turn': 0}
     """
     return {
         name: value
         for name, value in fields.items()
-        if value not in (None, "", [], {}, (), 0)
+        if (value not in (None, "", [], {}, (), 0) or (value == 0 and name in MEANINGFUL_ZEROS))
         and not (name in DEFAULT_VALUES and value == DEFAULT_VALUES[name])
     }
 
