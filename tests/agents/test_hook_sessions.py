@@ -50,6 +50,14 @@ def test_the_next_session_starts_with_the_newest_decision_and_hides_no_older_one
     assert "Where two differ, the one with the later date holds." in context
 
 
+def test_hooks_say_days_of_the_persons_zone(here: Machine) -> None:
+    here.run("add", HERON, "--role", "user", "--session", "then", "--date", "2026-11-27T20:30:00-05:00")
+    said = here.hook("prompt", prompt=ASKED, env={"SCRUBJAY_RECALL_TZ": "America/New_York"})
+    assert "[2026-11-27 semantic" in said.context
+    assert b"semantic of 2026-11-27" in said.out
+    assert b"2026-11-28" not in said.out
+
+
 def test_what_a_session_was_given_is_known_after_a_change_of_settings(here: Machine) -> None:
     """As after an upgrade, or for a server with other variables than the hooks."""
     here.run("add", HERON)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +90,40 @@ def test_a_result_is_a_line_of_id_date_and_place_and_its_quoted_text(
     assert f"{short(guess)} 2026-01-02 lesson confidence 0.5, Guess\n> Ann may sell" in read(
         session, "memory_get", ids=[guess]
     )
+
+
+def test_days_are_those_of_the_readers_zone(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCRUBJAY_RECALL_TZ", "America/New_York")
+    with Memory.open() as memory:
+        said = memory.add(
+            "We chose the blue sails.", session="talk", role="user", date="2026-11-27T20:30:00-05:00"
+        ).id
+        memory.add("The harbour fee is 40 euros.", date="2026-04-10", valid_from="2026-05-01")
+    with Session(load_settings()) as session:
+        for tool, arguments in (
+            ("memory_search", {"query": "which sails did we choose?"}),
+            ("memory_get", {"ids": [said]}),
+            ("memory_context", {"query": "which sails did we choose?"}),
+            ("memory_context", {}),
+        ):
+            told = read(session, tool, **arguments)
+            assert "2026-11-27 " in told, tool
+            assert "2026-11-28" not in told
+        told = read(session, "memory_search", query="what was the harbour fee as of 2026-05-01?")
+        assert "As of 2026-05-01." in told
+        assert " from 2026-05-01" in told
+
+
+def test_a_day_of_validity_is_shown_as_it_was_given(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        with Memory.open() as memory:
+            lease = memory.add("The lease of the berth holds.", valid_from="2026-05-01").id
+        assert " from 2026-05-01" in read(session, "memory_get", ids=[lease])
+    time.tzset()
 
 
 def test_a_confidence_of_zero_and_the_first_turn_are_shown(session: Session) -> None:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from scrubjay.api import serializers
 from scrubjay.config.paths import ANSWERED_EVENTS
 from scrubjay.errors import InputError
+from scrubjay.models.dates import load_zone, local_day
 from scrubjay.models.ids import text_hash
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, STALE_STORE
 from scrubjay.text.dialogue import cut_blocks, is_small_talk
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from scrubjay.config.settings import HookSettings
     from scrubjay.memory import Memory
     from scrubjay.models.results import Citation, Context
@@ -153,12 +156,13 @@ def event_context(memory: Memory, hooks: HookSettings, event: Mapping[str, Any])
             memory, hooks, event, prompt, known=known, first=first, parts=("relevant",),
             budget=hooks.first_tokens if first else hooks.prompt_tokens, until=deadline_at,
         )  # fmt: skip
+    zone = load_zone(memory.workspace.settings.recall.tz)
     contexts = [context for context in (start, answer) if context is not None]
     filled = [context for context in contexts if context.text]
     memories = [citation for context in filled for citation in context.memories]
     return {
         "text": "\n".join(context.text for context in filled),
-        "cited": [citation_label(citation) for citation in memories],
+        "cited": [citation_label(citation, zone) for citation in memories],
         "tokens": sum(context.tokens for context in filled),
         "memories": [
             {"id": one.id, "part": one.part, "tokens": one.tokens}
@@ -179,10 +183,10 @@ def searched_prompt(prompt: str) -> str:
     return prompt
 
 
-def citation_label(citation: Citation) -> str:
-    """Return a memory's file and lines, else its tier and date."""
+def citation_label(citation: Citation, zone: tzinfo | None = None) -> str:
+    """Return a memory's file and lines, else its tier and the day of its date in a zone."""
     if citation.date and citation.citation == citation.id:
-        return f"{citation.tier} of {citation.date[:10]}"
+        return f"{citation.tier} of {local_day(citation.date, zone)}"
     return citation.citation
 
 

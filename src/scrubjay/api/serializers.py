@@ -12,12 +12,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.models.dates import iso_seconds, record_date, to_datetime
+from scrubjay.models.dates import iso_seconds, local_day, record_date, to_datetime
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
 from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, count_strong, line_range, record_citation
 from scrubjay.text.display import prefix_lines, shared_by, single_line, strip_control
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from scrubjay.errors import ScrubjayError
     from scrubjay.models.records import Record
     from scrubjay.models.reports import FetchReport
@@ -275,10 +277,12 @@ class TextNames:
     Attributes:
         references: Short id and relative path by id; a memory without one is named by its whole id.
         project: The caller's project, which is not named.
+        zone: The zone of days; None for this machine's.
     """
 
     references: Mapping[str, ShortReference] = field(default_factory=dict)
     project: str | None = None
+    zone: tzinfo | None = None
 
     def id(self, memory: str) -> str:
         return self.references[memory].id if memory in self.references else memory
@@ -306,7 +310,7 @@ def mentioned_ids(fields: Mapping[str, Any]) -> set[str]:
 
 
 def results_text(answer: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
-    return _entries_text(answer, "results", names) + _notes_text(answer)
+    return _entries_text(answer, "results", names) + _notes_text(answer, names)
 
 
 def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
@@ -320,11 +324,11 @@ def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> st
 
 def thread_text(thread: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
     omitted = f"\n{thread['left_out']} more were omitted." if "left_out" in thread else ""
-    return _entries_text(thread, "memories", names) + omitted + _notes_text(thread)
+    return _entries_text(thread, "memories", names) + omitted + _notes_text(thread, names)
 
 
-def context_text(context: Mapping[str, Any], _names: TextNames = NO_NAMES) -> str:
-    return (strip_control(context["text"]) or "No relevant memories.") + _notes_text(context)
+def context_text(context: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
+    return (strip_control(context["text"]) or "No relevant memories.") + _notes_text(context, names)
 
 
 def changes_text(report: Mapping[str, Any], _names: TextNames = NO_NAMES) -> str:
@@ -403,8 +407,9 @@ def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = ""
     All but the role is text of scrubjay's own.
     """
     status, origin, tier, date = (memory.get(name) for name in ("status", "origin", "tier", "date"))
+    day = local_day(date or "", names.zone)
     marks = ["weak match"] if memory.get("weak") else []
-    marks += [date[:10]] if date and date[:10] not in place else []
+    marks += [day] if day and day not in place else []
     marks += [status] if status not in (None, DEFAULT_VALUES["status"]) else []
     role = single_line(memory.get("role") or "").replace(",", ";")
     usual = (None, DEFAULT_VALUES["origin"], "agent" if role == "assistant" else None)
@@ -413,7 +418,7 @@ def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = ""
     marks += [role] if role else [tier] if tier not in (None, "observation") else []
     marks += [shared_by(memory["owner"])] if memory.get("owner") else []
     marks += [f"confidence {memory['confidence']:g}"] if memory.get("confidence", 1.0) != 1.0 else []
-    marks += [f"{word} {memory[name][:10]}" for word, name in VALIDITY if memory.get(name)]
+    marks += [f"{word} {local_day(memory[name])}" for word, name in VALIDITY if memory.get(name)]
     marks += [f"file {memory['outdated']} since"] if memory.get("outdated") else []
     marks += [memory["gap"]] if memory.get("gap") else []
     linked = (("newer", "newer"), ("replaced by", "replaced_by"), ("contradicts", "contradicts"))
@@ -421,6 +426,7 @@ def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = ""
 
 
 VALIDITY: Final = (("from", "valid_from"), ("until", "valid_until"))
+"""Such days begin and end in this machine's zone, in which they were read."""
 
 
 def _place_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> str:
@@ -442,9 +448,9 @@ def _place_text(memory: Mapping[str, Any], names: TextNames, *, whole: bool) -> 
     return f"{place} in {_PROJECT_DIGITS.sub('', project.rpartition('/')[2])}".lstrip()
 
 
-def _notes_text(answer: Mapping[str, Any]) -> str:
+def _notes_text(answer: Mapping[str, Any], names: TextNames) -> str:
     """Return the notes that a model can act on: a cut question, newer files, the time it asked about."""
-    as_of = [f"As of {answer['as_of'][:10]}."] if answer.get("as_of") else []
+    as_of = [f"As of {local_day(answer['as_of'], names.zone)}."] if answer.get("as_of") else []
     notes = [str(reason) for reason in answer.get("partial", ()) if isinstance(reason, Notice)]
     return "".join(f"\n{single_line(note)}" for note in as_of + notes)
 

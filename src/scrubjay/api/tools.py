@@ -400,6 +400,7 @@ def reply_to_tool(
     memory: Memory, tool: Tool, given: Mapping[str, Any], caller: Caller = ANONYMOUS
 ) -> ToolReply:
     """Run a tool as `call_tool`, and render its result."""
+    from scrubjay.models.dates import load_zone
     from scrubjay.search.browse import short_references
     from scrubjay.services.search import preferred_project
 
@@ -408,7 +409,8 @@ def reply_to_tool(
     workspace = memory.workspace
     project = preferred_project(workspace, caller.here) if caller.here and ids else None
     with workspace.reader() as reader:
-        names = serializers.TextNames(short_references(reader, ids), project)
+        zone = None if tool.writes else load_zone(workspace.settings.recall.tz)
+        names = serializers.TextNames(short_references(reader, ids), project, zone)
     return ToolReply(fields, tool.text(fields, names))
 
 

@@ -27,6 +27,7 @@ from scrubjay.cli.output import (
 from scrubjay.config.paths import environment, runtime_folder, settings_fingerprint
 from scrubjay.config.settings import RecallSettings, setting_rules
 from scrubjay.errors import InputError
+from scrubjay.models.dates import local_day
 from scrubjay.models.records import UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, count_strong
 from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
@@ -70,8 +71,8 @@ def _click_option(option: Option) -> Callable[[F], F]:
 
 
 def validity_labels(result: Result) -> list[str]:
-    marks = [f"true from {result.valid_from[:10]}"] if result.valid_from is not None else []
-    marks += [f"true before {result.valid_until[:10]}"] if result.valid_until is not None else []
+    marks = [f"true from {local_day(result.valid_from)}"] if result.valid_from is not None else []
+    marks += [f"true before {local_day(result.valid_until)}"] if result.valid_until is not None else []
     return marks + ([f"file {result.outdated} since, run `scrubjay sync`"] if result.outdated else [])
 
 

@@ -62,6 +62,22 @@ def iso_seconds(micros: int) -> str:
     return to_datetime(micros).isoformat(timespec="seconds")
 
 
+def local_day(text: str, zone: tzinfo | None = None) -> str:
+    """Return the ISO day of a date or time in ``zone`` (None: this machine's); a month or year unchanged.
+
+    >>> local_day("2026-03"), local_day("2026-03-01"), local_day("")
+    ('2026-03', '2026-03-01', '')
+    >>> local_day("2026-11-28T01:30:00+00:00", load_zone("America/New_York"))
+    '2026-11-27'
+    """
+    if "T" not in text:
+        return text[:10]
+    try:
+        return datetime.fromisoformat(text).astimezone(zone).date().isoformat()
+    except (ValueError, OverflowError):
+        return text[:10]
+
+
 def to_local(at: int, zone: tzinfo | None = None) -> datetime:
     """Return naive local time in ``zone``; None is this machine's zone.
 

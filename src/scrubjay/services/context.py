@@ -69,7 +69,8 @@ def context(
     """
     timer = StageTimer()
     settings = workspace.settings.context
-    at = moment(now, load_zone(workspace.settings.recall.tz))
+    zone = load_zone(workspace.settings.recall.tz)
+    at = moment(now, zone)
     (name,) = resolve_projects(workspace, [project]) if project else (project,)
     asking = None
     if query is not None:
@@ -84,6 +85,7 @@ def context(
         unprompted=unprompted,
         known=known,
         hook=hook,
+        zone=zone,
     ).checked()
     rewriting = RewriteOutcome()
     if asking is not None and query is not None:

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Query, Response
 from scrubjay.api.auth import Principal
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
-from scrubjay.models.dates import format_event, parse_when, record_date
+from scrubjay.models.dates import format_event, local_day, parse_when, record_date
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
 from scrubjay.models.results import Answer, Explanation, count_strong, record_citation
 from scrubjay.models.views import MemoryView, TimelinePage
@@ -28,7 +28,6 @@ from scrubjay.server.viewer.page import (
     group_conversations,
     highlight,
     iso_time,
-    local_day,
     local_path,
     memory_row,
     memory_rows,

@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from scrubjay.api.auth import Principal
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
-from scrubjay.models.dates import iso_seconds, record_date
+from scrubjay.models.dates import iso_seconds, local_day, record_date
 from scrubjay.models.records import Record
 from scrubjay.models.results import WEAK_RELEVANCE, record_citation
 from scrubjay.models.views import TimelinePage
@@ -79,20 +79,6 @@ def format_day(text: str, zone: tzinfo | None = None) -> str:
         return text
     moment = moment.astimezone(zone)
     return f"{moment.day} {MONTHS[moment.month - 1]} {moment.year}, {moment:%H:%M %Z}"
-
-
-def local_day(text: str) -> str:
-    """Return the ISO day of a date or time in the server's zone; a month or year unchanged.
-
-    >>> local_day("2026-03"), local_day("2026-03-01"), local_day("")
-    ('2026-03', '2026-03-01', '')
-    """
-    if "T" not in text:
-        return text[:10]
-    try:
-        return datetime.fromisoformat(text).astimezone().date().isoformat()
-    except ValueError:
-        return text[:10]
 
 
 def time_element(text: str, *, clock: bool = False) -> Markup:
