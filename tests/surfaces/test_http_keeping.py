@@ -247,6 +247,31 @@ def test_paths_of_the_servers_disk_lie_below_its_roots_or_in_a_source(
     refused(client.post("/v1/sync", json={"path": str(notes), "project": str(notes)}), 422)
 
 
+def test_a_sync_over_http_never_reads_the_settings_or_tokens(
+    environ: dict[str, str], client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = held(environ).file
+    held(environ).create("ann", Principal("default", "ann"), None)
+    (tokens.parent / "config.toml").write_text("# my settings\n")
+    above, inside = tokens.parent.parent, tokens.parent.parent / "notes"
+    inside.mkdir()
+    (inside / "a.md").write_text("The heron lands.\n")
+    patterns = ["*.json", "*.toml", "*.md"]
+    for path in (above, above.parent, f"{inside}/.."):
+        said = client.post("/v1/sync", json={"path": str(path), "include": patterns})
+        assert "settings and tokens" in refused(said, 403)
+    assert good(client.post("/v1/sync", json={"path": str(inside), "include": patterns}))["files"] == 1
+    assert good(client.post("/v1/sync", json={"path": str(above)}))["files"] == 0
+    said = client.post("/v1/sync", json={"path": str(inside.parent / "other"), "include": patterns})
+    assert "settings and tokens" in refused(said, 403), "its source holds them"
+    for usual, status in (("*.toml", 403), ("*.md", 200)):
+        monkeypatch.setenv("SCRUBJAY_SYNC_INCLUDE", usual)
+        with asking(environ) as other:
+            assert other.post("/v1/sync", json={"path": str(above)}).status_code == status
+    with asking(environ) as other:
+        assert good(other.get("/v1/status"))["documents"] == 1
+
+
 def test_a_backup_over_http_never_replaces_the_settings_or_tokens(
     environ: dict[str, str], client: TestClient
 ) -> None:

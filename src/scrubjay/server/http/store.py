@@ -290,6 +290,8 @@ async def list_sources(access: ReadAccess) -> Response:
 @router.post("/sync", responses=_streamed_responses(SyncReport, "The changes of the sync."))
 async def sync(body: Sync, access: AdminAccess) -> Response:
     """Sync a folder or file of the server, or every registered source."""
+    from scrubjay.ingest.scanner import IncludePatterns
+
     options, roots = body.given(), access.session.settings.server
 
     def work(memory: Memory, report: ProgressCallback) -> SyncReport:
@@ -297,9 +299,27 @@ async def sync(body: Sync, access: AdminAccess) -> Response:
         for path in (body.path, only):
             if path is not None:
                 check_allowed_path(path, roots, (source.root for source in memory.sources()))
+        usual = IncludePatterns(access.session.settings.sync.include)
+        if body.path is not None and (body.include or any(map(usual.matches, SECRET_FILES))):
+            _check_leaves_out_settings(body.path, (source.root for source in memory.sources()))
         return memory.sync(**options, progress=report)
 
     return await run_long(access, work)
+
+
+SECRET_FILES: Final = ("config.toml", "tokens.json")
+
+
+def _check_leaves_out_settings(path: str, sources: Iterable[str]) -> None:
+    """Raise if patterns for a folder, or for the source that holds it, could name scrubjay's settings and tokens."""
+    settings, target = _real_path(str(config_path().parent)), _real_path(path)
+    roots = [target, *(root for root in map(_real_path, sources) if _is_inside(target, root))]
+    if any(_is_inside(settings, root) for root in roots):
+        raise ForbiddenError(
+            f"{path!r:.200} or its source holds the folder of scrubjay's settings and tokens, so it takes no "
+            "patterns of files over HTTP. Nothing was done.",
+            hint="name a folder inside it, or use the command line",
+        )
 
 
 @router.delete(
