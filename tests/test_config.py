@@ -100,6 +100,7 @@ def test_a_mistyped_setting_is_an_error_with_its_line_and_the_nearest_name(file)
         ("[sync]\ninclude = '*.md'\n", "it takes a list", ""),
         ("[sync]\nembed_seconds = nan\n", "it takes a number from 0", ""),
         ("user = '  '\n", "user is '  '", ""),
+        ("[notes]\ndir = '~nosuch/notes'\n", "notes.dir is '~nosuch/notes', but it takes a path", ""),
         ("[models.x]\nmodel = 'y'\n", "[models.x] names no provider", "one of auto"),
         ("[chunk]\noverlap = 450\n", "overlap < target <= most", ""),
         ("[chunk\n", "is not TOML", ""),
@@ -113,6 +114,7 @@ def test_a_wrong_file_says_what_is_wrong_and_where(file, text: str, said: str, h
 
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     assert "does not exist" in str(fails(tmp_path / "none.toml"))
+    assert "does not exist" in str(fails(Path("~nosuch/config.toml")))
     assert "cannot be read" in str(fails(tmp_path))
     (tmp_path / "latin.toml").write_bytes("user = 'é'".encode("latin-1"))
     assert "is not UTF-8 at byte 8" in str(fails(tmp_path / "latin.toml"))

@@ -304,8 +304,8 @@ class Memory:
     ) -> reports.AddReport:
         """Add one memory, durably; adding the same content in the same scope again returns the same memory.
 
-        Secrets are replaced before anything is stored. With a notes folder in the settings it is also appended to the
-        day's note. The fields are those of `NewMemory`.
+        Secrets are replaced before anything is stored, and so is a NUL character, by U+FFFD. With a notes folder in the
+        settings it is also appended to the day's note. The fields are those of `NewMemory`.
 
         Raises:
             InputError: A field has an invalid value; nothing was written.

@@ -96,7 +96,7 @@ def load_settings(
     """
     environ = os.environ if environ is None else environ
     known = known_settings()
-    file = config_path(environ) if path is None else Path(path).expanduser()
+    file = config_path(environ) if path is None else Path(os.path.expanduser(path))
     required = path is not None or bool(environ.get(CONFIG_VARIABLE))
     entries = {item.name: item for item in _file_values(file, known, required=required)}
     values = {name: item.read(text=False) for name, item in entries.items()}

@@ -116,7 +116,10 @@ class SettingRule(NamedTuple):
             text = value.strip()
             if self.kind == "text" or (self.kind == "store" and "://" in text):
                 return text
-            path = base / Path(text).expanduser()
+            try:
+                path = base / Path(text).expanduser()
+            except RuntimeError:  # the home of nobody
+                return None
             return path if self.kind == "path" else str(path)
         if self.kind == "list":
             is_text_list = isinstance(value, list) and all(
