@@ -24,6 +24,11 @@ STAYS = (
     "The weekly pass: £20.50",
     "The code name of the release is Blue-Falcon-7.",
     "Kup masło z mleka Mlekovita-82, proszę.",
+    "My pin code: 560001, Karnataka",
+    "Pin code is 110001 for New Delhi.",
+    "See [[00-Project-Overview-And-Getting-Started-v2]] first.",
+    "See docs/2026-team-plan-note-list.md first.",
+    "The branch note-team-plan-work-2026 is merged.",
 )
 SAYS_SO = (
     ("the wifi password is {}.", "correct-horse-battery"),
@@ -80,6 +85,10 @@ ORDINARY = (
     "Pin {number} is connected to ground.",
     "The pin board is {number} mm wide.",
     "The unlock took {number} seconds.",
+    "Please pin the nightly toolchain to {day} in CI.",
+    "Pin the numpy version to {year} before the release.",
+    "We pin our base image to {number}.",
+    "The memory-safe code is {number} LOC and the rest C.",
 )
 OPENED = (
     "The till code is {}.",
@@ -90,6 +99,10 @@ OPENED = (
     "The combination of the padlock is {}.",
     "The PIN of my card is {}.",
     "The pin for the alarm was changed to {}.",
+    "Please set the PIN the tenants use to {}.",
+    "The new PIN my bank gave me was reset to {}.",
+    "My PIN is {}, Mumbai branch.",
+    "My PIN code: {}, keep it.",
 )
 
 

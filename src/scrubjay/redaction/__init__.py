@@ -1,4 +1,4 @@
 """Redaction: remove secrets and private spans from text."""
 
-REDACTOR_VERSION = "10"
+REDACTOR_VERSION = "11"
 """Stored with each document; a new version redacts everything again."""

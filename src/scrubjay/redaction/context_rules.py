@@ -234,8 +234,10 @@ def _find_pins(low: bytes) -> Iterator[SecretSpan]:
         ),
     )
     for match in filter(None, matches):
-        label = low[match.start() : match.end() + UNIT_REACH].decode("latin-1")
-        if not (COMPOUND.match(label, len("pin")) or COUNTED_UNIT.match(label, match.end() - match.start())):
+        first = max(0, match.start() - UNIT_REACH)
+        label = low[first : match.end() + UNIT_REACH].decode("latin-1")
+        is_term = COMPOUND.match(label, match.start() - first + len("pin"))
+        if not (is_term or COUNTED_UNIT.match(label, match.end() - first)):
             yield SecretSpan(match.start(1), match.end(1), "pin", False)
 
 

@@ -221,6 +221,9 @@ COMPOUND: Final = re.compile(
     r"|(?:(?<=\bpin)|(?<=\bcode)|(?<=\bkey)|(?<=\bunlock)) (?!(?:codes?|pins?|number|pattern|phrase|words?|here|there"
     r"|below|above|now|today|again|still|inside|outside|upstairs|downstairs|she|they|you|that|which)\b)"
     r"[a-z]{3,} (?:is|was|are|were)\b|(?<=\bpin) [a-z]\w*(?<!ed)(?<!set) to\b"
+    r"|(?<=\bpin)(?<!\ba pin)(?<!\bmy pin)(?<!\b(?:the|our|her|his|its|new|old) pin)(?<!\b(?:your|card) pin)"
+    r"(?<!\btheir pin) (?:the|our|my|your|its|their|this|each|every|all)\b"
+    r"(?:(?!\b(?:is|was|has|had|uses|set|reset|changed)\b)[^.:;=?!\n0-9]){1,40}? to\b"
     r"|(?<=\bpin) [0-9]{1,8} (?:is|was) (?:the|an?|connected|wired|tied)\b",
     re.IGNORECASE,
 )
@@ -274,12 +277,19 @@ NEVER_SECRET: Final = re.compile(
     re.ASCII,
 )
 """Files, hosts, addresses, versions, dates, times, quantities and prices."""
-UNIT_REACH: Final = 12
+UNIT_REACH: Final = 20
 """Characters after a number in which its unit may stand."""
+_INDIAN_PLACES: Final = (
+    "india|andhra|arunachal|assam|bihar|chhattisgarh|goa|gujarat|haryana|himachal|jharkhand|karnataka|kerala|madhya"
+    "|maharashtra|manipur|meghalaya|mizoram|nagaland|odisha|punjab|rajasthan|sikkim|tamil nadu|telangana|tripura"
+    "|uttar|uttarakhand|west bengal|(?:new )?delhi|mumbai|bengaluru|bangalore|chennai|kolkata|hyderabad|pune|ahmedabad"
+)
+"""A "pin code" of six digits before one of them is a postal code."""
 COUNTED_UNIT: Final = re.compile(
     r"[ \t]?(?:[€£¥$%]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|cents?|kronor|yen"
-    r"|bytes?|[kmgt]i?b|[cmk]?m|kg|grams?|ms|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
-    r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)",
+    r"|bytes?|s?loc|[kmgt]i?b|[cmk]?m|kg|grams?|ms|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
+    r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)"
+    rf"|(?<=(?<![0-9])[1-8][0-9]{{5}})(?:,| in| for) (?:{_INDIAN_PLACES})(?: pradesh)?(?=[.,;)\n]|\Z)",
     re.IGNORECASE,
 )
 _MONEY: Final = re.compile(r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF))[ \t]?\Z")

@@ -18,6 +18,8 @@ from scrubjay.redaction.context_rules import find_by_context
 from scrubjay.redaction.values import SecretSpan, find_positions, is_filler
 
 _END = rb"(?![\w-])"
+# Words and numbers joined by dashes, as in the name of a note: no random text.
+_JOINED_WORDS = rb"(?:[_-]++(?:(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,4}+|[0-9]{1,8}+)){3,20}+(?![\w-])"
 # Random: capitals, small letters and two digits among the next characters.
 _RANDOM = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
 _UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -173,14 +175,18 @@ SECRET_PATTERNS: tuple[tuple[str, bytes], ...] = (
     ("mapbox-token", rb"sk\.eyJ[\w-]{20,300}\.[\w-]{20,40}" + _END),
     ("porkbun-key", rb"[ps]k1_[0-9a-f]{64}" + _END),
     ("twitch-stream-key", rb"live_[0-9]{8,10}_[A-Za-z0-9]{25,40}" + _END),
-    ("youtube-stream-key", rb"(?=[a-z-]{0,20}[0-9])[a-z0-9]{4}(?:-[a-z0-9]{4}){4}" + _END),
+    (
+        "youtube-stream-key",
+        rb"(?=[a-z-]{0,20}[0-9])(?!(?:(?:[a-z]{4}|[0-9]{4})-){4}(?:[a-z]{4}|[0-9]{4})\b)"
+        rb"[a-z0-9]{4}(?:-[a-z0-9]{4}){4}" + _END,
+    ),
     ("dropbox-token", rb"sl\.(?:u\.)?[\w-]{100,300}"),
     ("clickup-key", rb"pk_[0-9]{5,10}_[A-Z0-9]{32}" + _END),
     ("facebook-token", rb"EAA[A-Za-z](?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{100,400}" + _END),
     ("twitter-token", rb"AAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%]{80,100}" + _END),
     ("instagram-token", rb"IG(?:QV|AA)[A-Za-z](?=[A-Za-z]{0,60}[0-9])[A-Za-z0-9]{100,300}" + _END),
     # Identity
-    ("okta-token", rb"00(?=[\w-]{0,39}[A-Z])(?=[\w-]{0,39}[a-z])[\w-]{40}" + _END),
+    ("okta-token", rb"00(?=[\w-]{0,39}[A-Z])(?=[\w-]{0,39}[a-z])(?!" + _JOINED_WORDS + rb")[\w-]{40}" + _END),
     ("1password-token", rb"ops_eyJ[A-Za-z0-9+/]{100,4096}={0,2}"),
     ("1password-key", rb"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}" + _END),
     ("age-secret-key", rb"AGE-SECRET-KEY-1[A-Z0-9]{58}" + _END),
