@@ -19,7 +19,7 @@ from scrubjay.redaction.values import SecretSpan, find_positions, is_filler
 
 _END = rb"(?![\w-])"
 # Words and numbers joined by dashes, as in the name of a note: no random text.
-_JOINED_WORDS = rb"(?:[_-]++(?:(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,4}+|[0-9]{1,8}+)){3,20}+(?![\w-])"
+_JOINED_WORDS = rb"(?:[_-]++(?:(?:[A-Z]?[a-z]++|[A-Z]++)[0-9]{0,4}+|[0-9]{1,8}+)){3,20}(?![\w-])"
 # Random: capitals, small letters and two digits among the next characters.
 _RANDOM = rb"(?=[A-Za-z]{0,60}[0-9][A-Za-z]{0,60}[0-9])(?=[a-z0-9]{0,60}[A-Z])(?=[A-Z0-9]{0,60}[a-z])"
 _UUID = rb"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
