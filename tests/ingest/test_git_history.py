@@ -338,6 +338,25 @@ def test_the_history_is_that_of_the_branch_that_is_checked_out(
     assert commits(memory)["First, as uploads fail"].id == pinned
 
 
+def test_verdicts_on_a_commit_return_with_its_branch(memory: Memory, notes: Notes, repo: Repo) -> None:
+    first = repo.commit("First, as uploads fail", "a.py")
+    repo.commit("Second, as prices change", "b.py")
+    repo.run("branch", "other", first)
+    memory.sync(notes.root)
+    second = commits(memory)["Second, as prices change"].id
+    memory.feedback(second, "never-inject")
+    memory.update(second, pinned=True)
+    events = memory.history(second).events
+    repo.run("switch", "other")
+    memory.sync()
+    assert subjects(memory) == {"First, as uploads fail"}
+    repo.run("switch", "main")
+    memory.sync()
+    after = memory.history(second)
+    assert ("never-inject" in after.memory.tags, after.memory.pinned) == (True, True)
+    assert after.events == events
+
+
 def test_a_revert_supersedes_what_it_reverts_and_a_revert_of_it_brings_that_back(
     memory: Memory, notes: Notes, repo: Repo
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from scrubjay.models.records import (
     due_since,
 )
 from scrubjay.storage import changes as c
+from scrubjay.storage.absence import ABSENT, absent_event, place_name, restore_fields, text_name
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,
@@ -179,6 +181,7 @@ class HistoryState:
     def drop_user(self, user: str) -> None:
         """Remove a user's own runs and events, and the user's name from other events."""
         key = f"user:{user}"
+        self.drop_absent(lambda one: one.key == key)
         self.runs = {name: one for name, one in self.runs.items() if one.key != key}
         self.events = [
             replace(one, actor="") if one.actor == user else one for one in self.events if one.key != key
@@ -205,10 +208,25 @@ class HistoryState:
                 self.readings |= {reading.memory: reading for reading in readings if reading.memory in seen}
 
     def lose(self, memories: Collection[str]) -> None:
-        """Remove events and readings of memories that were removed for good, and their names from others' events."""
+        """Remove events and readings of memories that were removed for good, and their names from others' events.
+
+        Absent passages keep theirs.
+        """
         self.readings = {memory: one for memory, one in self.readings.items() if memory not in memories}
-        kept = [event for event in self.events if event.memory not in memories]
+        absent = {one.memory for one in self.absent()}
+        kept = [event for event in self.events if event.memory not in memories or event.memory in absent]
         self.events = [replace(e, other=None) if e.other in memories else e for e in kept]
+
+    def absent(self) -> list[Event]:
+        """Return the events that say what is kept of absent passages."""
+        return [one for one in self.events if one.op == ABSENT]
+
+    def drop_absent(self, test: Callable[[Event], bool]) -> list[Event]:
+        """Remove all events of the absent passages whose event passes a test, and return these."""
+        dropped = [one for one in self.absent() if test(one)]
+        gone = {one.memory for one in dropped}
+        self.events = [one for one in self.events if one.memory not in gone]
+        return dropped
 
 
 def _apply_lifecycle(
@@ -278,6 +296,7 @@ class TenantState:
                 self._apply_to_documents(scope, change)
             case c.PutMemory(memory):
                 self._put(scope, memory, None)
+                self.life.drop_absent(lambda one: one.memory == memory.record.id)
             case c.RequireUnchanged(records):
                 seen = [one for one in records if self._sees_memory(scope, one)]
                 check_unchanged(records, {one: self.memories[one].record for one in seen})
@@ -312,12 +331,13 @@ class TenantState:
                 self.sources[source.id] = source
             case c.DropSource(source_id) if self._sees_source(scope, source_id):
                 for _, path in [where for where in self.documents if where[0] == source_id]:
-                    self._drop_document(source_id, path)
+                    self._drop_document(None, source_id, path)
                 self.sources.pop(source_id)
+                self.life.drop_absent(lambda one: (one.run or "").partition(":")[2] == source_id)
             case c.PutDocument():
                 self._put_document(scope, change)
             case c.DropDocument(source_id, path) if self._sees_source(scope, source_id):
-                self._drop_document(source_id, path)
+                self._drop_document(scope, source_id, path)
 
     def _sees_source(self, scope: Scope | None, source: str) -> bool:
         return source in self.sources and _sees(scope, self.sources[source].key)
@@ -366,15 +386,18 @@ class TenantState:
         for kept in change.kept:
             check_place(kept.id, kept.place, document)
         held = {kept.id for kept in change.kept if self._sees_memory(scope, kept.id)}
+        fresh_ids = {fresh.record.id for fresh in change.fresh}
         old_path = change.moved_from or document.path
         if old_path != document.path and (document.source, old_path) in self.documents:
-            self._drop_document(document.source, document.path, spare=held)
+            self._drop_document(scope, document.source, document.path, held, fresh_ids)
             self._rename(document.source, old_path, document.path)
         self.documents[document.source, document.path] = document
         changed = not change.grows and bool(change.fresh or change.kept or change.dropped)
         for memory, old in list(self.memories.items()):
             left = changed and _belongs_to(old.record, document) and memory not in held
             if (left or memory in change.dropped) and _sees(scope, old.record.key):
+                if scope is not None and memory not in fresh_ids:
+                    self._keep_absent(document.source, document.path, old.record)
                 del self.memories[memory]
         for kept in change.kept:
             if kept.id in held and kept.id in self.memories:
@@ -382,6 +405,36 @@ class TenantState:
                 self.memories[kept.id] = replace(known, record=replace(known.record, place=kept.place))
         for fresh in change.fresh:
             self._put(scope, fresh, document)
+        if scope is not None:
+            self._restore_absent(document, [fresh.record.id for fresh in change.fresh])
+
+    def _keep_absent(self, source: str, path: str, record: Record) -> None:
+        history = sorted((one for one in self.life.events if one.memory == record.id), key=lambda one: one.at)
+        event = absent_event(self.secret, source, path, record, [(one.op, one.run) for one in history])
+        self.life.events += [] if event is None else [event]
+
+    def _restore_absent(self, document: Document, fresh: list[str]) -> None:
+        """Give fresh passages what was kept of the same text in the same place, and drop what was of other texts."""
+        absent, moved, restored = self.life.absent(), dict[str, str](), list[Event]()
+        known = {one.memory for one in absent}
+        for memory in sorted(fresh, key=lambda one: one not in known):
+            record = self.memories[memory].record
+            place = place_name(self.secret, document.source, document.path, record)
+            text = text_name(self.secret, record)
+            same = [one for one in absent if (one.run, json.loads(one.before)["text"]) == (place, text)]
+            if same:
+                old = next(
+                    (one for one in same if one.memory == memory), min(same, key=lambda one: one.memory)
+                )
+                absent.remove(old)
+                moved[old.memory], state = memory, json.loads(old.before)
+                record = restore_fields(record, state)
+                self.memories[memory] = replace(self.memories[memory], record=record)
+                if record.status != (before := state["status"]):
+                    restored.append(Event(memory, "restored", record.updated_at, record.key, before=before))
+        kept = [one for one in self.life.events if one.memory in moved and one.op != ABSENT]
+        self.life.drop_absent(lambda one: one.memory in moved or one.memory in fresh)
+        self.life.events += [replace(one, memory=moved[one.memory]) for one in kept] + restored
 
     def _rename(self, source: str, old: str, new: str) -> None:
         del self.documents[source, old]
@@ -391,11 +444,20 @@ class TenantState:
                 record = replace(kept.record, place=replace(place, path=new))
                 self.memories[memory] = replace(kept, record=record)
 
-    def _drop_document(self, source: str, path: str, spare: Collection[str] = ()) -> None:
+    def _drop_document(
+        self,
+        scope: Scope | None,
+        source: str,
+        path: str,
+        spare: Collection[str] = (),
+        fresh: Collection[str] = (),
+    ) -> None:
         self.documents.pop((source, path), None)
         for memory, kept in list(self.memories.items()):
             place = kept.record.place
             if place is not None and (place.source, place.path) == (source, path) and memory not in spare:
+                if scope is not None and memory not in fresh:
+                    self._keep_absent(source, path, kept.record)
                 del self.memories[memory]
 
     def _remove(self, scope: Scope | None, change: c.DropMemory | c.Forget) -> None:
@@ -407,12 +469,14 @@ class TenantState:
                 del self.memories[memory]
 
     def _forget(self, scope: Scope | None, ids: tuple[str, ...]) -> None:
+        for gone in self.life.drop_absent(lambda one: one.memory in ids and _sees(scope, one.key)):
+            self.tombstones.add(json.loads(gone.before)["text"])
         for memory in ids:
             kept = self.memories.get(memory)
             if kept is not None and _sees(scope, kept.record.key):
+                self.cache.clear()
                 self.tombstones.add(tombstone_hash(self.secret, kept.record.content, kept.record.key))
                 del self.memories[memory]
-        self.cache.clear()
 
     def _drop_model(self, fingerprint: str) -> None:
         self.models.pop(fingerprint, None)

@@ -63,7 +63,11 @@ class ReferenceTenantReader(ReferenceReader):
     def all_events(self) -> Iterator[list[Event]]:
         """Yield every event, with another memory named where it is there."""
         held = self._state.memories
-        told = [e if e.other in held else replace(e, other=None) for e in self._state.life.events]
+        told = [
+            e if e.other in held else replace(e, other=None)
+            for e in self._state.life.events
+            if e.memory in held
+        ]
         return _batches(told)
 
     def all_cached_texts(self) -> Iterator[tuple[str, dict[str, QuantizedVectors]]]:

@@ -11,6 +11,7 @@ import pytest
 
 from scrubjay.errors import InputError, StoreBusyError
 from scrubjay.models.graph import Edge
+from scrubjay.models.ids import text_hash, tombstone_hash
 from scrubjay.models.lifecycle import (
     EVENT_OPS,
     RUN_STATES,
@@ -23,6 +24,7 @@ from scrubjay.models.lifecycle import (
 from scrubjay.models.records import (
     DUE_FACTS,
     DUE_LINKS,
+    NEVER_INJECT,
     EventTime,
     Record,
     RecordFilter,
@@ -31,8 +33,10 @@ from scrubjay.models.records import (
 )
 from scrubjay.storage.changes import (
     Change,
+    DropDocument,
     DropMemory,
     DropSource,
+    DropUser,
     Forget,
     PutDocument,
     PutDue,
@@ -502,6 +506,101 @@ class EventsContract:
         assert _read_events(store, ann) == [told[1], told[0]]
         write_changes(store, ann, DropSource("notes"))
         assert _read_events(store, ann) == []
+
+    def test_verdicts_on_a_passage_wait_for_its_text_in_its_place(self, store: Store, ann: Scope) -> None:
+        """Whatever id it has then, and over a rebuild; no other text gets them."""
+        write_changes(store, ann, PutSource(sample_source("notes", ANN_KEY)))
+        put = put_sample_document("notes", "a.md", ["jay one", "jay two", "jay six"], ANN_KEY)
+        write_changes(store, ann, put)
+        one, two, six = (sample_id(f"a.md:jay {name}") for name in ("one", "two", "six"))
+        told = [Event(one, "archived", 1, ANN_KEY, before="active"), Event(two, "wrong", 2, ANN_KEY)]
+        told.append(Event(six, "archived", 3, ANN_KEY, "run_0123456789", before="active"))
+        told.append(Event(six, NEVER_INJECT, 4, ANN_KEY, other=two))
+        lives = {one: LifecycleChange("archived"), two: LifecycleChange(strength=0.5, confidence=0.25)}
+        lives[six] = LifecycleChange("archived", tags=("a", NEVER_INJECT))
+        write_changes(store, ann, PutLifecycle(lives), PutEvents(tuple(told)))
+        write_changes(store, ann, DropDocument("notes", "a.md"))
+        assert _read_events(store, ann) == []
+        with store.tenant_reader("default") as reader:
+            assert [event for batch in reader.all_events() for event in batch] == []
+        with store.rebuild(ann):
+            pass
+        exchanged = [(one, "jay two"), (two, "jay  one"), (six, "jay ten"), (A, "jay six")]
+        fresh = [
+            sample_memory(text, ANN_KEY, place=sample_place("notes", "a.md", at))
+            for at, (_, text) in enumerate(exchanged)
+        ]
+        fresh = [
+            replace(memory, record=replace(memory.record, id=name))
+            for memory, (name, _) in zip(fresh, exchanged, strict=True)
+        ]
+        elsewhere = replace(put, document=sample_document("notes", "b.md"), fresh=())
+        write_changes(store, ann, elsewhere, replace(put, fresh=tuple(fresh)))
+        records = {memory: _read_record(store, ann, memory) for memory, _ in exchanged}
+        assert [records[memory].status for memory in (one, two, six, A)] == [
+            "active",
+            "archived",
+            "active",
+            "active",
+        ]
+        assert [records[memory].strength for memory in (one, two, six, A)] == [0.5, 1.0, 1.0, 1.0]
+        assert [records[memory].confidence for memory in (one, two, six, A)] == [0.25, 1.0, 1.0, 1.0]
+        assert [records[memory].tags for memory in (one, two, six, A)] == [(), (), (), (NEVER_INJECT,)]
+        back = [
+            replace(told[0], memory=two),
+            replace(told[1], memory=one),
+            replace(told[2], memory=A),
+            replace(told[3], memory=A, other=None),
+        ]
+        restored = Event(A, "restored", records[A].updated_at, ANN_KEY, before="archived")
+        assert sorted(_read_events(store, ann), key=lambda event: event.at) == sorted(
+            [*back, restored], key=lambda event: event.at
+        )
+
+    @pytest.mark.parametrize("gone", ["forgotten", "source", "user", "other text", "run", "used"])
+    def test_verdicts_on_an_absent_passage_go(self, store: Store, ann: Scope, gone: str) -> None:
+        """With its source, its user and itself, and where nothing but a run or a use is known of it."""
+        write_changes(store, ann, PutSource(sample_source("notes", ANN_KEY)))
+        put = put_sample_document("notes", "a.md", ["jay one"], ANN_KEY)
+        write_changes(store, ann, put)
+        one = sample_id("a.md:jay one")
+        run = "run_0123456789" if gone == "run" else None
+        op = "used" if gone == "used" else "archived"
+        archived = PutLifecycle({one: LifecycleChange("archived", strength=0.5)})
+        write_changes(store, ann, archived, PutEvents((Event(one, op, 1, ANN_KEY, run),)))
+        write_changes(store, ann, replace(put, fresh=(), dropped=(one,)))
+        secret = store.secret(ann)
+        if gone == "forgotten":
+            write_changes(store, ann, Forget((one,)))
+            with store.reader(ann) as reader:
+                assert reader.forgotten_hashes([tombstone_hash(secret, "jay one", ANN_KEY)])
+        elif gone == "source":
+            write_changes(store, ann, DropSource("notes"), PutSource(sample_source("notes", ANN_KEY)))
+        elif gone == "user":
+            write_changes(store, ann, DropUser("ann"))
+        elif gone == "other text":
+            (memory,) = put.fresh
+            record = replace(memory.record, content="jay", content_hash=text_hash("jay"))
+            write_changes(store, ann, replace(put, fresh=(replace(memory, record=record),)))
+            assert _read_events(store, ann) == []
+            write_changes(store, ann, DropDocument("notes", "a.md"))
+        write_changes(store, ann, put)
+        record = _read_record(store, ann, one)
+        assert (record.status, record.strength, _read_events(store, ann)) == ("active", 1.0, [])
+
+    def test_who_does_not_see_an_absent_passage_forgets_nothing_of_it(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        write_changes(store, ann, PutSource(sample_source("notes", ANN_KEY)))
+        put = put_sample_document("notes", "a.md", ["jay one"], ANN_KEY)
+        write_changes(store, ann, put)
+        one = sample_id("a.md:jay one")
+        told = Event(one, "wrong", 1, ANN_KEY)
+        write_changes(store, ann, PutEvents((told,)))
+        write_changes(store, ann, DropDocument("notes", "a.md"))
+        write_changes(store, bob, Forget((one,)), DropSource("notes"), DropUser("bob"))
+        write_changes(store, ann, put)
+        assert _read_events(store, ann) == [told]
 
     def test_lives_and_events_outlive_a_rebuild(self, store: Store, ann: Scope, bob: Scope) -> None:
         """Of everybody; what the next generation does not hold loses its events. Runs stay."""

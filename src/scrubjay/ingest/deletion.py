@@ -322,6 +322,8 @@ def forget_memories(
         gone = tuple(memory for memory in dict.fromkeys(ids) if memory in requested)
         unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in requested)
         if not gone:
+            if unknown:  # one may be of a passage whose file is away
+                store.write(scope, [Forget(unknown)], durable=True)
             return DeletionResult(ForgetReport((), unknown, ()))
         sources = {source.id: source for source in reader.sources()}
         requested |= reader.get(earlier_versions(reader, list(requested)))
@@ -332,7 +334,7 @@ def forget_memories(
         reactivation, reactivated = reactivate_superseded(reader, records if reactivate else (), now)
         categories, in_folders = _affected_categories(store, scope, reader, records)
         changes = [
-            Forget(tuple(records)),
+            Forget((*records, *unknown)),
             # With the run that archived them, which distinguishes this from a restore by a person.
             *(
                 change

@@ -73,7 +73,7 @@ class PutSource:
 
 @frozen
 class DropSource:
-    """Remove a visible source with its documents and passages."""
+    """Remove a visible source with its documents and passages, and what is kept of absent ones."""
 
     id: str
 
@@ -83,7 +83,8 @@ class PutDocument:
     """Make a document of a visible source hold exactly these passages, as far as the writer sees.
 
     With nothing fresh, kept or dropped the passages stay as they are: the file was only touched. Ids in ``kept`` and
-    ``dropped`` that do not exist any more are ignored.
+    ``dropped`` that do not exist any more are ignored. A fresh passage with the place and text of one that was removed
+    gets back what a person said of that one (`scrubjay.storage.absence`).
 
     Attributes:
         document: The document as it is now. One that was under its path is replaced by one moved there.
@@ -133,7 +134,10 @@ class RequireUnchanged:
 
 @frozen
 class Forget:
-    """Remove visible memories for good; a keyed hash of text and visibility key remains (`ids.tombstone_hash`)."""
+    """Remove visible memories for good; a keyed hash of text and visibility key remains (`ids.tombstone_hash`).
+
+    So it is of an absent passage, of which nothing else remains.
+    """
 
     ids: tuple[str, ...]
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,7 @@ from scrubjay.models.ids import EmbeddingModel, parse_id
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange, changed_fields
 from scrubjay.models.records import Document, Record, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
+from scrubjay.storage.absence import ABSENT, SOURCE_AT, absent_event, place_name, restore_fields, text_name
 from scrubjay.storage.changes import TEXT_CACHE_BYTES
 from scrubjay.storage.interface import in_batches
 from scrubjay.storage.quota import USER_KEY_PREFIX
@@ -42,6 +43,7 @@ from scrubjay.storage.rows import (
     event_to_row,
     id_from_hash,
     insert_sql,
+    memory_hash,
     memory_hashes,
     record_from_row,
     run_to_row,
@@ -141,6 +143,7 @@ class MemoryWriter(Statements):
                 for (path,) in self._all(statement, self._number, source, self._tenant.generation):
                     self._drop_document(source, path)
                 self._delete_source(source)
+                self._delete_absent("substr(run, ?) = ?", SOURCE_AT + 1, source)
             case c.PutDocument():
                 self._put_document(change)
             case c.DropDocument(source, path) if self._sees_source(source):
@@ -150,7 +153,9 @@ class MemoryWriter(Statements):
             case c.DropMemory(ids):
                 self._remove([row.num for row in self._visible(ids).values() if row.document is None])
             case c.Forget(ids):
-                self._forget(self._numbers(ids))
+                self._forget_absent(ids)
+                if nums := self._numbers(ids):  # else the cached texts stay
+                    self._forget(nums)
             case c.DropUser(user):
                 key = f"{USER_KEY_PREFIX}{user}"
                 check_key(self._scope, key, f"User {user}")
@@ -214,28 +219,28 @@ class MemoryWriter(Statements):
                 if replaced is not None:
                     self._delete_document(replaced)
         number = self._write_document(number, document)
-        self._remove(self._numbers(change.dropped))
+        fresh = {memory.record.id for memory in change.fresh}
+        self._take_out(self._numbers(change.dropped), document.source, document.path, fresh)
         if not change.grows and (change.fresh or change.kept or change.dropped):
             kept_ids = {kept.id for kept in change.kept}
-            self._remove(
-                [
-                    num
-                    for num, tier, number_of_id, key in self._passage_rows(number)
-                    if self._sees(key) and id_from_hash(tier, number_of_id) not in kept_ids
-                ]
-            )
+            left_out = [
+                num
+                for num, tier, number_of_id, key in self._passage_rows(number)
+                if self._sees(key) and id_from_hash(tier, number_of_id) not in kept_ids
+            ]
+            self._take_out(left_out, document.source, document.path, fresh)
         remaining = self._visible(kept.id for kept in change.kept)
         for kept in change.kept:
             if kept.id in remaining:
                 self._write_place(remaining[kept.id].num, number, kept.place)
         if replaced is not None:
-            self._remove_passages(replaced)
+            self._take_out(self._passage_nums(replaced), document.source, document.path, fresh)
         self._put(change.fresh, number, document)
 
     def _drop_document(self, source: str, path: str) -> None:
         number = self._find_document(source, path)
         if number is not None:
-            self._remove_passages(number)
+            self._take_out(self._passage_nums(number), source, path)
             self._delete_document(number)
 
     def _passage_rows(self, document: int) -> list[tuple[int, str, int, str]]:
@@ -243,8 +248,89 @@ class MemoryWriter(Statements):
         statement = "SELECT num, tier, hash, key FROM memory WHERE tenant = ? AND document = ?"
         return self._all(statement, self._number, document)
 
-    def _remove_passages(self, document: int) -> None:
-        self._remove([num for num, *_ in self._passage_rows(document)])
+    def _passage_nums(self, document: int) -> list[int]:
+        return [num for num, *_ in self._passage_rows(document)]
+
+    def _take_out(self, nums: Sequence[int], source: str, path: str, fresh: Collection[str] = ()) -> None:
+        """Remove passages, and keep what a person said of those that are not written again as ``fresh``."""
+        if nums and self._scope is not None:
+            self._keep_absent(nums, source, path, fresh)
+        self._remove(nums)
+
+    def _keep_absent(self, nums: Sequence[int], source: str, path: str, fresh: Collection[str]) -> None:
+        found = self._all(
+            "SELECT hash, num FROM memory WHERE tenant = ? AND num IN ?", self._number, list(nums)
+        )
+        by_hash: dict[int, int] = dict(found)
+        statement = "SELECT at, seq, memory, op, run FROM event WHERE tenant = ? AND memory IN ?"
+        histories: dict[int, list[tuple[str, str | None]]] = defaultdict(list)
+        for _, _, memory, op, run in sorted(self._all(statement, self._number, list(by_hash))):
+            histories[memory].append((op, run))
+        rows = []
+        for record in self._records([by_hash[memory] for memory in histories]):
+            number = memory_hash(record.id)
+            event = absent_event(self._tenant.secret, source, path, record, histories[number])
+            if event is not None and record.id not in fresh:
+                rows.append(event_to_row(self._number, event, number, None))
+        self._many(PUT_EVENT, rows)
+
+    def _delete_absent(self, condition: str, *values: object) -> list[str]:
+        """Delete all events of absent passages, and return what their `ABSENT` events held."""
+        statement = f"SELECT memory, before FROM event WHERE tenant = ? AND op = ? AND {condition}"
+        rows = self._all(statement, self._number, ABSENT, *values)
+        if rows:
+            memories = [memory for memory, _ in rows]
+            self._all("DELETE FROM event WHERE tenant = ? AND memory IN ?", self._number, memories)
+        return [before for _, before in rows]
+
+    def _forget_absent(self, ids: Sequence[str]) -> None:
+        if self._scope is not None:
+            condition = "memory IN ? AND key IN ?"
+            states = self._delete_absent(condition, memory_hashes(ids), list(self._scope.keys))
+            self._write_tombstones([json.loads(state)["text"] for state in states])
+
+    def _restore_absent(
+        self, memories: Mapping[str, c.PreparedMemory], document: Document | None
+    ) -> dict[str, c.PreparedMemory]:
+        """Return memories with what was kept of the same text in the same place; what was of another is deleted."""
+        secret = self._tenant.secret
+        names: dict[str, tuple[str, str]] = {}
+        if document is not None:
+            for memory, prepared in memories.items():
+                place = place_name(secret, document.source, document.path, prepared.record)
+                names[memory] = place, text_name(secret, prepared.record)
+        rows = set[tuple[int, str, str]]()
+        near = {"run": [place for place, _ in names.values()], "memory": memory_hashes(memories)}
+        for column, values in near.items():  # SQLite would scan the table for either of two
+            statement = f"SELECT memory, run, before FROM event WHERE tenant = ? AND op = ? AND {column} IN ?"
+            rows.update(self._all(statement, self._number, ABSENT, values))
+        if not rows:
+            return dict(memories)
+        absent: dict[tuple[str, str], dict[int, dict[str, Any]]] = defaultdict(dict)
+        for number, place, before in rows:
+            state = json.loads(before)
+            absent[place, state["text"]][number] = state
+        restored, moved, events = dict(memories), {}, []
+        known = {number for number, _, _ in rows}
+        for memory in sorted(names, key=lambda memory: memory_hash(memory) not in known):  # same ids first
+            candidates, number = absent[names[memory]], memory_hash(memory)
+            if candidates:
+                old = number if number in candidates else min(candidates)
+                state, prepared = candidates.pop(old), memories[memory]
+                record = restore_fields(prepared.record, state)
+                restored[memory] = replace(prepared, record=record)
+                moved[old] = number
+                if record.status != state["status"]:
+                    event = Event(memory, "restored", record.updated_at, record.key, before=state["status"])
+                    events.append(event_to_row(self._number, event, number, None))
+        kept = self._all(
+            f"SELECT {', '.join(EVENT_COLUMNS)} FROM event WHERE tenant = ? AND memory IN ? AND op <> ? ORDER BY seq",
+            self._number, list(moved), ABSENT,
+        )  # fmt: skip
+        self._delete_absent("memory IN ?", [*moved, *memory_hashes(memories)])
+        at = EVENT_COLUMNS.index("memory")
+        self._many(PUT_EVENT, [(*row[:at], moved[row[at]], *row[at + 1 :]) for row in kept] + events)
+        return restored
 
     def _find_document(self, source: str, path: str) -> int | None:
         rows = self._all(
@@ -286,7 +372,7 @@ class MemoryWriter(Statements):
                 raise id_conflict(memory_id)
         self._remove([holder.num for holder in holders.values()])
         if by_id:
-            self._insert(by_id, number)
+            self._insert(by_id if self._scope is None else self._restore_absent(by_id, document), number)
 
     def _holders(self, ids: Iterable[str]) -> dict[str, Holder]:
         """Return, by id, the memory that has its number."""
@@ -314,15 +400,16 @@ class MemoryWriter(Statements):
 
     def _stored(self, ids: Iterable[str]) -> dict[str, Record]:
         """Return, by id, the memories that exist and are visible."""
-        records = []
-        for batch in in_batches(self._numbers(ids), BATCH_MEMORIES):
+        return {record.id: record for record in self._records(self._numbers(ids))}
+
+    def _records(self, nums: Sequence[int]) -> Iterator[Record]:
+        for batch in in_batches(nums, BATCH_MEMORIES):
             statement = f"SELECT {SELECTED_COLUMNS} {FROM_MEMORY} WHERE m.tenant = ? AND m.num IN ?"
-            records += [
-                record_from_row(row, self._decode) for row in self._all(statement, self._number, batch)
-            ]
-        return {record.id: record for record in records}
+            for row in self._all(statement, self._number, batch):
+                yield record_from_row(row, self._decode)
 
     def _drop_user(self, user: str, key: str) -> None:
+        self._delete_absent("key = ?", key)
         for table in USER_TABLES:
             self._all(f"DELETE FROM {table} WHERE tenant = ? AND key = ?", self._number, key)
         self._all("UPDATE event SET actor = '' WHERE tenant = ? AND actor = ?", self._number, user)

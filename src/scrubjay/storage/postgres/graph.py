@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
+from scrubjay.storage.absence import ABSENT
 from scrubjay.storage.postgres.connection import PostgresStatements
 from scrubjay.storage.postgres.rows import array_literal, make_durable
 from scrubjay.storage.reader import SQLReader
@@ -369,7 +370,7 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
         self._many(DROP_EDGE, names)
 
     def clean_up(self, removed: Collection[tuple[str, int]]) -> None:
-        """Remove the edges and events of removed memories (tier and number), unless they are there again."""
+        """Remove edges and events of removed memories (tier and number), unless they are there again or absent."""
         if not removed:
             return
         existing = self._all(
@@ -380,7 +381,14 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
         kinds = list(MEMORY_EDGE_KINDS)
         self._all("DELETE FROM edge WHERE tenant = ? AND src IN ?", self._tenant, hashes)
         self._all("DELETE FROM edge WHERE tenant = ? AND kind IN ? AND dst IN ?", self._tenant, kinds, hashes)
-        self._all("DELETE FROM event WHERE tenant = ? AND memory IN ?", self._tenant, hashes)
+        absent = self._all(
+            "SELECT memory FROM event WHERE tenant = ? AND op = ? AND memory IN ?",
+            self._tenant,
+            ABSENT,
+            hashes,
+        )
+        lost = list(set(hashes) - {number for (number,) in absent})
+        self._all("DELETE FROM event WHERE tenant = ? AND memory IN ?", self._tenant, lost)
         self._all("UPDATE event SET other = NULL WHERE tenant = ? AND other IN ?", self._tenant, hashes)
 
 
@@ -401,7 +409,7 @@ def _edge_values(edges: Sequence[Edge]) -> Iterator[object]:
 
 
 def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
-    """Remove the edges and events of memories that the old generation has and the new one does not."""
+    """Remove the edges and events of memories that the new generation lacks; absent passages keep theirs."""
     carried = (
         "EXISTS (SELECT FROM memory o JOIN memory n ON n.tenant = o.tenant AND n.hash = o.hash AND n.tier = o.tier "
         "WHERE o.tenant = %(tenant)s AND o.generation = %(old)s AND n.generation = %(fresh)s AND o.hash = e.{0})"
@@ -412,7 +420,11 @@ def drop_stale_edges(db: Database, tenant: int, old: int, fresh: int) -> None:
         f"OR (e.kind = ANY(%(between)s) AND NOT {carried.format('dst')}))",
         values,
     )
-    db.execute(f"DELETE FROM event e WHERE e.tenant = %(tenant)s AND NOT {carried.format('memory')}", values)
+    db.execute(
+        f"DELETE FROM event e WHERE e.tenant = %(tenant)s AND NOT {carried.format('memory')} AND e.memory NOT IN "
+        f"(SELECT a.memory FROM event a WHERE a.tenant = %(tenant)s AND a.op = '{ABSENT}')",
+        values,
+    )
     db.execute(
         "UPDATE event e SET other = NULL WHERE e.tenant = %(tenant)s AND e.other IS NOT NULL "
         f"AND NOT {carried.format('other')}",

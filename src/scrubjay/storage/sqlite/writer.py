@@ -17,6 +17,7 @@ from scrubjay.models.graph import Edge
 from scrubjay.models.ids import EmbeddingModel, tombstone_hash
 from scrubjay.models.records import Record, Scope, SourcePlace
 from scrubjay.storage import changes as c
+from scrubjay.storage.absence import ABSENT
 from scrubjay.storage.changes import Change, PreparedMemory, PutVersions, QuantizedVectors
 from scrubjay.storage.interface import in_batches
 from scrubjay.storage.rows import (
@@ -66,17 +67,18 @@ EDGE_SIDES: Final = (
 """SQL of the edges that leave a memory and of those that lead to it, and the index of its key in `VisibilityKeys`."""
 
 DELETE_EVENTS: Final = (
-    "DELETE FROM event WHERE tenant = ? AND memory = ?",
+    "DELETE FROM event WHERE tenant = ?1 AND memory = ?2 AND NOT EXISTS "
+    f"(SELECT 1 FROM event a WHERE a.tenant = ?1 AND a.memory = ?2 AND a.op = '{ABSENT}')",
     "UPDATE event SET other = NULL WHERE tenant = ? AND other = ?",
 )
-"""Deletes the events of a memory, and its mentions in others."""
+"""Deletes the events of a memory, unless it is an absent passage, and its mentions in others."""
 
 
 def clean_up_edges(db: Database, tenant: Tenant, before: Mapping[int, tuple[str, str]]) -> None:
     """Clean up after memories that were removed or replaced; ``before`` maps a memory's hash to its old tier and key.
 
-    One that is gone loses its edges on both sides, and its events; edges of one that has another key now get its
-    visibility.
+    One that is gone loses its edges on both sides, and, unless it is an absent passage, its events; edges of one that
+    has another key now get its visibility.
     """
     connected, recorded = (
         db.execute(f"SELECT 1 FROM {table} WHERE tenant = ? LIMIT 1", (tenant.number,)).fetchone()
