@@ -229,6 +229,26 @@ def test_a_secret_in_a_private_tag_does_not_break_it(text: str) -> None:
     assert not redact_text(once).counts
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The alarm pin my wife likes to use is 4711.",
+        "Bike pin all the kids have to know is 4711.",
+        "The card PIN is 482913, Delhi.",
+        "My UPI PIN is 482913 in India.",
+    ],
+)
+def test_a_pin_is_replaced_though_pin_may_be_a_verb_or_a_postal_code(text: str) -> None:
+    assert "[secret:pin]" in redact_text(text).text
+
+
+@pytest.mark.parametrize(
+    "text", ["Please pin the nightly toolchain to 20240115.", "My pin code: 560001, Karnataka."]
+)
+def test_a_pinned_version_and_a_postal_code_are_kept(text: str) -> None:
+    assert redact_text(text).text == text
+
+
 def test_overlapping_secrets_are_merged_under_the_certain_kind() -> None:
     token = "gh" + "p_" + MIXED * 2
     got = redact_text(f"GITHUB_TOKEN='{token}' https://x:{token}@github.com Authorization: Bearer {token}")

@@ -24,6 +24,7 @@ from scrubjay.consolidation.context import (
     persons_work,
 )
 from scrubjay.consolidation.digest import (
+    Digest,
     DigestCoverage,
     StaleDigest,
     WrittenDigest,
@@ -147,6 +148,7 @@ class _KeyRun:
         self._started = now_micros()
         self._reactivated: set[str] = set()  # by a dry run, or with the digests that are being renewed
         self._renewing: dict[str, StaleDigest] = {}  # what persons gave goes to their successors first
+        self._wordings: dict[str, tuple[Digest, int]] = {}  # by text: a write that is retried asks no model again
         self.tally = ConsolidationTally()
 
     def withdraw_stale(self) -> None:
@@ -216,7 +218,7 @@ class _KeyRun:
 
     def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         """Write the digests of groups, and archive their sources, in one transaction."""
-        retry_conflicts(partial(self._write_digests, groups))
+        retry_conflicts(partial(self._write_digests, groups), self._ctx.edges.discard)
 
     def _write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         ctx, at = self._ctx, now_micros()
@@ -271,6 +273,8 @@ class _KeyRun:
         reactivated = reactivate_sources(ctx, rewritten, at)
         self._write([sources, *before, *puts, *given, *reactivated, *digest_changes(ctx, found, linking, at)])
         self._count_digests(counted)
+        asked = {wording.text for wording, _ in self._wordings.values()} - self._wordings.keys()
+        self.tally.rephrased += sum(one.digest.text in asked for one in counted)
         self._settle(ids)
 
     def _inherit(self, found: Sequence[WrittenDigest]) -> tuple[list[WrittenDigest], list[Change]]:
@@ -344,8 +348,10 @@ class _KeyRun:
         reworded = {}
         for one in found:
             roles = sorted({source.role or "" for source in one.records})
-            digest, refused = rephrase_digest(budget, one.digest, roles)
-            self.tally.refused += refused
+            if (text := one.digest.text) not in self._wordings:
+                self._wordings[text] = rephrase_digest(budget, one.digest, roles)
+                self.tally.refused += self._wordings[text][1]
+            digest = replace(one.digest, text=self._wordings[text][0].text)
             if digest != one.digest:
                 reworded[one.memory.record.id] = digest_memory(
                     self._ctx, self._secret, one.records, digest, at
@@ -355,7 +361,6 @@ class _KeyRun:
                 one.memory.record.id for one in self._without_forgotten(reader, list(reworded.values()))
             }
         reworded = {old: new for old, new in reworded.items() if new.memory.record.id in allowed}
-        self.tally.rephrased += len(reworded)
         return [reworded.get(one.memory.record.id, one) for one in found]
 
     def _without_forgotten(self, reader: Reader, found: Sequence[WrittenDigest]) -> list[WrittenDigest]:

@@ -339,6 +339,9 @@ _PREFERS_NOW: Final = re.compile(
     r"(?<=i prefer )(?!to\b)([^,;.]{3,60}?)(?<!right)(?<!just)(?<!for) now(?=[,.;!]|$)"
 )
 """"I prefer tea now" tells of a change that lasts; "I prefer to stop now" does not."""
+_PASSING: Final = re.compile(
+    r"(?:i'm|i am|we're|we are|(?:my|our) \w+ (?:is|are)) \w+ing\b|.* at \d{1,2}\b|.*\b(?:this|these)\b"
+)
 _NEW_CONTACT: Final = re.compile(
     r"\W*(?:(?:my|our|mein\w*|unser\w*) )?(?:(?:new|neue) (?:(?:phone|mobile|cell) )?(?:number|address|e-?mail(?: address)?|(?:handy|telefon|mobil)?nummer"
     r"|(?:mail)?adresse)(?:(?: is| ist)(?: now| jetzt)?|:)|(?:phone|mobile) number is(?: now)?) "
@@ -562,6 +565,10 @@ def _marked_statements(text: str, plain: str, ranges: Sequence[tuple[int, int]])
             continue
         request, kind = _REMEMBER_REQUEST.match(sentence), "preference"
         if request:
+            if "know" in request[0] or "wissen" in request[0]:
+                told = sentence[request.end() :]
+                if _TRANSIENT.search(told) or _PASSING.match(told):
+                    continue
             start += request.end()
         elif not _stands_alone(sentence):
             continue

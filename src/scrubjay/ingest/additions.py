@@ -286,7 +286,7 @@ def put_memories(
         return batch_facts, _write_with_edges(store, scope, edge_builder, batch_facts)
 
     for batch in in_batches(prepared, ADD_BATCH):
-        batch_facts, edges = retry_conflicts(partial(write, batch))
+        batch_facts, edges = retry_conflicts(partial(write, batch), edge_builder.discard)
         facts.outcomes |= batch_facts.outcomes
         facts.stated |= batch_facts.stated
         for edge in edges:
@@ -513,7 +513,7 @@ def _relearn_facts(
         mark_done = PutDue({turn.id: 0}, {turn.id: turn.due})
         _write_with_edges(store, scope, edge_builder, facts, [mark_done])
 
-    retry_conflicts(learn)
+    retry_conflicts(learn, edge_builder.discard)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:

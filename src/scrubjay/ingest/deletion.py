@@ -9,6 +9,7 @@ memories and categories that quote them go as well. A memory in somebody's own w
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -221,6 +222,19 @@ def _find_dependents(
     return gone, [sources_of_gone[one] for one in stay if sources_of_gone[one].status == "archived"]
 
 
+def _counts_without(reader: Reader, gone: Mapping[str, Record], at: int) -> Iterator[Event]:
+    """Yield events that say of how many sources derived memories are that stay while these go.
+
+    With fewer sources than that a memory would count as out of date, and be withdrawn.
+    """
+    edges = reader.edges(list(gone), ["derived_from"], inward=True)
+    lost = Counter((edge.src, edge.run) for edge in edges if edge.src not in gone and edge.run is not None)
+    last = last_events(reader, sorted({memory for memory, _ in lost}), ("derived",))
+    for memory, event in last.items():
+        if number := lost[memory, event.run]:
+            yield replace(event, at=at, count=max(event.count - number, 0))
+
+
 def _was_made_from(reader: Reader, memory: str, edges: Iterable[Edge]) -> bool:
     """Return whether a memory was made from one of its sources; the others repeat it."""
     events = reader.events([memory], limit=ALL_EVENTS)
@@ -343,6 +357,7 @@ def forget_memories(
             ),
             *reactivation,
             *_entity_changes(store, scope, reader, records),
+            PutEvents(() if dependents else tuple(_counts_without(reader, requested, now))),
             *_reread_changes(reader, requested.values(), records),
             *(DropCategory(category.id) for category in categories),
             PutTombstones(tuple(_forgotten_names(store.secret(scope), reader, records))),

@@ -101,7 +101,7 @@ class EnrichmentRun:
         for page in in_batches(due, PAGE):
             if not self.proceed():
                 return
-            retry_conflicts(partial(self._connect, [one.id for one in page]))
+            retry_conflicts(partial(self._connect, [one.id for one in page]), self.edges.discard)
             done += len(page)
             if self.progress is not None:
                 self.progress(Progress("connect", done, len(due), time.monotonic() - started))

@@ -266,6 +266,12 @@ class EdgeBuilder:
                 )
                 self._link_earlier_mentions(new, key, at)
 
+    def discard(self) -> None:
+        """Forget what was found in memories whose write was refused, so that it is found again."""
+        self._own_dictionaries, self._cached_dictionaries, self._new_entities = {}, {}, {}
+        self._entity_changes, self._earlier_mentions = [], []
+        self._unconnected, self._topics = None, {}
+
     def _count_connected(self, reader: Reader, keys: Sequence[str], excluded: Mapping[str, str]) -> int:
         return sum(map(reader.count_memories, keys)) - sum(key in keys for key in excluded.values())
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain
 
-from scrubjay.redaction.evidence import COMPOUND, COUNTED_UNIT, UNIT_REACH
+from scrubjay.redaction.evidence import COMPOUND, COUNTED_UNIT, UNIT_REACH, is_postal_code
 from scrubjay.redaction.values import (
     NAME_FORM,
     PLAIN_PASSWORDS,
@@ -237,7 +237,9 @@ def _find_pins(low: bytes) -> Iterator[SecretSpan]:
         first = max(0, match.start() - UNIT_REACH)
         label = low[first : match.end() + UNIT_REACH].decode("latin-1")
         is_term = COMPOUND.match(label, match.start() - first + len("pin"))
-        if not (is_term or COUNTED_UNIT.match(label, match.end() - first)):
+        end = match.end() - first
+        is_postal = is_postal_code(label, match.start(1) - first, end)
+        if not (is_term or is_postal or COUNTED_UNIT.match(label, end)):
             yield SecretSpan(match.start(1), match.end(1), "pin", False)
 
 

@@ -221,8 +221,8 @@ COMPOUND: Final = re.compile(
     r"|(?:(?<=\bpin)|(?<=\bcode)|(?<=\bkey)|(?<=\bunlock)) (?!(?:codes?|pins?|number|pattern|phrase|words?|here|there"
     r"|below|above|now|today|again|still|inside|outside|upstairs|downstairs|she|they|you|that|which)\b)"
     r"[a-z]{3,} (?:is|was|are|were)\b|(?<=\bpin) [a-z]\w*(?<!ed)(?<!set) to\b"
-    r"|(?<=\bpin)(?<!\ba pin)(?<!\bmy pin)(?<!\b(?:the|our|her|his|its|new|old) pin)(?<!\b(?:your|card) pin)"
-    r"(?<!\btheir pin) (?:the|our|my|your|its|their|this|each|every|all)\b"
+    r"|(?:(?<=\Apin)|(?<=[.;:!?(\n]pin)|(?<=[.;:!?(\n] pin)|(?<=\b(?:to|we) pin)|(?<=\bi pin)|(?<=\bplease pin)"
+    r"|(?<=\b(?:must|then) pin)|(?<=\bshould pin)) (?:the|our|my|your|its|their|this|each|every|all)\b"
     r"(?:(?!\b(?:is|was|has|had|uses|set|reset|changed)\b)[^.:;=?!\n0-9]){1,40}? to\b"
     r"|(?<=\bpin) [0-9]{1,8} (?:is|was) (?:the|an?|connected|wired|tied)\b",
     re.IGNORECASE,
@@ -279,17 +279,28 @@ NEVER_SECRET: Final = re.compile(
 """Files, hosts, addresses, versions, dates, times, quantities and prices."""
 UNIT_REACH: Final = 20
 """Characters after a number in which its unit may stand."""
-_INDIAN_PLACES: Final = (
+_PIN_CODE: Final = re.compile(r"\bpin ?code\b[^.!?\n]*\Z", re.IGNORECASE)
+_POSTAL_PLACE: Final = re.compile(
+    r"(?<=(?<![0-9])[1-8][0-9]{5})(?:,| in| for) (?:"
     "india|andhra|arunachal|assam|bihar|chhattisgarh|goa|gujarat|haryana|himachal|jharkhand|karnataka|kerala|madhya"
     "|maharashtra|manipur|meghalaya|mizoram|nagaland|odisha|punjab|rajasthan|sikkim|tamil nadu|telangana|tripura"
     "|uttar|uttarakhand|west bengal|(?:new )?delhi|mumbai|bengaluru|bangalore|chennai|kolkata|hyderabad|pune|ahmedabad"
+    r")(?: pradesh)?(?=[.,;)\n]|\Z)",
+    re.IGNORECASE,
 )
-"""A "pin code" of six digits before one of them is a postal code."""
+"""A place before which the six digits of a "pin code" are a postal code."""
+
+
+def is_postal_code(text: str, start: int, end: int) -> bool:
+    """Return whether the number at ``text[start:end]`` is an Indian postal code."""
+    near = max(0, start - UNIT_REACH)
+    return bool(_POSTAL_PLACE.match(text, end) and _PIN_CODE.search(text, near, start))
+
+
 COUNTED_UNIT: Final = re.compile(
     r"[ \t]?(?:[€£¥$%]|(?:euros?|eur|usd|gbp|chf|dollars?|pounds?|francs?|cents?|kronor|yen"
     r"|bytes?|s?loc|[kmgt]i?b|[cmk]?m|kg|grams?|ms|seconds?|minutes?|hours?|days?|weeks?|months?|years?"
-    r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)"
-    rf"|(?<=(?<![0-9])[1-8][0-9]{{5}})(?:,| in| for) (?:{_INDIAN_PLACES})(?: pradesh)?(?=[.,;)\n]|\Z)",
+    r"|per|times?|points?|people|words?|characters?|digits?|tokens?|lines?|pages?|rows?|items?)\b)",
     re.IGNORECASE,
 )
 _MONEY: Final = re.compile(r"(?:[$€£¥]|\b(?:EUR|USD|GBP|CHF))[ \t]?\Z")
@@ -410,7 +421,9 @@ class SecretWords(NamedTuple):
         if len(value) < MIN_PIN or NEVER_SECRET.fullmatch(value) or is_placeholder(latin1):
             return False
         if value.isdigit() and (
-            COUNTED_UNIT.match(text, end) or _MONEY.search(text, max(0, start - 5), start)
+            COUNTED_UNIT.match(text, end)
+            or _MONEY.search(text, max(0, start - 5), start)
+            or is_postal_code(text, start, end)
         ):
             return False
         combination = _DIGIT_GROUPS.fullmatch(value) and _COMBINATION.search(

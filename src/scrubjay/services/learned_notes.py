@@ -358,11 +358,16 @@ class _NotesRun:
     def _store_edits(self, files: Mapping[str, _NoteFile], learned: Sequence[_LearnedMemory]) -> bool:
         """Store edits of a person and files from another machine; return whether anything was stored."""
         by_id = {one.record.id: one.record for one in learned}
+        earlier = {one.record.id: one.earlier for one in learned}
         matched = {one.path: memory for memory, one in _match_files(files, learned, by_title=True).items()}
         done = 0
         for file in files.values():
             record = by_id.get(file.note.id or matched.get(file.path, ""))
             may_differ = file.note.id or record is None or file.note.text != plain_text(record.content)
+            if record is not None and may_differ and not file.note.id and file.note.text in earlier[record.id]:
+                message = f"It has an earlier text of {record.id}, which was changed since. It was left."
+                self._report_problem(file.path, message, "write the text that holds into it, or delete it")
+                continue
             try:
                 if record is not None and file.path in matched and not file.note.unedited and may_differ:
                     done += self._amend(record, file)
@@ -545,7 +550,7 @@ def _match_files(
         for title in named.keys() & titled.keys():
             if len(named[title]) == len(titled[title]) == 1:  # else nobody knows which is which
                 (file,), (memory,) = named[title], titled[title]
-                if not unread_changes(file.note, memory.record) and file.note.text not in memory.earlier:
+                if not unread_changes(file.note, memory.record):
                     matched[memory.record.id] = file
     return matched
 

@@ -632,11 +632,15 @@ CONFLICT_ATTEMPTS: Final = 10
 """Others wrote between the read and the write of each: more mean that something is wrong."""
 
 
-def retry_conflicts(work: Callable[[], T]) -> T:
-    """Return the result of work that reads and writes; do it again when others changed meanwhile what it had read."""
+def retry_conflicts(work: Callable[[], T], discard: Callable[[], None] = lambda: None) -> T:
+    """Return the result of work that reads and writes; do it again when others changed meanwhile what it had read.
+
+    ``discard`` is called before, so that what the refused attempt remembers as written does not count.
+    """
     for _ in range(CONFLICT_ATTEMPTS - 1):
         with suppress(StoreConflictError):
             return work()
+        discard()
     return work()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from scrubjay.errors import InputError, ModelMismatchError, StoreConflictError
 from scrubjay.models import graph, lifecycle
@@ -43,8 +44,12 @@ def check_record(record: Record) -> None:
 
 
 def check_unchanged(expected: Mapping[str, Record | None], stored: Mapping[str, Record]) -> None:
+    """Refuse a write if a memory is not as it was read; mere use since then changes nothing that it says."""
     for memory, record in expected.items():
-        if stored.get(memory) != record:
+        now = stored.get(memory)
+        if record is not None and now is not None:
+            now = replace(now, last_used=record.last_used)
+        if now != record:
             raise StoreConflictError(
                 f"Memory {memory} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
             )

@@ -25,9 +25,6 @@ SKIPPED: Final = frozenset(
      "audio", "video", "select", "button", "input", "textarea", "nav", "dialog")
 )  # fmt: skip
 _MAIN: Final = "main, [role=main]"
-_AROUND_MAIN: Final = (
-    "main, header, footer, aside, [role=main], [role=banner], [role=contentinfo], [role=complementary]"
-)
 BLOCKS: Final = frozenset(
     ("html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dir", "div", "dl",
      "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "legend", "li", "main",
@@ -104,12 +101,12 @@ def _text(nodes: Iterable[LexborNode], without: frozenset[int] = frozenset()) ->
 
 
 def _main_text(root: LexborNode) -> str:
-    """Return the text of the one main element, with the page's heading; "" if more text stands loose around it."""
+    """Return the text of the one main element, with the page's heading; "" if more text stands around it."""
     mains, headings = root.css(_MAIN), root.css("h1")
     if len(mains) != 1 or _is_within_skipped(mains[0]):
         return ""
     text = _text(mains)
-    if len(text) < len(_text([root], frozenset(node.mem_id for node in root.css(_AROUND_MAIN)))):
+    if len(text) < len(_text([root], frozenset((mains[0].mem_id,)))):
         return ""
     if len(headings) != 1 or mains[0].css_first("h1") is not None or _is_within_skipped(headings[0]):
         return text
