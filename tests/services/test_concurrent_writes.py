@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import NotFoundError
 from scrubjay.models.records import STATUSES, Record, Scope
@@ -220,3 +220,32 @@ def test_a_digest_quotes_no_turn_that_is_forgotten_while_it_is_written(writers: 
     assert embedder.meanwhile is None
     assert not [text for text in texts(first) if "480" in text]
     assert [one for one in first.page().records if one.tier == "crystal"]
+
+
+def test_concepts_of_memories_whose_write_was_refused_are_found_again(writers: Writers) -> None:
+    first, second, embedder = writers
+    said = [
+        "The backup of Kronstadt Harbour runs at Hetzner Falkenstein since spring.",
+        "Kronstadt Harbour pays Hetzner Falkenstein each month by transfer.",
+        "Ask Marta Lindqvist for the key of Kronstadt Harbour, she has two.",
+        "Marta Lindqvist said that Hetzner Falkenstein is cheap.",
+    ]
+    embedder.meanwhile = lambda: second.add(said[0])
+    first.add_many([NewMemory(text) for text in said])
+    assert embedder.meanwhile is None
+    assert {one.name for one in first.concepts.list()} >= {"Kronstadt Harbour", "Hetzner Falkenstein"}
+
+
+def test_use_of_a_turn_while_its_digest_is_written_refuses_nothing(writers: Writers) -> None:
+    first, second, embedder = writers
+    talk = [
+        "The mooring fee is 480 euros a year, and the harbour office wants it by the first of May.",
+        "Then I put the payment of the mooring fee on the list for April, with the account of the club.",
+        "The hull needs two coats of the blue paint, and the keel needs the grey one from the shed.",
+    ]
+    turns = [
+        first.add(text, session="s", turn=turn, role=("user", "assistant")[turn % 2], date="2024-03-01").id
+        for turn, text in enumerate(talk)
+    ]
+    embedder.meanwhile = lambda: second.feedback(turns[0], "used")
+    assert len(first.consolidate().made) == 1

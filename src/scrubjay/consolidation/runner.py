@@ -148,7 +148,8 @@ class _KeyRun:
         self._started = now_micros()
         self._reactivated: set[str] = set()  # by a dry run, or with the digests that are being renewed
         self._renewing: dict[str, StaleDigest] = {}  # what persons gave goes to their successors first
-        self._wordings: dict[str, tuple[Digest, int]] = {}  # by text: a write that is retried asks no model again
+        # By text, for a write that is retried asks no model again.
+        self._wordings: dict[str, tuple[Digest, int]] = {}
         self.tally = ConsolidationTally()
 
     def withdraw_stale(self) -> None:
