@@ -39,8 +39,9 @@ _OWN_CONTACT: Final = re.compile(
     r"\W*(?:(?:please|bitte|ok|hi|also|update|from now on|ab (?:jetzt|sofort)|künftig)\b\W*)*"
     r"(?:(?:(?:my|our|the|meine?|unsere?|die) )?(?:(?:new|neue) )?(?:(?:phone|mobile|cell) )?"
     r"(?:number|address|e-?mail(?: address)?|(?:handy|telefon|mobil)?nummer|(?:mail)?adresse)\b"
-    r"|(?:i|we|ich|wir)\b.{0,40}\b(?:live|moved|lebe|wohnen?|\w*gezogen)\b"
-    r"|(?:send|ship|deliver|forward|write|schick\w*|send\w*|liefer\w*|schreib\w*)\b)"
+    r"|(?:i|we|ich|wir)\b.{0,40}\b(?:live|moved(?! (?:the|a|an|my|our|it|them)\b)|lebe|wohnen?|\w*gezogen)\b"
+    r"|(?:send|ship|deliver|forward|write|schick\w*|send\w*|liefer\w*|schreib\w*)"
+    r"(?! (?:the|an?|this|that|her|his|their|die|den|das|eine?n?|ihre?n?|seine?n?)\b))"
 )
 """Beginnings of sentences that say where somebody lives or is reached."""
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")

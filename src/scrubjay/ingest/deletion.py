@@ -228,7 +228,9 @@ def _counts_without(reader: Reader, gone: Mapping[str, Record], at: int) -> Iter
     With fewer sources than that a memory would count as out of date, and be withdrawn.
     """
     edges = reader.edges(list(gone), ["derived_from"], inward=True)
-    lost = Counter((edge.src, edge.run) for edge in edges if edge.src not in gone and edge.run is not None)
+    lost: Counter[tuple[str, str | None]] = Counter(
+        (edge.src, edge.run) for edge in edges if edge.src not in gone and edge.run is not None
+    )
     last = last_events(reader, sorted({memory for memory, _ in lost}), ("derived",))
     for memory, event in last.items():
         if number := lost[memory, event.run]:
@@ -357,7 +359,7 @@ def forget_memories(
             ),
             *reactivation,
             *_entity_changes(store, scope, reader, records),
-            PutEvents(() if dependents else tuple(_counts_without(reader, requested, now))),
+            *([] if dependents else [PutEvents(tuple(_counts_without(reader, requested, now)))]),
             *_reread_changes(reader, requested.values(), records),
             *(DropCategory(category.id) for category in categories),
             PutTombstones(tuple(_forgotten_names(store.secret(scope), reader, records))),

@@ -37,9 +37,10 @@ _START: Final = (
     r"(?:^|[,.;:!?(\n]\s?|\b(?:the|our|my|that|this|and|der|die|das|unser\w{0,2}|mein\w{0,2}|und)\s)"
 )
 _GONE: Final = (
-    r"(?:\s(?:is|are|has|have|ist|sind|hat|haben|wurde|wurden)(?:\s(?:now|been|finally|jetzt|nun|endgültig))?\s"
-    r"(?:out|gone|closed|replaced|retired|discontinued|dropped|dead|died|history|superseded|abandoned|no longer|sold"
-    r"|raus|geschlossen|abgelöst|ersetzt|weg|eingestellt|gekündigt|abgeschafft|Geschichte))\b"
+    r"\s(?:is|are|has|have|ist|sind|hat|haben|wurde|wurden)(?:\s(?:now|been|finally|jetzt|nun|endgültig))?\s"
+    r"(?:(?:replaced|retired|discontinued|dropped|died|superseded|abandoned|no longer|sold"
+    r"|abgelöst|ersetzt|eingestellt|gekündigt|abgeschafft)\b"
+    r"|(?:out|gone|closed|dead|raus|geschlossen|weg)(?=[,.;:!?)\n]|\s*$|\s(?:for good|until|since|bis|seit)\b))"
 )
 
 
@@ -50,7 +51,8 @@ def _compile(*patterns: str) -> re.Pattern[str]:
 REPLACED: Final = _compile(
     rf"\b(?:switch\w{{0,4}}|mov\w{{1,3}}|migrat\w{{1,3}}|chang\w{{1,3}}|went|over|away)\sfrom\s{_VALUE}{_END}",
     rf"\b(?:replac(?:ed?|es|ing)|ersetzt|löst)\s{_VALUE}{_END}",
-    rf"\b(?:dropped|ditched|retired|abandoned|phased out|got rid of|stopped using|gave up)\s{_VALUE}{_END}",
+    rf"\b(?:dropped|ditched|retired|abandoned|phased out|got rid of|stopped using|gave up)\s{_VALUE}"
+    r"(?=[,.;:!?()\n]|\s(?:for|by)\b|\s*$)",
     rf"\bvon\s{_VALUE}\s(?:auf|zu|nach|zum|zur)\s[^.;!?\n]{{1,40}}\s(?:gewechselt|um(?:gestellt|gezogen|gestiegen))\b",
     rf"{_START}{_VALUE}{_GONE}",
 )

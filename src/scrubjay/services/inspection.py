@@ -151,7 +151,8 @@ def unread_files(reader: Reader) -> list[FileError]:
 
 def _retry_hint(document: Document) -> str:
     if document.misread:
-        return "repair its front matter: put a value with a colon in quotes; the text is stored"
+        quotes = ": put a value with a colon in quotes" if "not YAML" in document.misread else ""
+        return f"repair its front matter{quotes}; the text is stored"
     if document.versions.extractor == UNCONVERTED:
         return "it is read again when the file changes; a line in .scrubjayignore leaves it out"
     return "`scrubjay sync` tries it again"

@@ -364,7 +364,12 @@ class _NotesRun:
         for file in files.values():
             record = by_id.get(file.note.id or matched.get(file.path, ""))
             may_differ = file.note.id or record is None or file.note.text != plain_text(record.content)
-            if record is not None and may_differ and not file.note.id and file.note.text in earlier[record.id]:
+            if (
+                record is not None
+                and may_differ
+                and not file.note.id
+                and file.note.text in earlier[record.id]
+            ):
                 message = f"It has an earlier text of {record.id}, which was changed since. It was left."
                 self._report_problem(file.path, message, "write the text that holds into it, or delete it")
                 continue
