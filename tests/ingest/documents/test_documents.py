@@ -181,6 +181,10 @@ def test_html_keeps_headings_lists_tables_and_preformatted_text(memory: Memory, 
     assert cited(memory, "pedunculate") == ["seeds.html#seeds"]
 
 
+BIOCHAR = (
+    "It holds water in sand, so both fields by the river got twenty tonnes of it in May, and by the second year "
+    "their roots went twice as deep as those of the fields on the hill."
+)
 BOILERPLATE = (
     "<header><h2>SoilBlog</h2></header><div role=navigation>Home</div><div class=cookie>We use cookies.</div>{}"
     "<aside><h3>Most read</h3></aside><div>Subscribe now.</div><footer>Imprint</footer>"
@@ -190,10 +194,10 @@ BOILERPLATE = (
 @pytest.mark.parametrize(
     ("html", "expected"),
     [
-        ("<main><article><h1>Biochar</h1><p>It holds water in sand.</article><aside>Not in loam.</aside></main>",
-         "# Biochar\n\nIt holds water in sand.\n\nNot in loam.\n"),
-        ("<header><h1>Biochar</h1><p>By Ann</header><div role=main><p>It holds water in sand, not in loam.</div>",
-         "# Biochar\n\nBy Ann\n\nIt holds water in sand, not in loam.\n"),
+        (f"<main><article><h1>Biochar</h1><p>{BIOCHAR}</p><aside>Not in loam.</aside></main>",
+         f"# Biochar\n\n{BIOCHAR}\n\nNot in loam.\n"),
+        (f"<header><h1>Biochar</h1><p>By Ann</header><div role=main><p>{BIOCHAR}</div>",
+         f"# Biochar\n\nBy Ann\n\n{BIOCHAR}\n"),
     ],
 )  # fmt: skip
 def test_around_the_main_content_of_a_saved_page_nothing_is_read(
