@@ -436,7 +436,7 @@ def test_a_hook_that_changed_since_codex_was_told_to_trust_it_is_named(case: Ins
     installed(case, "codex")
     trust(case, codex_state(case))
     file = case.home.root / ".codex" / "hooks.json"
-    moved = f"{case.home.command[0]}-moved"
+    moved = case.home.command[0].replace("scrubjay", "moved/scrubjay")
     file.write_text(
         file.read_text().replace(f"{case.home.command[0]} hook codex prompt", f"{moved} hook codex prompt")
     )

@@ -382,8 +382,10 @@ def _check_sources(status: StoreStatus) -> Iterator[Check]:
             f"{source.root} {why}",
             f"restore it, or delete its memories: scrubjay sources remove {source.id}",
         )
-    for one in status.unread:
-        yield check_warning("sources", f"{one.path}: {one.message}", one.hint)
+    if status.unread:
+        unread, others = status.unread[0], len(status.unread) - 1
+        rest = f" {others:,} more could not be read as a whole either." if others else ""
+        yield check_warning("sources", f"{unread.path}: {unread.message}{rest}", "scrubjay status")
     if not problems and not status.unread:
         imported = len(status.sources) - len(here)
         more = f"; {imported:,} imported and not on this machine, memories kept" if imported else ""

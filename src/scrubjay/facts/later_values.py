@@ -29,7 +29,7 @@ _LIMITS: Final = word_set(
 _CONTACTS: Final = {
     "mail address": re.compile(r"\S{1,60}@\S{1,60}\w"),
     "street": re.compile(
-        r"\b[\w-]*(?:stra(?:ß|ss)e|str\.|weg|allee|platz|gasse|ring|damm|ufer) \d{1,4}\b"
+        r"\b[\w-]{0,40}(?:stra(?:ß|ss)e|str\.|weg|allee|platz|gasse|ring|damm|ufer) \d{1,4}\b"
         r"|\b\d{1,4} (?:\w{2,20} ){1,2}(?:street|road|lane|avenue|drive|st\.|rd\.|close|square)(?!\w)"
     ),
     "telephone": re.compile(r"(?<![\w.,])\+?\d(?:[ ()/-]{0,2}\d){6,14}(?![\w.,]\d)"),

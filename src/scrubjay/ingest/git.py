@@ -39,7 +39,6 @@ from scrubjay.models.records import (
     COMMIT,
     LEFT_OUT,
     OWN,
-    UNSEEN,
     UNTRUSTED,
     Document,
     EventTime,
@@ -422,7 +421,7 @@ def compare_history(repository: Repository, source: Source, known: Mapping[str, 
     elsewhere = {  # imported, and git here never had them
         path
         for path in gone | reread.keys()
-        if known[path].size == UNSEEN and not repository.has_commit(path.rpartition("@")[2])
+        if known[path].is_unseen and not repository.has_commit(path.rpartition("@")[2])
     }
     gone -= elsewhere
     new = {path: sha for path, sha in new.items() if path not in known}

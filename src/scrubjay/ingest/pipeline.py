@@ -48,7 +48,6 @@ from scrubjay.models.records import (
     DUE_LINKS,
     DUE_PLACE,
     UNCONVERTED,
-    UNSEEN,
     Document,
     Record,
     Source,
@@ -270,7 +269,7 @@ def _report_scan(
         run.report_problem(source, problem.path, problem.message, problem.hint)
     if scan.missing:  # one of the problems reports it
         return False
-    seen = sum(one.size != UNSEEN for one in known.values())
+    seen = sum(not one.is_unseen for one in known.values())
     if seen and not scan.files and not scan.skipped and whole:
         run.report_problem(
             source,
@@ -303,7 +302,7 @@ def _write_changed(
     logs = [path for path in gone if known[path].cursor]
     notes = set(gone) - set(logs)
     present = {state.path for state in changed}
-    unseen = {path for path, one in known.items() if one.size == UNSEEN and not one.cursor} - present
+    unseen = {path for path, one in known.items() if one.is_unseen and not one.cursor} - present
     unclaimed = {known[path].content_hash: path for path in sorted(notes | unseen, reverse=True)}
     movable = set(unclaimed.values())
     meter = ProgressMeter(run.progress, changed, known)

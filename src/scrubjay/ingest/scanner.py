@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, decode_text, is_within, read_bytes, read_file
-from scrubjay.models.records import UNCONVERTED, UNSEEN, Document, Record, Source, note_documents
+from scrubjay.models.records import UNCONVERTED, Document, Record, Source, note_documents
 from scrubjay.models.results import Notice
 from scrubjay.models.sources import repository_of, source_location
 from scrubjay.storage.interface import Reader
@@ -612,7 +612,7 @@ def compare_with_stored(
     gone = [
         path
         for path, old in known.items()
-        if path not in present and old.size != UNSEEN and not _is_within_any(path, unread)
+        if path not in present and not old.is_unseen and not _is_within_any(path, unread)
     ]
     return changed, gone
 

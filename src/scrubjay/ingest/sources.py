@@ -45,7 +45,6 @@ from scrubjay.models.records import (
     JOINT,
     OWN,
     PERSON_ROLES,
-    UNSEEN,
     UNTRUSTED,
     Document,
     Record,
@@ -150,13 +149,6 @@ MAX_COMPARED_FILES: Final = 40
 """Files that are hashed to see whether a folder holds the notes of a missing one."""
 
 
-def _differs(root: Path, file: FileState, stored: Document) -> bool:
-    """Return whether a file has another size than its document, or another text if that has no size here."""
-    if stored.size == UNSEEN:
-        return _file_hash(root, file.path) != stored.content_hash
-    return file.size != stored.size
-
-
 def _new_source_id(secret: bytes, root: str, key: str, known: Sequence[Source]) -> str:
     """Return the id of a new source; a source that was moved away from this root keeps its own."""
     taken = {source.id for source in known}
@@ -186,7 +178,7 @@ def _moved_source(
         scan = list_files(exclude_nested_sources(with_patterns(moved), known))
         changed, gone = compare_with_stored(scan, stored)
         older = (one for one in changed if one.path in stored and one.mtime_ns < stored[one.path].mtime_ns)
-        if gone or any(_differs(full, one, stored[one.path]) for one in older):
+        if gone or any(one.size != stored[one.path].file_size for one in older):
             continue
         compared = sorted(stored)[:: max(1, len(stored) // MAX_COMPARED_FILES)][:MAX_COMPARED_FILES]
         equal = sum(_file_hash(full, path) == stored[path].content_hash for path in compared)

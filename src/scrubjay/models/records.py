@@ -140,8 +140,6 @@ KEPT_PRIVATE_PREFIX: Final = "kept private: "
 """Stands for the extractor of a note that names a group its owner is not in; the group follows."""
 FORGOTTEN_PREFIX: Final = "forgotten: "
 """Stands for the extractor of a note of which passages were forgotten; their number follows."""
-UNSEEN: Final = -1
-"""Size of an imported document whose file was never seen here; its passages stay without it."""
 MISREAD_PREFIX: Final = "metadata: "
 """Stands for the extractor of a note whose front matter could not be read as a whole; the reason follows."""
 UNCONVERTED: Final = "unconverted"
@@ -157,7 +155,7 @@ class Document:
         path: POSIX path relative to the source's root.
         content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end.
         mtime_ns: Modification time when it was read.
-        size: Bytes, or ``UNSEEN``.
+        size: Bytes; -1 - bytes for an imported document whose file was never seen here, and whose passages stay.
         cursor: Bytes read of an append-only document; 0 for one that is read whole.
         title: Its title, or its file name.
         versions: Versions of the stages that produced its memories.
@@ -171,6 +169,16 @@ class Document:
     title: str
     versions: StageVersions
     cursor: int = 0
+
+    @property
+    def is_unseen(self) -> bool:
+        """Whether it was imported, and its file was never seen here."""
+        return self.size < 0
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of its file, here or where it was read."""
+        return -1 - self.size if self.is_unseen else self.size
 
     @property
     def trouble(self) -> str:

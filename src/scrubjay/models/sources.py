@@ -56,6 +56,8 @@ def find_source(sources: Sequence[Source], name: str) -> Source:
     Raises:
         NotFoundError: No source matches.
     """
+    if not name:
+        raise NotFoundError("The path is empty. Nothing was done.", hint="`scrubjay sources` lists them")
     absolute = os.path.abspath(expand_path(name))
     matches = [s for s in sources if s.id == name or source_location(s) == absolute]
     matches = matches or [s for s in sources if len(name) > len("src_") and s.id.startswith(name)]

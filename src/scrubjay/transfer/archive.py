@@ -90,8 +90,8 @@ class LineWriter:
         return _line("source", **row)
 
     def document(self, document: Document, memories: int) -> dict[str, Any]:
-        size = max(document.size, 0)  # whether its file was seen is said of one machine
-        return _line("document", **asdict(document) | {"size": size}, memories=memories)
+        # Whether its file was seen is said of one machine.
+        return _line("document", **asdict(document) | {"size": document.file_size}, memories=memories)
 
     def memory(self, record: Record, *, placed: bool) -> dict[str, Any]:
         """Return a memory's line; without ``placed`` its document is not among the lines."""

@@ -28,7 +28,6 @@ from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange
 from scrubjay.models.records import (
     ENTITY_PREFIX,
     STATUSES,
-    UNSEEN,
     Document,
     Record,
     RecordFilter,
@@ -250,7 +249,7 @@ class MemoryImporter:
         self.require_complete()
         file = Path(source.root) / document.path
         if not os.path.lexists(file):
-            document = replace(document, size=UNSEEN)
+            document = replace(document, size=-1 - document.size)
         opened = _OpenDocument(document, str(file), memories)
         with self._into.store.reader(self._into.scope) as reader:
             if source.id not in self._documents:
