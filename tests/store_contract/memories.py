@@ -379,7 +379,7 @@ class ChangesContract:
         write_changes(store, ann, RequireUnchanged({**known, **absent}))
         for memory, life in (
             (addition.record.id, LifecycleChange(pinned=True)),
-            (passage.record.id, LifecycleChange(last_used=7)),
+            (passage.record.id, LifecycleChange(strength=0.5)),
         ):
             write_changes(store, ann, PutLifecycle({memory: life}))
             with pytest.raises(StoreConflictError):
@@ -389,6 +389,12 @@ class ChangesContract:
             write_changes(
                 store, ann, RequireUnchanged({memory: replace(known[memory], **changed_fields(life))})
             )
+
+    def test_the_use_of_a_memory_since_it_was_read_refuses_no_write(self, store: Store, ann: Scope) -> None:
+        addition = sample_memory("jay", ANN_KEY)
+        write_changes(store, ann, PutMemory(addition))
+        write_changes(store, ann, PutLifecycle({addition.record.id: LifecycleChange(last_used=7)}))
+        write_changes(store, ann, RequireUnchanged({addition.record.id: addition.record}))
 
     def test_ids_that_cannot_be_kept_are_refused(self, store: Store, ann: Scope) -> None:
         """Not an id, an id of another tier, or a number that another memory has in another tier."""

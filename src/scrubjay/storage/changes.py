@@ -123,7 +123,7 @@ class PutMemory:
 
 @frozen
 class RequireUnchanged:
-    """Refuse the whole write with a `StoreConflictError` if memories are not as they were read.
+    """Refuse the whole write with a `StoreConflictError` if memories are not as they were read, but for their last use.
 
     Attributes:
         records: Id to the memory as it was read; None if the writer saw no such memory.
