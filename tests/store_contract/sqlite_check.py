@@ -224,11 +224,13 @@ def _edges(db: Database) -> Iterator[str]:
 
 
 def _events(db: Database) -> Iterator[str]:
-    """An event is of a memory that is there, and names none that is not."""
+    """An event is of a memory that is there or of an absent passage, and names no other that is not there."""
     for column in ("memory", "other"):
         (lost,) = _rows(
             db,
             f"SELECT count(*) FROM event e JOIN tenant t ON t.id = e.tenant WHERE e.{column} IS NOT NULL "
+            f"AND NOT ('{column}' = 'memory' AND EXISTS (SELECT 1 FROM event a WHERE a.tenant = e.tenant "
+            "AND a.memory = e.memory AND a.op = 'absent')) "
             "AND NOT EXISTS (SELECT 1 FROM memory m WHERE m.tenant = e.tenant AND m.generation = t.generation "
             f"AND m.hash = e.{column})",
         )[0]

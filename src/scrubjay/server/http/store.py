@@ -329,7 +329,11 @@ async def remove_source(
     name: Annotated[str, Path(description="Its id, or its absolute path.")], access: AdminAccess
 ) -> Response:
     """Remove a source and everything derived from it alone; its files are not changed."""
-    if name and not (name.startswith("src_") or os.path.isabs(os.path.expanduser(name))):
+    if not name:
+        raise InputError(
+            "The source's name is empty.", hint="give its id, or its absolute path on the server"
+        )
+    if not (name.startswith("src_") or os.path.isabs(os.path.expanduser(name))):
         # A relative path would mean the server's working folder.
         raise NotFoundError(
             f"No source {name!r:.200} is registered.", hint="give its id, or its absolute path on the server"
