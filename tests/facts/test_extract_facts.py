@@ -113,8 +113,6 @@ def test_a_statement_is_not_cut_at_an_abbreviation_or_in_brackets(said: str, lea
     ("turn", "kept"),
     [
         ("I have asthma.", ("I have asthma.",)),
-        ("You should know I have asthma, my inhaler is salbutamol.", ("I have asthma, my inhaler is salbutamol.",)),
-        ("Du solltest wissen, dass ich Epilepsie habe.", ("ich Epilepsie habe.",)),
         ("I prefer training in the evening now, about 19:00.", ("I prefer training in the evening now, about 19:00.",)),
         ("Since the injury I prefer swimming.", ("Since the injury I prefer swimming.",)),
         ("My phone number is 0151 7788 2201.", ("My phone number is 0151 7788 2201.",)),
@@ -122,7 +120,6 @@ def test_a_statement_is_not_cut_at_an_abbreviation_or_in_brackets(said: str, lea
         ("Neue Adresse: Talweg 12, 89073 Ulm.", ("Neue Adresse: Talweg 12, 89073 Ulm.",)),
         ("I have a newborn. Her name is Mia, born on 2 October.", ("I have a newborn. Her name is Mia, born on 2 October.",)),
         ("I prefer to go home now.", ()),
-        ("You should know I asked you twice already.", ()),
         ("New address is 0x7ffe0010.", ()),
         ("I'd never have believed it.", ()),
         ("Nie hätte ich das gedacht, unglaublich.", ()),

@@ -30,7 +30,7 @@ from scrubjay.models.records import (
     due_since,
 )
 from scrubjay.storage import changes as c
-from scrubjay.storage.absence import ABSENT, absent_event, place_name, restore_fields, text_name
+from scrubjay.storage.absent_passages import ABSENT, absent_event, place_name, restore_fields, text_name
 from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,

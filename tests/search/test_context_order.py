@@ -58,14 +58,3 @@ def test_the_line_ends_a_profile_of_several_memories(opened: Callable[..., Any])
     assert LATER_HOLDS not in memory.context().text
     memory.add("I drink my coffee black.", date="2026-10-06", tier="semantic")
     assert memory.context().text.splitlines()[-2] == LATER_HOLDS
-
-
-def test_of_three_memories_the_least_gives_way_to_the_line_on_later_dates(opened: Callable[..., Any]) -> None:
-    memory = opened(embedders=None)
-    for month, editor in enumerate(("vim", "helix", "emacs", "kakoune"), 1):
-        memory.add(f"My favourite editor is {editor}.", date=f"2026-0{month}-01", role="user")
-    for budget in range(60, 300):
-        context = memory.context("which editor is my favourite?", budget=budget)
-        assert context.tokens <= budget
-        shown = context.text.count("My favourite editor")
-        assert (LATER_HOLDS in context.text) >= (shown > 2)

@@ -185,10 +185,9 @@ def test_a_turn_that_only_asks_not_to_remember_means_the_exchange_before_and_the
     new = [NewMemory(text, session="s", turn=n, role=role) for n, (role, text) in enumerate(turns)]
     for batch in [new] if at_once else [[one] for one in new]:
         memory.add_many(batch)
-    facts = {
-        one.content for one in memory.timeline(tiers=["semantic", "lesson"], statuses=["active"]).memories
-    }
-    assert facts == {"My sister lives in Bonn.", "My brother lives in Kiel."}
+    known = memory.context().text
+    assert "My sister lives in Bonn." in known
+    assert "penicillin" not in known
     tagged = memory.timeline(tags=["never-inject"]).memories
     assert {one.turn for one in tagged} == {2, 3, 4, 5}
     shown = memory.context("Who gave me penicillin, Doctor Beatriz Kern?").text
@@ -214,8 +213,9 @@ def test_a_synced_request_not_to_remember_means_all_pieces_of_the_turn_before(
         log.write_text("".join(json.dumps({"role": role, "content": text}) + "\n" for role, text in part))
         memory.sync(log.parent)
     assert {one.turn for one in memory.timeline(tags=["never-inject"], limit=100).memories} == {0, 1, 2, 3}
-    facts = memory.timeline(tiers=["semantic", "lesson"], statuses=["active"]).memories
-    assert {one.content for one in facts} == {"My sister lives in Bonn."}
+    known = memory.context().text
+    assert "My sister lives in Bonn." in known
+    assert "penicillin" not in known
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def history_answers(reader: Reader, ids: Sequence[str]) -> dict[str, Any]:
         ],
         "latest": [
             [record.id for record in reader.latest(where, limit, skip)]
-            for where in (*filters, RecordFilter(pinned_by="ann"), RecordFilter(projects=("p",)))
+            for where in (*filters, RecordFilter(pinned=True), RecordFilter(projects=("p",)))
             for limit, skip in ((3, 0), (3, 2), (1_000, 0))
         ],
     }

@@ -343,8 +343,7 @@ class LifecycleContract:
             assert reader.latest(RecordFilter(), 1) == found[:1]
             assert reader.latest(RecordFilter(), 2, 1) == found[1:3]
             assert reader.latest(RecordFilter(), 9, 9) == []
-            assert [record.content for record in reader.latest(RecordFilter(pinned_by="ann"), 9)] == ["b"]
-            assert reader.latest(RecordFilter(pinned_by="bob"), 9) == []
+            assert [record.content for record in reader.latest(RecordFilter(pinned=True), 9)] == ["b"]
             assert [record.content for record in reader.latest(RecordFilter(projects=("p",)), 9)] == ["d"]
             assert reader.latest(RecordFilter(statuses=("archived",)), 9) == []
 

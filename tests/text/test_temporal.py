@@ -29,6 +29,7 @@ def read(text, now=NOW):
         ("from 5 to 12 October", "from 5 to 12 October", "2026-10-05", "2026-10-13"),
         ("from the 5th to the 12th of May 2025", "from the 5th to the 12th of May 2025", "2025-05-05", "2025-05-13"),
         ("between October 5 and 12?", "between October 5 and 12", "2026-10-05", "2026-10-13"),
+        ("October 5-12", "October 5-12", "2026-10-05", "2026-10-13"),
         ("the trip of 5-12 October", "5-12 October", "2026-10-05", "2026-10-13"),
         ("the trip, October 5–12, 2026", "October 5–12", "2026-10-05", "2026-10-13"),
         ("was geschah vom 5. bis 12. Oktober", "vom 5. bis 12. Oktober", "2026-10-05", "2026-10-13"),

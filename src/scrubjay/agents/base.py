@@ -356,14 +356,14 @@ _BLOCK_PATTERN = re.compile(
 
 
 def check_marks(data: bytes | None, where: Path) -> bytes | None:
-    """Return the data; raise `InputError` where a mark has no other half, so that nobody knows what is ours."""
+    """Return the data; raise `InputError` if a mark lacks its counterpart, since our part cannot be told then."""
     blocks = [match.span() for match in _BLOCK_PATTERN.finditer(data or b"")]
     for mark in _MARK_PATTERN.finditer(data or b""):
         if not any(start <= mark.start() < end for start, end in blocks):
             line = (data or b"").count(b"\n", 0, mark.start()) + 1
             raise InputError(
                 f"{where}:{line}: {mark[0].decode().strip()} has no other half. Nothing was changed.",
-                hint="remove that line, and what is scrubjay's beside it, then try again",
+                hint="remove that line and scrubjay's text next to it, then try again",
             )
     return data
 

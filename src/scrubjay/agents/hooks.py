@@ -196,7 +196,7 @@ HOOK_FORMATS = {
         reply_plugin,
         _folder_below("XDG_DATA_HOME", os.path.join(".local", "share"), "opencode"),
     ),
-    # Its plugin writes the transcript, and leaves out what is said meanwhile.
+    # Its plugin writes the transcript itself, without the turns of a pause.
     "openclaw": HookFormat(parse_plugin, reply_plugin, _openclaw_folders, b'{"paused": true}\n'),
 }
 """Formats by agent. A transcript outside an agent's folders is not read."""

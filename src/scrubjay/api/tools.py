@@ -409,7 +409,7 @@ def reply_to_tool(
     workspace = memory.workspace
     project = preferred_project(workspace, caller.here) if caller.here and ids else None
     with workspace.reader() as reader:
-        zone = None if tool.writes else load_zone(workspace.settings.recall.tz)
+        zone = load_zone(workspace.settings.recall.tz)
         names = serializers.TextNames(short_references(reader, ids), project, zone)
     return ToolReply(fields, tool.text(fields, names))
 

@@ -183,18 +183,18 @@ ALL_AGENTS = ""
 class Span:
     """A pause: of whom, from and until when (seconds since 1970, perhaps infinite), and the machine's uptime then."""
 
-    __slots__ = ("agent", "resumed", "start", "until", "up")
+    __slots__ = ("agent", "resumed", "start", "until", "uptime")
 
-    def __init__(self, agent: str, start: float, until: float, up: float) -> None:
-        self.agent, self.start, self.until, self.up = agent, start, until, up
+    def __init__(self, agent: str, start: float, until: float, uptime: float) -> None:
+        self.agent, self.start, self.until, self.uptime = agent, start, until, uptime
         self.resumed = False
 
     def runs(self, now: float) -> bool:
         return not self.resumed and now < self.until
 
-    def start_by(self, now: float, up: float) -> float:
+    def start_by(self, now: float, uptime: float) -> float:
         """Return the start by the clock of now, which may have been set back since."""
-        return self.start if self.resumed else min(self.start, now - max(up - self.up, 0))
+        return self.start if self.resumed else min(self.start, now - max(uptime - self.uptime, 0))
 
 
 class Pauses:

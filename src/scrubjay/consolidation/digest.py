@@ -824,7 +824,7 @@ def stale_digests(ctx: RunContext) -> Iterator[StaleDigest]:
 
 
 def withdrawable_digests(ctx: RunContext, digests: Sequence[str]) -> list[StaleDigest]:
-    """Return the digests among these that may be withdrawn, with what was archived with them."""
+    """Return those of the digests that may be withdrawn, each with the sources that its run archived."""
     found = []
     with ctx.reader() as reader:
         for digest, record in reader.get(digests).items():

@@ -163,7 +163,7 @@ class _KeyRun:
                 repeat = not self._ctx.dry_run
 
     def withdraw(self, stale: Sequence[StaleDigest]) -> None:
-        """Withdraw digests and reactivate what was archived with them; at the end those that a person touched."""
+        """Withdraw digests and reactivate their archived sources; those that a person touched go when the run ends."""
         ctx = self._ctx
         with ctx.store.reader(ctx.scope) as reader:
             touched = persons_work(reader, [one.digest for one in stale]).touched()

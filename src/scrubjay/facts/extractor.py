@@ -315,11 +315,8 @@ def trimmed_statement(text: str, candidate: FactCandidate) -> Iterator[Statement
 _REMEMBER_REQUEST: Final = re.compile(
     r"^\s*(?:and |but |also |please |bitte |ok,? |oh,? )*(?:remember|note|keep in mind|merk(?:e)? dir|merk(?:en sie sich|t euch)|notier(?:e)? dir|notieren sie(?: sich)?|nicht vergessen|retiens|retenez|noter?"
     r"|recuerda|ten en cuenta|记住|请记住|记一下)(?![a-zà-ÿ])\s*(?:that|this|bitte|auch|dass|aussi|también|que|：|:|,|，)*\s*"
-    r"|^\s*(?:and |but |und |aber )?(?:you (?:should|need to|ought to|have to) know,?(?: that)? (?=(?:(?:i(?:'m| am| have|'ve got| can't| cannot| don't)"
-    r"|we(?:'re| are| have)|my|our)\b))"
-    r"|(?:du solltest|ihr solltet|sie sollten) wissen,?(?: dass)? (?=(?:ich|wir|meine?|unsere?)\b))"
 )
-"""Requests to remember something, and openings of what the other one should know."""
+"""Requests to remember something."""
 _REMEMBER_MARKS: Final = re.compile(
     r"\b(?:from now on|going forward|from the next|for the record|please remember|as a rule|in general|generally|by default we|no more(?! than)|anymore|everywhere"
     r"|for everything|everything is|wichtig|merk dir|merken sie sich|ab sofort|ab jetzt|künftig|generell|grundsätzlich|in zukunft|nur noch|ab (?:januar|februar|märz|april"
@@ -339,9 +336,6 @@ _PREFERS_NOW: Final = re.compile(
     r"(?<=i prefer )(?!to\b)([^,;.]{3,60}?)(?<!right)(?<!just)(?<!for) now(?=[,.;!]|$)"
 )
 """"I prefer tea now" tells of a change that lasts; "I prefer to stop now" does not."""
-_PASSING: Final = re.compile(
-    r"(?:i'm|i am|we're|we are|(?:my|our) \w+ (?:is|are)) \w+ing\b|.* at \d{1,2}\b|.*\b(?:this|these)\b"
-)
 _NEW_CONTACT: Final = re.compile(
     r"\W*(?:(?:my|our|mein\w*|unser\w*) )?(?:(?:new|neue) (?:(?:phone|mobile|cell) )?(?:number|address|e-?mail(?: address)?|(?:handy|telefon|mobil)?nummer"
     r"|(?:mail)?adresse)(?:(?: is| ist)(?: now| jetzt)?|:)|(?:phone|mobile) number is(?: now)?) "
@@ -565,10 +559,6 @@ def _marked_statements(text: str, plain: str, ranges: Sequence[tuple[int, int]])
             continue
         request, kind = _REMEMBER_REQUEST.match(sentence), "preference"
         if request:
-            if "know" in request[0] or "wissen" in request[0]:
-                told = sentence[request.end() :]
-                if _TRANSIENT.search(told) or _PASSING.match(told):
-                    continue
             start += request.end()
         elif not _stands_alone(sentence):
             continue

@@ -60,7 +60,7 @@ from scrubjay.storage.changes import (
 )
 from scrubjay.storage.interface import Reader, Store, in_batches, retry_conflicts
 from scrubjay.storage.quota import check_planned_writes
-from scrubjay.storage.validation import check_validity
+from scrubjay.storage.validation import NOTHING_WRITTEN, check_validity
 from scrubjay.text.normalize import normalize_content
 
 if TYPE_CHECKING:
@@ -207,7 +207,6 @@ def _normalize_role(value: object) -> str | None:
     return role if role is None or role.strip().casefold() not in GENERIC_ROLES else role.strip().casefold()
 
 
-NOTHING_WRITTEN: Final = "Nothing was written."
 ADD_BATCH: Final = 1_000
 """Memories of one transaction."""
 ONLY_RECALLED: Final = "The turn is nothing but recalled memories."

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.ingest.deletion import find_forgotten, last_events, last_status_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
-from scrubjay.ingest.retraction import withholding_changes
 from scrubjay.models.dates import now_micros
 from scrubjay.models.ids import memory_id, memory_key, text_hash
-from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event
+from scrubjay.models.lifecycle import INJECTION_VERDICTS, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, Record, Scope, is_own_turn
-from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, RequireUnchanged
+from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, PutLifecycle, RequireUnchanged
 from scrubjay.storage.interface import Reader, Store
 from scrubjay.text.dialogue import asks_not_to_remember, asks_to_forget_exchange
 
@@ -37,6 +36,8 @@ TIER_OF_KIND: Final = {
 SINGLE_SOURCE_CONFIDENCE: Final = 0.7
 MAX_EXCHANGE: Final = 100
 """Turns before and after a request not to remember that are read to find the exchange that it means."""
+MAX_REPLIES: Final = 10
+"""Turns before others that are read to see whether these reply to such a request."""
 
 
 @dataclass(slots=True)
@@ -131,29 +132,30 @@ class FactStage:
     def _withhold(
         self, reader: Reader, memories: Sequence[PreparedMemory], at: int, batch: FactBatch
     ) -> None:
-        """Tag the turns of one key that a person asks not to remember, and withdraw facts learned from them.
+        """Tag the turns of one key that a person asks not to remember, as by the verdict; one that was given stays.
 
-        A verdict on their injection that a person gave stays.
+        What was made of them before stays, too, and is injected as little as they are.
         """
         batch.withheld |= {one.record.id for one in memories if NEVER_INJECT in one.record.tags}
         sessions: dict[str, list[Record]] = {}
         for record in (one.record for one in memories):
             if record.session is not None and record.turn is not None:
                 sessions.setdefault(record.session, []).append(record)
+        lives: dict[str, LifecycleChange] = {}
+        events: list[Event] = []
         for session, own in sessions.items():
-            meant, stored = _meant_turns(reader, session, own, self._scope.user)
+            meant = _meant_turns(reader, session, own, self._scope.user)
             judged = last_events(reader, sorted(meant), INJECTION_VERDICTS) if meant else {}
-            for request in sorted(set(meant.values())):
-                turns = {
-                    memory: stored[memory]
-                    for memory, by in meant.items()
-                    if by == request and memory not in judged and NEVER_INJECT not in stored[memory].tags
-                }
-                if turns:
-                    changes, known = withholding_changes(reader, turns, request, at, self._scope.user)
-                    batch.after += changes
-                    batch.known |= known
-                    batch.withheld |= turns.keys()
+            for memory, (turn, request) in meant.items():
+                if memory not in judged and NEVER_INJECT not in turn.tags:
+                    lives[memory] = LifecycleChange(tags=tuple(sorted({*turn.tags, NEVER_INJECT})))
+                    events.append(
+                        Event(memory, NEVER_INJECT, at, turn.key, other=request, actor=self._scope.user)
+                    )
+        if lives:
+            batch.after += [PutLifecycle(lives), PutEvents(tuple(events))]
+            batch.known |= reader.get(sorted(lives))
+            batch.withheld |= lives.keys()
 
     def _statements(
         self, reader: Reader, key: str, memories: Sequence[PreparedMemory], at: int
@@ -232,33 +234,37 @@ def fact_record(
 
 def _meant_turns(
     reader: Reader, session: str, new: Sequence[Record], user: str
-) -> tuple[dict[str, str], dict[str, Record]]:
-    """Return the ids of turns that a person asks not to remember, each with that of the request, and these turns.
+) -> dict[str, tuple[Record, str]]:
+    """Return, by id, the turns that a person asks not to remember, each with the id of the request.
 
     A request means its own turn and the replies to it, and if it says nothing else, the exchange before.
     """
-    first, last = (bound(one.turn or 0 for one in new) for bound in (min, max))
-    if not any(_is_request(one) for one in new) and any(is_own_turn(one) for one in new if one.turn == first):
-        return {}, {}
-    near = reader.turns(session, max(0, first - MAX_EXCHANGE), last + MAX_EXCHANGE)
+    numbers = [one.turn or 0 for one in new]
+    first, last = min(numbers), max(numbers)
+    asks = any(_is_request(one) for one in new)
+    if not asks and any(is_own_turn(one) for one in new if one.turn == first):
+        return {}
+    reach = MAX_EXCHANGE if asks else MAX_REPLIES
+    near = reader.turns(session, max(0, first - reach), last + reach)
     known = {one.id: one for one in (*new, *near) if one.key == new[0].key and one.owner == user}
     spoken: dict[int, list[Record]] = {}
     for one in known.values():
         if is_own_turn(one):
             spoken.setdefault(one.turn or 0, []).append(one)
-    numbers = sorted(spoken)
-    meant: dict[str, str] = {}
-    for place, number in enumerate(numbers):
+    own_numbers = sorted(spoken)
+    ends = [*own_numbers[1:], last + reach + 1]
+    meant: dict[str, tuple[Record, str]] = {}
+    for place, number in enumerate(own_numbers):
         request = next((one for one in spoken[number] if _is_request(one)), None)
         if request is None:
             continue
-        before = place > 0 and len(spoken[number]) == 1 and asks_to_forget_exchange(request.content)
-        start = numbers[place - before]
-        end = numbers[place + 1] if place + 1 < len(numbers) else last + MAX_EXCHANGE + 1
-        meant |= {
-            one.id: request.id for one in known.values() if start <= (one.turn or 0) < end and one != request
-        }
-    return meant, known
+        start = number
+        if place and len(spoken[number]) == 1 and asks_to_forget_exchange(request.content):
+            start = own_numbers[place - 1]
+        for one in known.values():
+            if start <= (one.turn or 0) < ends[place] and one != request:
+                meant[one.id] = one, request.id
+    return meant
 
 
 def _is_request(turn: Record) -> bool:

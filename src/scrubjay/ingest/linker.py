@@ -267,7 +267,7 @@ class EdgeBuilder:
                 self._link_earlier_mentions(new, key, at)
 
     def discard(self) -> None:
-        """Forget what was found in memories whose write was refused, so that it is found again."""
+        """Drop the entities found in memories whose write was refused; the next attempt finds them again."""
         self._own_dictionaries, self._cached_dictionaries, self._new_entities = {}, {}, {}
         self._entity_changes, self._earlier_mentions = [], []
         self._unconnected, self._topics = None, {}

@@ -15,7 +15,7 @@ from typing import Final
 from scrubjay.ingest.deletion import reactivate_superseded, repeats_deleted
 from scrubjay.models.graph import REPEATED_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
-from scrubjay.models.records import NEVER_INJECT, Record, is_own_turn
+from scrubjay.models.records import Record, is_own_turn
 from scrubjay.storage.changes import Change, DropEdges, PutEdges, PutEvents, PutLifecycle
 from scrubjay.storage.interface import Reader
 from scrubjay.text.normalize import normalize_content
@@ -51,26 +51,8 @@ def correction_changes(
         changes.append(DropEdges(tuple((edge.src, edge.kind, edge.dst) for edge in moved)))
     if version is not None:
         changes.append(PutEdges(tuple(replace(edge, dst=version.id) for edge in lost)))
-    return [*changes, *_retract(reader, gone, at, actor)]
-
-
-def withholding_changes(
-    reader: Reader, turns: Mapping[str, Record], request: str, at: int, actor: str
-) -> tuple[list[Change], dict[str, Record]]:
-    """Return the changes to turns that a person asks not to remember by the turn ``request``, and whom they change.
-
-    The turns are never injected from then on, as by that verdict, and facts that only they state become superseded.
-    """
-    lives = {one.id: LifecycleChange(tags=tuple(sorted({*one.tags, NEVER_INJECT}))) for one in turns.values()}
-    events = (Event(one.id, NEVER_INJECT, at, one.key, None, request, actor=actor) for one in turns.values())
-    gone = _find_retracted(reader, _derived_by_source(reader, turns), set(turns))
-    known = reader.get(sorted(turns)) | {memory: one for memory, (one, _) in gone.items()}
-    return [PutLifecycle(lives), PutEvents(tuple(events)), *_retract(reader, gone, at, actor)], known
-
-
-def _retract(reader: Reader, gone: Mapping[str, tuple[Record, str]], at: int, actor: str) -> list[Change]:
     if not gone:
-        return []
+        return changes
     lives = {
         memory: LifecycleChange(
             status="superseded", valid_until=max(min(at, one.valid_until or at), one.valid_from or 0)
@@ -88,6 +70,7 @@ def _retract(reader: Reader, gone: Mapping[str, tuple[Record, str]], at: int, ac
         if edge.dst in older
     ]
     return [
+        *changes,
         PutLifecycle(lives),
         PutEvents(events),
         *reactivation,

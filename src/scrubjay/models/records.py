@@ -384,7 +384,7 @@ class RecordFilter:
         sessions: Any of these sessions.
         apart_from: Session to exclude.
         categories: Any of these category ids. Descendants are not implied.
-        pinned_by: Only pinned memories of this owner.
+        pinned: Only pinned memories.
     """
 
     tiers: tuple[str, ...] = ()
@@ -399,7 +399,7 @@ class RecordFilter:
     sessions: tuple[str, ...] = ()
     apart_from: str | None = None
     categories: tuple[str, ...] = ()
-    pinned_by: str = ""
+    pinned: bool = False
 
 
 NO_FILTER: Final = RecordFilter()

@@ -408,17 +408,8 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
         unplaced = [*(one for one in unplaced if one.part != "pinned"), *left_out]
     several = len(placed) > 1 and not silence
     text = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip() if several else notice)
-    if estimate_tokens(text) > request.budget:
-        line = estimate_tokens(LATER_HOLDS) + 1
-        shorter, more = fit_budget(
-            unique,
-            tokens_left - estimate_tokens(weak) - line,
-            question=state is not None,
-            pins_first=not request.unprompted,
-        )
-        if len(shorter) > 1:  # of two memories, none is left out for the line that says which one holds
-            placed, unplaced = shorter, more
-        text = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip() if placed is shorter else notice)
+    if estimate_tokens(text) > request.budget:  # the last line costs no memory its place
+        text = render_block(placed, notice)
     if state is not None and not text:
         silence = silence or NOTHING_FOUND
     return Context(
@@ -499,8 +490,7 @@ def _ambient_records(
 ) -> list[tuple[str, Record]]:
     claims: list[tuple[str, Record]] = []
     if "pinned" in request.parts:
-        # A pin counts for who set it: nobody puts a memory into each of another user's prompts.
-        pinned = reader.latest(replace(request.scope.where(), pinned_by=request.scope.user), MAX_PINNED)
+        pinned = reader.latest(replace(request.scope.where(), pinned=True), MAX_PINNED)
         claims += [("pinned", record) for record in _in_scope(pinned, request.scope)]
     if "profile" in request.parts:
         profile = {record.id: record for record in profile_memories(reader, request.scope)}

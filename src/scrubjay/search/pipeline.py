@@ -474,7 +474,7 @@ def _choose_later(
     for memory, last in validity.last_changes(state.reader, changed, state.at).items():
         later.setdefault(memory, []).append(last)
     others = [memory for memory in leads if memory not in later]
-    for memory, last in validity.find_later_values(others, selection.records, state.at).items():
+    for memory, last in validity.find_value_updates(others, selection.records, state.at).items():
         later[memory] = [last]
     return later
 

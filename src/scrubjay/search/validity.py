@@ -235,7 +235,7 @@ MAX_REMARK: Final = 300
 _VALUE_CHARACTER: Final = re.compile(r"[\d@]")
 
 
-def find_later_values(memories: Sequence[str], records: Mapping[str, Record], at: int) -> dict[str, Record]:
+def find_value_updates(memories: Sequence[str], records: Mapping[str, Record], at: int) -> dict[str, Record]:
     """Return, of what a person said, the last remark that may give the same thing another value, a day later or more.
 
     ``records`` are those that were found for the question; nothing links the two.
@@ -249,9 +249,9 @@ def find_later_values(memories: Sequence[str], records: Mapping[str, Record], at
         new = [one for one in remarks if said_at(one) - said_at(old) >= DAY and _is_same_speaker(old, one)]
         if not new or not _is_remark(old):
             continue
-        from scrubjay.facts.later_values import may_give_later_value  # a cold search seldom needs it
+        from scrubjay.facts.value_updates import may_update_value  # a cold search seldom needs it
 
-        changing = [one for one in new if may_give_later_value(old.content, one.content)]
+        changing = [one for one in new if may_update_value(old.content, one.content)]
         if changing:
             later[memory] = max(changing, key=lambda one: (said_at(one), one.id))
     return later

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -127,7 +128,7 @@ class _LearnedMemory:
     earlier: Sequence[str] = ()
 
 
-@dataclass(slots=True)
+@dataclass
 class _NotesRun:
     workspace: Workspace
     folder: Path
@@ -146,6 +147,16 @@ class _NotesRun:
         from scrubjay.transfer.archive import principal_mark  # a sync with nothing new has no use for it
 
         return principal_mark(self.workspace.store.secret(self.workspace.scope), self.workspace.scope)
+
+    @cached_property
+    def _users_marks(self) -> set[str]:
+        """The marks of all users of the tenant, in the files that they wrote."""
+        from scrubjay.transfer.archive import principal_mark
+
+        store, scope = self.workspace.store, self.workspace.scope
+        keys = (key for key in store.memory_counts(scope.tenant) if key.startswith("user:"))
+        users = (replace(scope, user=key.removeprefix("user:")) for key in keys)
+        return {principal_mark(store.secret(scope), user) for user in users}
 
     def is_current(self) -> bool:
         """Return whether every file is one that this store wrote, of a memory that is here."""
@@ -414,9 +425,8 @@ class _NotesRun:
             self._report_problem(
                 file.path, message, f"undo that edit, or scrubjay update {record.id} --date DATE"
             )
-        elif (
-            clean == file.note.text and file.note.id
-        ):  # the file has the stored text: write it with the person's fields
+        elif clean == file.note.text and file.note.id:
+            # The file has the stored text: write it with the person's fields.
             with self.workspace.reader() as reader:
                 learned = _learned_memories(reader, list(reader.get([record.id]).values()))
             self._write(file.path, learned[0], {}, file)
@@ -470,17 +480,7 @@ class _NotesRun:
 
     def _is_other_users(self, note: MemoryNote) -> bool:
         """Return whether another user of this store wrote a file."""
-        from scrubjay.transfer.archive import principal_mark
-
-        store, scope = self.workspace.store, self.workspace.scope
-        if note.store in ("", self.store_mark):
-            return False
-        users = [
-            key.removeprefix("user:") for key in store.memory_counts(scope.tenant) if key.startswith("user:")
-        ]
-        return note.store in {
-            principal_mark(store.secret(scope), replace(scope, user=user)) for user in users
-        }
+        return note.store not in ("", self.store_mark) and note.store in self._users_marks
 
     def _is_forgotten(self, text: str) -> bool:
         secret, scope = self.workspace.store.secret(self.workspace.scope), self.workspace.scope

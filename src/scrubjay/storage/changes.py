@@ -84,7 +84,7 @@ class PutDocument:
 
     With nothing fresh, kept or dropped the passages stay as they are: the file was only touched. Ids in ``kept`` and
     ``dropped`` that do not exist any more are ignored. A fresh passage with the place and text of one that was removed
-    gets back what a person said of that one (`scrubjay.storage.absence`).
+    gets back what a person said of that one (`scrubjay.storage.absent_passages`).
 
     Attributes:
         document: The document as it is now. One that was under its path is replaced by one moved there.

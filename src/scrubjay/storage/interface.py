@@ -12,7 +12,7 @@ demands equal answers in equal order from all of them.
 * An event is visible to a scope that sees its key and its memory. It names the other memory only to a scope that sees
   that one, too. Events of a memory are deleted with it, but stay when it is replaced under its id, moved, renamed or
   rebuilt: events and runs belong to no generation. Those of a passage of which a person said something also stay while
-  its document or text is away (`scrubjay.storage.absence`); no reader returns them until it is back.
+  its document or text is away (`scrubjay.storage.absent_passages`); no reader returns them until it is back.
 * A `TenantReader` sees every visibility key (`UnrestrictedScope`), and returns rows as they are stored.
 * A store that cannot do something raises; it never ignores an argument.
 """

@@ -254,6 +254,6 @@ def record_matches(record: Record, where: RecordFilter) -> bool:
         and (not where.agents or record.agent in where.agents)
         and (not where.sessions or record.session in where.sessions)
         and (where.apart_from is None or record.session != where.apart_from)
-        and (not where.pinned_by or (record.pinned and record.owner == where.pinned_by))
+        and (record.pinned or not where.pinned)
         and (not where.path or (place is not None and path_matches(place.path, where.path)))
     )

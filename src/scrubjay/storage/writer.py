@@ -19,7 +19,14 @@ from scrubjay.models.ids import EmbeddingModel, parse_id
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange, changed_fields
 from scrubjay.models.records import Document, Record, Scope, Source, SourcePlace
 from scrubjay.storage import changes as c
-from scrubjay.storage.absence import ABSENT, SOURCE_AT, absent_event, place_name, restore_fields, text_name
+from scrubjay.storage.absent_passages import (
+    ABSENT,
+    SOURCE_AT,
+    absent_event,
+    place_name,
+    restore_fields,
+    text_name,
+)
 from scrubjay.storage.changes import TEXT_CACHE_BYTES
 from scrubjay.storage.interface import in_batches
 from scrubjay.storage.quota import USER_KEY_PREFIX

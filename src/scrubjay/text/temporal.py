@@ -707,11 +707,11 @@ class _RuleMatcher:
 
     def _days(self, atom: _TimeAtom) -> TimeExpression | None:
         """Return a range whose days share one month: "between 5 and 12 October", "October 5-12"."""
-        if atom.rule != "day" or atom.begin == 0:
+        if atom.rule != "day":
             return None
         tokens, classes = self._tokens, self._classes
         link = atom.begin - 1
-        link -= "the" in classes[link] or tokens[link].word == "zum"
+        link -= "the" in self._lead_at(link) or (link > 0 and tokens[link].word == "zum")
         number = classes[link - 1].get("daynum") if link > 0 else None
         if number is not None and (not tokens[link - 1].closed or tokens[link - 1].dotted):
             lead = link - 2 - (link > 1 and "the" in classes[link - 2])

@@ -1,8 +1,7 @@
 """HTML: its visible text as Markdown, with headings, lists, tables and preformatted text.
 
-Scripts, styles, forms' controls, navigation, comments and elements that the markup itself hides are left out, and all
-that surrounds the main content where the page marks it and it is the larger part. Nothing is fetched, and links keep
-their text alone. The tree is walked without recursion: pages nest thousands of levels deep.
+Scripts, styles, forms' controls, navigation, comments and elements that the markup itself hides are left out. Nothing
+is fetched, and links keep their text alone. The tree is walked without recursion: pages nest thousands of levels deep.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from scrubjay.ingest.documents.limits import UnreadableDocumentError, check_leng
 from scrubjay.ingest.files import BYTE_ORDER_MARKS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from selectolax.lexbor import LexborNode
 
@@ -24,7 +23,6 @@ SKIPPED: Final = frozenset(
     ("script", "style", "template", "noscript", "head", "svg", "math", "iframe", "object", "embed", "canvas",
      "audio", "video", "select", "button", "input", "textarea", "nav", "dialog")
 )  # fmt: skip
-_MAIN: Final = "main, [role=main]"
 BLOCKS: Final = frozenset(
     ("html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dir", "div", "dl",
      "dt", "fieldset", "figcaption", "figure", "footer", "form", "header", "hgroup", "hr", "legend", "li", "main",
@@ -75,12 +73,12 @@ def read_html(data: bytes) -> tuple[str, str, list[str]]:
     """Return text and title of a page, and no problems, since every text is HTML of some kind."""
     if data.startswith((b"%PDF-", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         raise UnreadableDocumentError("is not HTML, by its first bytes.", "give it the ending of its format")
-    text, title = convert_html(decode_html(data), main_only=True)
+    text, title = convert_html(decode_html(data))
     return text, title, []
 
 
-def convert_html(html: str, *, main_only: bool = False) -> tuple[str, str]:
-    """Return the Markdown and the title of a page; ``main_only`` leaves out what surrounds its main content."""
+def convert_html(html: str) -> tuple[str, str]:
+    """Return the Markdown and the title of a page."""
     from selectolax.lexbor import LexborHTMLParser
 
     if html.lstrip()[:5] == "<?xml" or "http://www.w3.org/1999/xhtml" in html[:2000]:
@@ -88,41 +86,10 @@ def convert_html(html: str, *, main_only: bool = False) -> tuple[str, str]:
     tree = LexborHTMLParser(html)
     title_node = tree.css_first("title")
     title = _collapse_spaces(title_node.text(deep=True)) if title_node is not None else ""
-    if tree.root is None:
-        return "", title
-    return (main_only and _main_text(tree.root)) or _text([tree.root]), title
-
-
-def _text(nodes: Iterable[LexborNode], without: frozenset[int] = frozenset()) -> str:
     writer = _Writer()
-    for node in nodes:
-        _walk(node, writer, without)
-    return writer.text()
-
-
-def _main_text(root: LexborNode) -> str:
-    """Return the text of the one main element, with the page's heading; "" if more text stands around it."""
-    mains, headings = root.css(_MAIN), root.css("h1")
-    if len(mains) != 1 or _is_within_skipped(mains[0]):
-        return ""
-    text = _text(mains)
-    if len(text) < len(_text([root], frozenset((mains[0].mem_id,)))):
-        return ""
-    if len(headings) != 1 or mains[0].css_first("h1") is not None or _is_within_skipped(headings[0]):
-        return text
-    headers = [node for node in _ancestors(headings[0]) if node.tag == "header"]
-    return _text([*(headers[:1] or headings), *mains])
-
-
-def _ancestors(node: LexborNode) -> Iterator[LexborNode]:
-    above = node.parent
-    while above is not None:
-        yield above
-        above = above.parent
-
-
-def _is_within_skipped(node: LexborNode) -> bool:
-    return any(map(_is_skipped, (node, *_ancestors(node))))
+    if tree.root is not None:
+        _walk(tree.root, writer)
+    return writer.text(), title
 
 
 def _is_skipped(node: LexborNode) -> bool:
@@ -147,7 +114,7 @@ def _is_hidden(node: LexborNode) -> bool:
     return bool(_HIDING.search(attributes.get("style") or ""))
 
 
-def _walk(root: LexborNode, writer: _Writer, without: frozenset[int] = frozenset()) -> None:
+def _walk(root: LexborNode, writer: _Writer) -> None:
     stack: list[tuple[LexborNode, bool]] = [(root, True)]
     while stack:
         node, entering = stack.pop()
@@ -168,7 +135,7 @@ def _walk(root: LexborNode, writer: _Writer, without: frozenset[int] = frozenset
                     writer.flush()
                     writer.write(_inline_text(caption))
             writer.table(rows)
-        elif tag[:1] not in ("-", "!") and node.mem_id not in without and not _is_skipped(node):
+        elif tag[:1] not in ("-", "!") and not _is_skipped(node):
             writer.enter(tag, node.attributes.get("start") if tag == "ol" else None)
             stack.append((node, False))
             stack += [(child, True) for child in reversed(list(_children(node)))]

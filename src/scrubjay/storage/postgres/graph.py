@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.records import Scope
 from scrubjay.storage import changes as c
-from scrubjay.storage.absence import ABSENT
+from scrubjay.storage.absent_passages import ABSENT
 from scrubjay.storage.postgres.connection import PostgresStatements
 from scrubjay.storage.postgres.rows import array_literal, make_durable
 from scrubjay.storage.reader import SQLReader

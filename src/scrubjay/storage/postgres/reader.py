@@ -315,8 +315,8 @@ class PostgresReader(PostgresVectors):
             require("m.session = ANY(%s)", list(where.sessions))
         if where.apart_from is not None:
             require("m.session IS DISTINCT FROM %s", where.apart_from)
-        if where.pinned_by:
-            require("m.pinned AND m.owner = %s", where.pinned_by)
+        if where.pinned:
+            require("m.pinned = %s", True)
         if where.sources or where.path:
             require("m.document = ANY(%s::bigint[])", self._documents_of(where))
         if where.categories:

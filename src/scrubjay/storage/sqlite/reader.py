@@ -209,8 +209,8 @@ class SQLiteReader(SQLiteGraph):
                 mask &= rows_of(f"{of_tenant} {column} IN ?", self._tenant, list(names))
         if where.apart_from is not None:
             mask &= ~rows_of(f"{of_tenant} session = ?", self._tenant, where.apart_from)
-        if where.pinned_by:
-            mask &= rows_of(f"{of_tenant} pinned = 1 AND owner = ?", self._tenant, where.pinned_by)
+        if where.pinned:
+            mask &= rows_of(f"{of_tenant} pinned = 1", self._tenant)
         if where.categories:
             mask &= np.isin(table.columns["key"], np.array(self._members(where.categories), np.uint64))
         return mask

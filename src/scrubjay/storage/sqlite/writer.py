@@ -17,7 +17,7 @@ from scrubjay.models.graph import Edge
 from scrubjay.models.ids import EmbeddingModel, tombstone_hash
 from scrubjay.models.records import Record, Scope, SourcePlace
 from scrubjay.storage import changes as c
-from scrubjay.storage.absence import ABSENT
+from scrubjay.storage.absent_passages import ABSENT
 from scrubjay.storage.changes import Change, PreparedMemory, PutVersions, QuantizedVectors
 from scrubjay.storage.interface import in_batches
 from scrubjay.storage.rows import (

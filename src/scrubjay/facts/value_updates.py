@@ -1,4 +1,4 @@
-"""Later values: may a later remark give the same thing another value, though it states no fact by itself?
+"""Value updates: may a later remark give the same thing another value, though it states no fact by itself?
 
 "The midwife is stricter now: under 130" after "my midwife says pulse under 140" supersedes nothing: neither is a
 statement that `facts.supersession` could compare. It is a guess from three signs: the later one says that something is
@@ -56,12 +56,12 @@ _SUBJECT: Final = re.compile(
 """The thing that a sentence begins with, or that it calls new."""
 
 
-def may_give_later_value(old: str, new: str) -> bool:
+def may_update_value(old: str, new: str) -> bool:
     """Return whether the later remark may give another value of what the earlier one is about.
 
-    >>> may_give_later_value("My midwife says pulse under 140.", "The midwife is stricter now: under 130.")
+    >>> may_update_value("My midwife says pulse under 140.", "The midwife is stricter now: under 130.")
     True
-    >>> may_give_later_value("The rent is 900 euros.", "The rent of the garage is 60 euros now.")
+    >>> may_update_value("The rent is 900 euros.", "The rent of the garage is 60 euros now.")
     False
     """
     before, after = old.lower().replace("’", "'"), new.lower().replace("’", "'")
