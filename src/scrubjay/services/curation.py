@@ -149,7 +149,8 @@ def _lacks_day_note(workspace: Workspace, record: Record) -> bool:
         record.place is None
         and record.status == "active"
         and not record.is_turn
-        and (record.owner, record.origin != "derived") == (workspace.scope.user, True)
+        and record.owner == workspace.scope.user
+        and record.origin != "derived"
         and recorded.date() == datetime.now().astimezone().date()
         and _day_note_location(workspace, record) is None
     )

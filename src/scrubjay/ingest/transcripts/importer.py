@@ -365,15 +365,16 @@ class _TranscriptImport:
         for piece, passage in enumerate(chunk_text(clean.text, name="", settings=run.chunks)):
             content = clean.text[passage.start : passage.end]
             ordinal = turn.line * ORDINALS_PER_LINE + min(piece, ORDINALS_PER_LINE - 1)
-            memory, *old_ids[piece:] = (
+            ids = [
                 memory_id(
                     TURN_TIER, memory_key(run.secret, ("turn", source.key, turn.agent, key, str(piece)))
                 )
                 for key in (turn.key, turn.old_key)
                 if key
-            )
+            ]
+            old_ids += ids[1:]
             record = Record(
-                id=memory,
+                id=ids[0],
                 tier=TURN_TIER,
                 content=content,
                 content_hash=text_hash(content),
