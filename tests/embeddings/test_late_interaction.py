@@ -86,9 +86,8 @@ def test_the_end_of_a_long_text_is_found(embedder: LateInteractionEmbedder) -> N
     assert after > before + 0.1
 
 
-def test_a_long_text_takes_no_room_but_that_of_its_codes_and_of_one_window(
-    embedder: LateInteractionEmbedder,
-) -> None:
+def test_a_long_text_takes_no_room_but_that_of_its_codes_and_of_one_window(cache: Path) -> None:
+    embedder = LateInteractionEmbedder(cache_dir=cache, threads=1)  # of each thread, one window is held
     embedder.encode(["loads the model"])
     tracemalloc.start()
     (rows,) = embedder.encode(["The keel is of lead. " * 1000])
