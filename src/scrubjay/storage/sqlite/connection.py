@@ -220,17 +220,27 @@ BUSY_PAUSE: Final = 0.005
 """Seconds between two tries where SQLite does not wait."""
 
 
-def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | None = None) -> Database:
+def connect(
+    path: Path,
+    patience: float = BUSY_MS / 1000,
+    key: EncryptionKey | None = None,
+    synchronous: str = "NORMAL",
+) -> Database:
     """Open a store's file on the newest schema; created with mode 0600 if missing.
 
-    ``patience``: seconds SQLite waits for a lock held by a process that does not queue.
+    Args:
+        path: The file.
+        patience: Seconds SQLite waits for a lock held by a process that does not queue.
+        key: Encrypts the file.
+        synchronous: When SQLite waits for the disk (https://www.sqlite.org/pragma.html#pragma_synchronous).
     """
     with translate_errors(path), translate_os_errors(path):
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         size = path.stat().st_size
-        if 0 < size < MIN_PAGE_BYTES:  # SQLite would treat it as an empty database and fill it
+        # SQLite would treat so short a file as an empty database and fill it.
+        if path.is_file() and 0 < size < MIN_PAGE_BYTES:
             raise apsw.NotADBError(f"a file of {size} bytes")
         writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         for leftover in (path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
@@ -243,7 +253,7 @@ def connect(path: Path, patience: float = BUSY_MS / 1000, key: EncryptionKey | N
             unlock(connection, key)
             if size == 0:
                 connection.pragma("page_size", PAGE_BYTES)
-            _prepare(connection, path, writable, patience, key)
+            _prepare(connection, path, writable, patience, key, synchronous)
         except BaseException:
             connection.close()
             raise
@@ -264,7 +274,12 @@ def _open_connection(path: Path, writable: bool) -> apsw.Connection:
 
 
 def _prepare(
-    connection: Database, path: Path, writable: bool, patience: float, key: EncryptionKey | None
+    connection: Database,
+    path: Path,
+    writable: bool,
+    patience: float,
+    key: EncryptionKey | None,
+    synchronous: str,
 ) -> None:
     # Before any setting: a file of another program must not be touched.
     done = unlocked_schema_version(connection, path, key)
@@ -274,7 +289,7 @@ def _prepare(
     connection.pragma("temp_store", 2)
     # Overwrite what is deleted: else copies of forgotten memories stay. No measurable cost at 12,000 memories.
     connection.pragma("secure_delete", 1)
-    connection.pragma("synchronous", "NORMAL")
+    connection.pragma("synchronous", synchronous)
     migrate(connection, done)
 
 

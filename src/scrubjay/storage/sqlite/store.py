@@ -90,9 +90,12 @@ class SQLiteStore(NoTenantIndex):
         return db
 
     def _connect(self) -> Database:
-        db = connect(self._path, self._busy_ms / 1000, self._key)
+        db = connect(self._path, self._busy_ms / 1000, self._key, self._synchronous(False))
         self._connections.append(db)
         return db
+
+    def _synchronous(self, durable: bool) -> str:
+        return "FULL" if durable else "NORMAL"
 
     def _file_identity(self) -> tuple[int, int] | None:
         try:
@@ -171,7 +174,7 @@ class SQLiteStore(NoTenantIndex):
         from scrubjay.storage.sqlite.writer import SQLiteWriter, drop_stale_generations
 
         with self._write_turn(patience) as db:
-            db.pragma("synchronous", "FULL" if durable else "NORMAL")
+            db.pragma("synchronous", self._synchronous(durable))
             if any(isinstance(change, Forget) for change in changes):
                 tenant = find_tenant(db, scope.tenant)
                 if tenant is not None:  # a killed rebuild may have left copies of forgotten memories
@@ -320,6 +323,9 @@ class TemporaryStore(SQLiteStore):
         folder = tempfile.mkdtemp(prefix="scrubjay-")
         self._remove = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         super().__init__(Path(folder) / "memory.db", secret, quota=quota)
+
+    def _synchronous(self, durable: bool) -> str:
+        return "OFF"  # nothing of it outlives the process
 
     @property
     def url(self) -> str:
