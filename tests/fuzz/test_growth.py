@@ -12,6 +12,8 @@ from fuzz.shapes import shapes
 from fuzz.steps import documents, questions
 from scrubjay.search.query import MAX_QUERY_LENGTH
 
+pytestmark = pytest.mark.torture
+
 # A sample of the shapes; all of them, and longer texts: make growth
 SMALL: Final = {size: dict(list(shapes(size).items())[::3]) for size in (4_096, 16_384)}
 LARGE: Final = {size: dict(list(shapes(size).items())[1::6]) for size in (8_192, 32_768)}

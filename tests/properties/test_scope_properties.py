@@ -26,7 +26,7 @@ from scrubjay.storage.sqlite.store import SQLiteStore
 
 SECRET = bytes(range(32))
 """Both worlds of a history share it, so that a memory has one id in both."""
-HISTORIES = 15
+HISTORIES = 5
 """Random histories, and a fifth of it in files, unless `--rounds` asks for more; a thousand take six minutes."""
 
 TEXTS = (

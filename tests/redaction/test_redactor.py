@@ -362,6 +362,7 @@ def seconds(text: str) -> float:
     return time.thread_time() - start
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_texts_take_linear_time(piece: str) -> None:
     seen = []

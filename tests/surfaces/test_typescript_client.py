@@ -1,4 +1,4 @@
-"""The TypeScript client: its types are those of the server, and its own tests pass against a real one."""
+"""The TypeScript client passes its own tests against a real server; `make check` compares its types with OpenAPI."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,11 +27,6 @@ def run(*command: str | Path, cwd: Path = CLIENT, **variables: str) -> str:
     done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=180, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def test_the_types_are_made_from_the_openapi_of_the_server() -> None:
-    program = "from generate_client import TYPES, written; assert TYPES.read_text('utf-8') == written()"
-    run(sys.executable, "-c", program, cwd=ROOT / "scripts")
 
 
 def test_the_client_and_its_tests_compile_and_pass_against_a_server(
