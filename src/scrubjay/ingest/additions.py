@@ -212,36 +212,6 @@ ADD_BATCH: Final = 1_000
 ONLY_RECALLED: Final = "The turn is nothing but recalled memories."
 
 
-def add_memories(
-    store: Store,
-    scope: Scope,
-    base: Embedder,
-    memories: Iterable[NewMemory],
-    edge_builder: EdgeBuilder,
-    fact_stage: FactStage,
-    allow: Sequence[str] = (),
-) -> list[AddReport]:
-    """Add memories, each once; all of them are validated before the first is written.
-
-    A turn that consists of injected memories alone is skipped, and its report says so.
-    """
-    secret = store.secret(scope)
-    memories = list(memories)
-    redacted, secret_ids = redact_new_turns(store, scope, memories, allow)
-    validated = []
-    for place, (new, clean) in enumerate(zip(memories, redacted, strict=True)):
-        try:
-            one = None if is_only_injected(new) else validate_memory(new, scope, secret, allow, clean)
-        except InputError as error:
-            where = f"memories[{place}]: " if len(memories) > 1 else ""
-            message = str(error).removesuffix(NOTHING_WRITTEN).rstrip()
-            raise InputError(f"{where}{message} {NOTHING_WRITTEN}", hint=error.hint) from error
-        validated.append(one)
-    if secret_ids:
-        redact_stored_turns(store, scope, base, secret_ids)
-    return put_memories(store, scope, base, validated, edge_builder, fact_stage, record_repeats=True)
-
-
 def private_tags(text: str, role: str | None) -> tuple[str, ...]:
     """Return the tag `NEVER_INJECT` for a person's turn that asks not to be remembered, so no hook injects it."""
     from scrubjay.text.dialogue import asks_not_to_remember
@@ -249,155 +219,302 @@ def private_tags(text: str, role: str | None) -> tuple[str, ...]:
     return (NEVER_INJECT,) if role in PERSON_ROLES and asks_not_to_remember(text) else ()
 
 
-def put_memories(
-    store: Store,
-    scope: Scope,
-    base: Embedder,
-    validated: Sequence[ValidatedMemory | None],
-    edge_builder: EdgeBuilder,
-    fact_stage: FactStage,
-    *,
-    record_repeats: bool = False,
-) -> list[AddReport]:
-    """Store validated memories, each once; None stands for one that is skipped.
+_CONTENT_FIELDS: Final = ("content", "title", "tags", "event", "origin")
+"""Fields from which terms, vectors, edges or the event time derive."""
+_LIFECYCLE_FIELDS: Final = ("confidence", "valid_from", "valid_until", "pinned")
 
-    With ``record_repeats`` the history of an existing memory records that it was added again.
+
+class MemoryWriter:
+    """Validates, adds and amends memories outside documents; each call of a principal makes its own.
+
+    Attributes:
+        edges: Connects the memories.
+        facts: Extracts facts from turns.
+        allow: Texts that redaction leaves.
     """
-    secret = store.secret(scope)
-    with store.reader(scope) as reader:
-        items, present = _with_existing_ids(reader, [one for one in validated if one is not None], secret)
-    fresh: dict[str, PreparedMemory] = {}
-    new_places: set[int] = set()
-    for place, item in enumerate(items):
-        if item.record.id not in present and item.record.id not in fresh:
-            fresh[item.record.id] = prepare_memory(item.record)
-            new_places.add(place)
-    prepared = list(fresh.values())
-    if len(prepared) > ADD_BATCH:
-        check_planned_writes(store, scope.tenant, Counter(one.record.key for one in prepared))
-    facts = FactBatch()
 
-    def write(batch: Sequence[PreparedMemory]) -> tuple[FactBatch, list[Edge]]:
-        with store.reader(scope) as reader:  # others may have added some of them since
-            present.update(reader.get([one.record.id for one in batch]))
-        new = [one for one in batch if one.record.id not in present]
-        batch_facts = fact_stage.extract(embed_memories(new, [""] * len(new), base))
-        return batch_facts, _write_with_edges(store, scope, edge_builder, batch_facts)
+    def __init__(
+        self,
+        store: Store,
+        scope: Scope,
+        base: Embedder,
+        edges: EdgeBuilder,
+        facts: FactStage,
+        allow: Sequence[str] = (),
+    ) -> None:
+        self.store = store
+        self.scope = scope
+        self.secret = store.secret(scope)
+        self.base = base
+        self.edges = edges
+        self.facts = facts
+        self.allow = allow
 
-    for batch in in_batches(prepared, ADD_BATCH):
-        batch_facts, edges = retry_conflicts(partial(write, batch), edge_builder.discard)
-        facts.outcomes |= batch_facts.outcomes
-        facts.stated |= batch_facts.stated
-        for edge in edges:
-            if edge.kind == "similar":
-                facts.similar.setdefault(edge.src, []).append(edge.dst)
-    if record_repeats:
-        repeated_ids = {one.record.id for one in items if one.record.turn is None} & present.keys()
-        _record_repeats(store, scope, [present[memory] for memory in sorted(repeated_ids)])
-    reports = (
-        _add_report(
-            item,
-            place in new_places and item.record.id not in present,
-            facts,
-            present.get(item.record.id, item.record).status,
+    def validate(self, new: NewMemory, redacted: RedactedText | None = None) -> ValidatedMemory:
+        return validate_memory(new, self.scope, self.secret, self.allow, redacted)
+
+    def add(self, memories: Iterable[NewMemory]) -> list[AddReport]:
+        """Add memories, each once; all of them are validated before the first is written.
+
+        A turn that consists of injected memories alone is skipped, and its report says so.
+        """
+        memories = list(memories)
+        redacted, secret_ids = redact_new_turns(self.store, self.scope, memories, self.allow)
+        validated = []
+        for place, (new, clean) in enumerate(zip(memories, redacted, strict=True)):
+            try:
+                one = None if is_only_injected(new) else self.validate(new, clean)
+            except InputError as error:
+                where = f"memories[{place}]: " if len(memories) > 1 else ""
+                message = str(error).removesuffix(NOTHING_WRITTEN).rstrip()
+                raise InputError(f"{where}{message} {NOTHING_WRITTEN}", hint=error.hint) from error
+            validated.append(one)
+        if secret_ids:
+            redact_stored_turns(self.store, self.scope, self.base, secret_ids)
+        return self.put(validated, record_repeats=True)
+
+    def put(
+        self, validated: Sequence[ValidatedMemory | None], *, record_repeats: bool = False
+    ) -> list[AddReport]:
+        """Store validated memories, each once; None stands for one that is skipped.
+
+        With ``record_repeats`` the history of an existing memory records that it was added again.
+        """
+        with self.store.reader(self.scope) as reader:
+            items, present = self._with_existing_ids(reader, [one for one in validated if one is not None])
+        fresh: dict[str, PreparedMemory] = {}
+        new_places: set[int] = set()
+        for place, item in enumerate(items):
+            if item.record.id not in present and item.record.id not in fresh:
+                fresh[item.record.id] = prepare_memory(item.record)
+                new_places.add(place)
+        prepared = list(fresh.values())
+        if len(prepared) > ADD_BATCH:
+            check_planned_writes(self.store, self.scope.tenant, Counter(one.record.key for one in prepared))
+        facts = FactBatch()
+
+        def write(batch: Sequence[PreparedMemory]) -> tuple[FactBatch, list[Edge]]:
+            with self.store.reader(self.scope) as reader:  # others may have added some of them since
+                present.update(reader.get([one.record.id for one in batch]))
+            new = [one for one in batch if one.record.id not in present]
+            batch_facts = self.facts.extract(embed_memories(new, [""] * len(new), self.base))
+            return batch_facts, self._write_with_edges(batch_facts)
+
+        for batch in in_batches(prepared, ADD_BATCH):
+            batch_facts, edges = retry_conflicts(partial(write, batch), self.edges.discard)
+            facts.outcomes |= batch_facts.outcomes
+            facts.stated |= batch_facts.stated
+            for edge in edges:
+                if edge.kind == "similar":
+                    facts.similar.setdefault(edge.src, []).append(edge.dst)
+        if record_repeats:
+            repeated_ids = {one.record.id for one in items if one.record.turn is None} & present.keys()
+            self._record_repeats([present[memory] for memory in sorted(repeated_ids)])
+        reports = (
+            _add_report(
+                item,
+                place in new_places and item.record.id not in present,
+                facts,
+                present.get(item.record.id, item.record).status,
+            )
+            for place, item in enumerate(items)
         )
-        for place, item in enumerate(items)
-    )
-    return [
-        AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(reports)
-        for item in validated
-    ]
+        return [
+            AddReport("", False, {}, passed=ONLY_RECALLED) if item is None else next(reports)
+            for item in validated
+        ]
 
+    def _write_with_edges(self, facts: FactBatch, more: Sequence[Change] = ()) -> list[Edge]:
+        """Write a batch with its edges, and return these; ``more`` are other changes of the same transaction."""
+        self.edges.add_entities([one.record for one in facts.fresh])
+        before, after = self.edges.changes(facts.fresh, ())
+        puts = map(PutMemory, facts.fresh)
+        changes = [facts.unchanged(), *before, *puts, *after, *facts.after, *more]
+        self.store.write(self.scope, changes, durable=True)
+        return [edge for change in after if isinstance(change, PutEdges) for edge in change.edges]
 
-def _write_with_edges(
-    store: Store,
-    scope: Scope,
-    edge_builder: EdgeBuilder,
-    facts: FactBatch,
-    more: Sequence[Change] = (),
-) -> list[Edge]:
-    """Write a batch with its edges, and return these; ``more`` are other changes of the same transaction."""
-    edge_builder.add_entities([one.record for one in facts.fresh])
-    before, after = edge_builder.changes(facts.fresh, ())
-    puts = map(PutMemory, facts.fresh)
-    store.write(scope, [facts.unchanged(), *before, *puts, *after, *facts.after, *more], durable=True)
-    return [edge for change in after if isinstance(change, PutEdges) for edge in change.edges]
+    def _record_repeats(self, records: Sequence[Record]) -> None:
+        """Record that memories were added again, unless nothing happened to their texts since that was recorded."""
+        if not records:
+            return
+        with self.store.reader(self.scope) as reader:
+            last = last_events(reader, [one.id for one in records], ("added", "imported"))
+        at = now_micros()
+        events = tuple(
+            Event(one.id, "added", at, one.key, actor=self.scope.user)
+            for one in records
+            if (event := last.get(one.id)) is None or event.op != "added" or event.at < one.updated_at
+        )
+        if events:
+            self.store.write(self.scope, [PutEvents(events)], durable=True)
 
+    def _with_existing_ids(
+        self, reader: Reader, validated: Sequence[ValidatedMemory]
+    ) -> tuple[list[ValidatedMemory], dict[str, Record]]:
+        """Return the memories with their ids, and the stored ones of those that exist.
 
-def _record_repeats(store: Store, scope: Scope, records: Sequence[Record]) -> None:
-    """Record that memories were added again, unless nothing happened to their texts since that was recorded."""
-    if not records:
-        return
-    with store.reader(scope) as reader:
-        last = last_events(reader, [one.id for one in records], ("added", "imported"))
-    at = now_micros()
-    events = tuple(
-        Event(one.id, "added", at, one.key, actor=scope.user)
-        for one in records
-        if (event := last.get(one.id)) is None or event.op != "added" or event.at < one.updated_at
-    )
-    if events:
-        store.write(scope, [PutEvents(events)], durable=True)
+        A memory whose text was amended keeps its id. Its first text, added again, is that memory if it is a turn of a
+        conversation, which is only read once more, else a new one. Two roles never share a memory.
+        """
+        legacy = reader.get([one.legacy_id for one in validated if one.legacy_id != one.record.id])
+        items = [
+            replace(one, record=replace(one.record, id=one.legacy_id))
+            if one.legacy_id in legacy
+            and not one.scrubbed
+            and has_same_text(legacy[one.legacy_id], one.record)
+            else one
+            for one in validated
+        ]
+        items = self.separate_speakers(reader, items)
+        present: dict[str, Record] = {}
+        places = list(range(len(items)))
+        while places:
+            stored = reader.get([items[place].record.id for place in places])
+            present |= stored
+            amended = []
+            for place in places:
+                record = items[place].record
+                old = stored.get(record.id)
+                if old is not None and old.place is None and not has_same_text(old, record):
+                    amended.append(place)
+            turns = [items[place].record.id for place in amended if items[place].record.session is not None]
+            earlier = _earlier_versions(reader, turns)
+            renamed = []
+            for place in amended:
+                record = items[place].record
+                if not any(has_same_text(one, record) for one in earlier.get(record.id, ())):
+                    items[place] = self._with_new_id(items[place], "again", record.content_hash)
+                    renamed.append(place)
+            places = renamed
+        self._number_repeats(reader, items, present)
+        return items, present
 
+    def separate_speakers(
+        self, reader: Reader, validated: Sequence[ValidatedMemory]
+    ) -> list[ValidatedMemory]:
+        """Return memories with other ids where somebody else said the same in the same place."""
+        stored = reader.get([one.record.id for one in validated if one.record.role is not None])
+        roles = {memory: _normalize_role(one.role) for memory, one in stored.items() if one.place is None}
+        items = []
+        for item in validated:
+            role = item.record.role
+            if role is not None and roles.setdefault(item.record.id, role) not in (None, role):
+                item = self._with_new_id(item, "spoken by", role)
+            items.append(item)
+        return items
 
-def _with_existing_ids(
-    reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
-) -> tuple[list[ValidatedMemory], dict[str, Record]]:
-    """Return the memories with their ids, and the stored ones of those that exist.
+    def _with_new_id(self, item: ValidatedMemory, reason: str, detail: str) -> ValidatedMemory:
+        number = memory_key(self.secret, (reason, item.record.id, detail))
+        return replace(item, record=replace(item.record, id=memory_id(item.record.tier, number)))
 
-    A memory whose text was amended keeps its id. Its first text, added again, is that memory if it is a turn of a
-    conversation, which is only read once more, else a new one. Two roles never share a memory.
-    """
-    legacy = reader.get([one.legacy_id for one in validated if one.legacy_id != one.record.id])
-    items = [
-        replace(one, record=replace(one.record, id=one.legacy_id))
-        if one.legacy_id in legacy and not one.scrubbed and has_same_text(legacy[one.legacy_id], one.record)
-        else one
-        for one in validated
-    ]
-    items = separate_speakers(reader, items, secret)
-    present: dict[str, Record] = {}
-    places = list(range(len(items)))
-    while places:
-        stored = reader.get([items[place].record.id for place in places])
-        present |= stored
-        amended = []
-        for place in places:
-            record = items[place].record
-            old = stored.get(record.id)
-            if old is not None and old.place is None and not has_same_text(old, record):
-                amended.append(place)
-        turns = [items[place].record.id for place in amended if items[place].record.session is not None]
-        earlier = _earlier_versions(reader, turns)
-        renamed = []
-        for place in amended:
-            record = items[place].record
-            if not any(has_same_text(one, record) for one in earlier.get(record.id, ())):
-                items[place] = _with_new_id(items[place], secret, "again", record.content_hash)
-                renamed.append(place)
-        places = renamed
-    _number_repeats(reader, items, present, secret)
-    return items, present
+    def _number_repeats(
+        self, reader: Reader, items: list[ValidatedMemory], present: dict[str, Record]
+    ) -> None:
+        sessions: dict[tuple[str | None, str, str], list[int]] = {}
+        for place, item in enumerate(items):
+            if is_unplaced_turn(item.record):
+                sessions.setdefault((item.record.session, item.record.key, item.record.tier), []).append(
+                    place
+                )
+        for places in sessions.values():
+            turns = [items[place].record for place in places]
+            ids = {one.id for one in turns}
+            if len(ids) == len(turns) and present.keys().isdisjoint(ids):
+                continue
+            numbered, stored = number_repeats(reader, self.secret, turns)
+            present |= stored
+            for place, turn, memory in zip(places, turns, numbered, strict=True):
+                items[place] = replace(items[place], record=replace(turn, id=memory))
 
+    def amend(self, old: Record, amendment: Amendment) -> UpdateReport:
+        """Change a memory that belongs to no file, and replace the facts of its old text by those of the new one.
 
-def separate_speakers(
-    reader: Reader, validated: Sequence[ValidatedMemory], secret: bytes
-) -> list[ValidatedMemory]:
-    """Return memories with other ids where somebody else said the same in the same place."""
-    stored = reader.get([one.record.id for one in validated if one.record.role is not None])
-    roles = {memory: _normalize_role(one.role) for memory, one in stored.items() if one.place is None}
-    items = []
-    for item in validated:
-        role = item.record.role
-        if role is not None and roles.setdefault(item.record.id, role) not in (None, role):
-            item = _with_new_id(item, secret, "spoken by", role)
-        items.append(item)
-    return items
+        Raises:
+            InputError: A field has an invalid value, or the text was forgotten or is another memory's.
+            StoreConflictError: The stored memory is not ``old`` any more.
+        """
+        actor = self.scope.user
+        with self.store.reader(self.scope) as reader:
+            evidence = reader.edges([old.id], ["derived_from"])
+            edits = sum(event.op == "changed" for event in reader.events([old.id], limit=ALL_EVENTS))
+            fields = amendment_fields(amendment)
+            validated = self.validate(_amended_input(old, fields))
+            new = _amended_record(old, validated.record, fields, actor)
+            check_validity(old.id, new.valid_from, new.valid_until)
+            changed = tuple(
+                name
+                for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS)
+                if getattr(new, name) != getattr(old, name)
+            )
+            if not changed:
+                return UpdateReport(old.id, (), None, validated.scrubbed)
+            version, derived = None, []
+            if "content" in changed:
+                self._check_new_text(reader, new, validated)
+                version = _superseded_version(self.secret, old, new, edits)
+                derived = correction_changes(reader, old, new, version, new.updated_at, actor)
+                if is_own_turn(new):
+                    new = replace(new, due=due_mark(DUE_FACTS, new.updated_at))
+        if set(changed) <= set(_LIFECYCLE_FIELDS):
+            changes = _lifecycle_changes(old, new, changed, actor)
+        else:
+            changes = self._content_changes(old, new, version, evidence)
+        self.store.write(self.scope, [RequireUnchanged({old.id: old}), *changes, *derived], durable=True)
+        if due_level(new.due) == DUE_FACTS:
+            self._relearn_facts(new)
+        return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
+    def _relearn_facts(self, turn: Record) -> None:
+        """Extract the facts of a turn's new text; if interrupted, the next enrichment does it."""
 
-def _with_new_id(item: ValidatedMemory, secret: bytes, reason: str, detail: str) -> ValidatedMemory:
-    number = memory_key(secret, (reason, item.record.id, detail))
-    return replace(item, record=replace(item.record, id=memory_id(item.record.tier, number)))
+        def learn() -> None:
+            facts = self.facts.extract([prepare_memory(turn)], settle=False)
+            mark_done = PutDue({turn.id: 0}, {turn.id: turn.due})
+            self._write_with_edges(facts, [mark_done])
+
+        retry_conflicts(learn, self.edges.discard)
+
+    def _check_new_text(self, reader: Reader, new: Record, validated: ValidatedMemory) -> None:
+        if reader.forgotten_hashes(sorted(tombstone_hashes(self.secret, new.content, [new.key]))):
+            raise InputError(
+                f"The new text of {new.id} was forgotten once. Nothing was written.",
+                hint="to store it again, add it as a memory of its own; or use other words",
+            )
+        same_text_id = validated.record.id
+        other = reader.get([same_text_id]).get(same_text_id)
+        if same_text_id != new.id and other is not None and other.content_hash == new.content_hash:
+            raise InputError(
+                f"{other.id} says this already ({other.status}). Nothing was written.",
+                hint=f"scrubjay archive {new.id}, or forget it",
+            )
+
+    def _content_changes(
+        self, old: Record, new: Record, version: Record | None, evidence: Sequence[Edge]
+    ) -> list[Change]:
+        at, actor = new.updated_at, self.scope.user
+        prepared = [prepare_memory(one) for one in (new, version) if one is not None]
+        fresh, *earlier = embed_memories(prepared, [""] * len(prepared), self.base)
+        self.edges.add_entities([new], [old])
+        first, last = self.edges.changes([fresh], [old.id])
+        edges: list[Edge] = []
+        other = None
+        if version is not None:
+            other = version.id
+            edges.append(Edge(old.id, "supersedes", version.id, old.key, 1.0, at, "given", EDITED_RULE))
+            edges += [replace(edge, src=version.id) for edge in evidence]
+        events = [Event(old.id, "changed", at, old.key, other=other, actor=actor)]
+        if new.pinned != old.pinned:
+            events.append(Event(old.id, "pinned" if new.pinned else "unpinned", at, old.key, actor=actor))
+        # What contradicted the earlier text may not contradict this one.
+        contradicted = (old.id,) if version is not None else ()
+        return [
+            *first,
+            PutMemory(fresh),
+            *last,
+            *(PutMemory(one) for one in earlier),
+            PutEdges(tuple(edges), contradicted, ("contradicts",), inward=True),
+            PutEvents(tuple(events)),
+        ]
 
 
 def _earlier_versions(reader: Reader, ids: Sequence[str]) -> dict[str, list[Record]]:
@@ -409,24 +526,6 @@ def _earlier_versions(reader: Reader, ids: Sequence[str]) -> dict[str, list[Reco
         if event.other in versions:
             earlier.setdefault(event.memory, []).append(versions[event.other])
     return earlier
-
-
-def _number_repeats(
-    reader: Reader, items: list[ValidatedMemory], present: dict[str, Record], secret: bytes
-) -> None:
-    sessions: dict[tuple[str | None, str, str], list[int]] = {}
-    for place, item in enumerate(items):
-        if is_unplaced_turn(item.record):
-            sessions.setdefault((item.record.session, item.record.key, item.record.tier), []).append(place)
-    for places in sessions.values():
-        turns = [items[place].record for place in places]
-        ids = {one.id for one in turns}
-        if len(ids) == len(turns) and present.keys().isdisjoint(ids):
-            continue
-        numbered, stored = number_repeats(reader, secret, turns)
-        present |= stored
-        for place, turn, memory in zip(places, turns, numbered, strict=True):
-            items[place] = replace(items[place], record=replace(turn, id=memory))
 
 
 def has_same_text(old: Record, new: Record) -> bool:
@@ -447,72 +546,6 @@ def _add_report(item: ValidatedMemory, is_new: bool, facts: FactBatch, status: s
     return AddReport(
         memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated, similar=similar
     )
-
-
-_CONTENT_FIELDS: Final = ("content", "title", "tags", "event", "origin")
-"""Fields from which terms, vectors, edges or the event time derive."""
-_LIFECYCLE_FIELDS: Final = ("confidence", "valid_from", "valid_until", "pinned")
-
-
-def amend_memory(
-    store: Store,
-    scope: Scope,
-    base: Embedder,
-    edge_builder: EdgeBuilder,
-    fact_stage: FactStage,
-    old: Record,
-    amendment: Amendment,
-    allow: Sequence[str] = (),
-) -> UpdateReport:
-    """Change a memory that belongs to no file, and replace the facts of its old text by those of the new one.
-
-    Raises:
-        InputError: A field has an invalid value, or the text was forgotten or is another memory's.
-        StoreConflictError: The stored memory is not ``old`` any more.
-    """
-    secret, actor = store.secret(scope), scope.user
-    with store.reader(scope) as reader:
-        evidence = reader.edges([old.id], ["derived_from"])
-        edits = sum(event.op == "changed" for event in reader.events([old.id], limit=ALL_EVENTS))
-        fields = amendment_fields(amendment)
-        validated = validate_memory(_amended_input(old, fields), scope, secret, allow)
-        new = _amended_record(old, validated.record, fields, actor)
-        check_validity(old.id, new.valid_from, new.valid_until)
-        changed = tuple(
-            name
-            for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS)
-            if getattr(new, name) != getattr(old, name)
-        )
-        if not changed:
-            return UpdateReport(old.id, (), None, validated.scrubbed)
-        version, derived = None, []
-        if "content" in changed:
-            _check_new_text(reader, secret, new, validated)
-            version = _superseded_version(secret, old, new, edits)
-            derived = correction_changes(reader, old, new, version, new.updated_at, actor)
-            if is_own_turn(new):
-                new = replace(new, due=due_mark(DUE_FACTS, new.updated_at))
-    if set(changed) <= set(_LIFECYCLE_FIELDS):
-        changes = _lifecycle_changes(old, new, changed, actor)
-    else:
-        changes = _content_changes(old, new, version, evidence, actor, base, edge_builder)
-    store.write(scope, [RequireUnchanged({old.id: old}), *changes, *derived], durable=True)
-    if due_level(new.due) == DUE_FACTS:
-        _relearn_facts(store, scope, new, edge_builder, fact_stage)
-    return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
-
-
-def _relearn_facts(
-    store: Store, scope: Scope, turn: Record, edge_builder: EdgeBuilder, fact_stage: FactStage
-) -> None:
-    """Extract the facts of a turn's new text; if interrupted, the next enrichment does it."""
-
-    def learn() -> None:
-        facts = fact_stage.extract([prepare_memory(turn)], settle=False)
-        mark_done = PutDue({turn.id: 0}, {turn.id: turn.due})
-        _write_with_edges(store, scope, edge_builder, facts, [mark_done])
-
-    retry_conflicts(learn, edge_builder.discard)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:
@@ -550,21 +583,6 @@ def _amended_record(old: Record, validated: Record, fields: Mapping[str, Any], a
     return replace(new, updated_at=max(now_micros(), old.updated_at + 1))
 
 
-def _check_new_text(reader: Reader, secret: bytes, new: Record, validated: ValidatedMemory) -> None:
-    if reader.forgotten_hashes(sorted(tombstone_hashes(secret, new.content, [new.key]))):
-        raise InputError(
-            f"The new text of {new.id} was forgotten once. Nothing was written.",
-            hint="to store it again, add it as a memory of its own; or use other words",
-        )
-    same_text_id = validated.record.id
-    other = reader.get([same_text_id]).get(same_text_id)
-    if same_text_id != new.id and other is not None and other.content_hash == new.content_hash:
-        raise InputError(
-            f"{other.id} says this already ({other.status}). Nothing was written.",
-            hint=f"scrubjay archive {new.id}, or forget it",
-        )
-
-
 def _lifecycle_changes(old: Record, new: Record, changed: Sequence[str], actor: str) -> list[Change]:
     ops = []
     if "pinned" in changed:
@@ -590,38 +608,3 @@ def _superseded_version(secret: bytes, old: Record, new: Record, edits: int) -> 
         turn=None,
         role=None,
     )
-
-
-def _content_changes(
-    old: Record,
-    new: Record,
-    version: Record | None,
-    evidence: Sequence[Edge],
-    actor: str,
-    base: Embedder,
-    edge_builder: EdgeBuilder,
-) -> list[Change]:
-    at = new.updated_at
-    prepared = [prepare_memory(one) for one in (new, version) if one is not None]
-    fresh, *earlier = embed_memories(prepared, [""] * len(prepared), base)
-    edge_builder.add_entities([new], [old])
-    first, last = edge_builder.changes([fresh], [old.id])
-    edges: list[Edge] = []
-    other = None
-    if version is not None:
-        other = version.id
-        edges.append(Edge(old.id, "supersedes", version.id, old.key, 1.0, at, "given", EDITED_RULE))
-        edges += [replace(edge, src=version.id) for edge in evidence]
-    events = [Event(old.id, "changed", at, old.key, other=other, actor=actor)]
-    if new.pinned != old.pinned:
-        events.append(Event(old.id, "pinned" if new.pinned else "unpinned", at, old.key, actor=actor))
-    # What contradicted the earlier text may not contradict this one.
-    contradicted = (old.id,) if version is not None else ()
-    return [
-        *first,
-        PutMemory(fresh),
-        *last,
-        *(PutMemory(one) for one in earlier),
-        PutEdges(tuple(edges), contradicted, ("contradicts",), inward=True),
-        PutEvents(tuple(events)),
-    ]

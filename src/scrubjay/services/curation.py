@@ -17,7 +17,8 @@ from typing import Final, NoReturn
 from scrubjay.config.settings import NotesSettings
 from scrubjay.consolidation.context import DIGEST_RULE
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
-from scrubjay.ingest import additions, deletion
+from scrubjay.ingest import deletion
+from scrubjay.ingest.additions import MemoryWriter, amendment_fields
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
 from scrubjay.ingest.deletion import last_events, status_changes, withheld_ids
 from scrubjay.ingest.files import FileSnapshot, rewrite_file, snapshot_file
@@ -79,6 +80,18 @@ MAX_HEADING = 60
 """Characters of a memory's first line used as a heading if it has no title."""
 
 
+def memory_writer(workspace: Workspace, *, extract_facts: bool = True) -> MemoryWriter:
+    base = workspace.models.writer()
+    return MemoryWriter(
+        workspace.store,
+        workspace.scope,
+        base,
+        edge_builder(workspace, base),
+        fact_stage(workspace, base, extract=extract_facts),
+        workspace.settings.redaction.allow,
+    )
+
+
 def add_one(workspace: Workspace, memory: NewMemory) -> AddReport:
     (added,) = add(workspace, [memory])
     if added.passed:
@@ -92,14 +105,12 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
         for item in _require_memories(memories)
     ]
-    store, scope, settings = workspace.store, workspace.scope, workspace.settings
-    base = workspace.models.writer()
-    edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
-    added = additions.add_memories(store, scope, base, new, edges, facts, settings.redaction.allow)
-    recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
+    writer = memory_writer(workspace)
+    added = writer.add(new)
+    recluster_due(workspace, writer.base, writer.edges, MAX_INLINE_RECLUSTER)
     new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
     write_changed_notes(workspace, new_ids)
-    folder = settings.notes.dir
+    folder = workspace.settings.notes.dir
     if folder is None:
         return added
     with workspace.reader() as reader:
@@ -178,7 +189,7 @@ def update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> Up
 
 
 def _update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> UpdateReport:
-    fields = additions.amendment_fields(amendment)
+    fields = amendment_fields(amendment)
     with workspace.reader() as reader:
         record = find_record(reader, memory)
         memory = record.id
@@ -192,13 +203,9 @@ def _update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> U
         _refuse_file_field(memory, f"{path or record.place.path}{position(record)}")
     if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
         _refuse_file_field(memory, note)
-    base = workspace.models.writer()
-    edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
-    allow = workspace.settings.redaction.allow
-    report = additions.amend_memory(
-        workspace.store, workspace.scope, base, edges, facts, record, amendment, allow
-    )
-    recluster_due(workspace, base, edges, MAX_INLINE_RECLUSTER)
+    writer = memory_writer(workspace)
+    report = writer.amend(record, amendment)
+    recluster_due(workspace, writer.base, writer.edges, MAX_INLINE_RECLUSTER)
     _write_notes_of(workspace, [memory, report.before or memory])
     return report
 

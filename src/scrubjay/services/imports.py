@@ -21,10 +21,8 @@ from scrubjay.entities.dictionary import normal_form
 from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
 from scrubjay.frozen import frozen
-from scrubjay.ingest import additions
-from scrubjay.ingest.additions import ValidatedMemory, separate_speakers, validate_memory
+from scrubjay.ingest.additions import ValidatedMemory
 from scrubjay.ingest.deletion import find_forgotten
-from scrubjay.ingest.fact_stage import FactStage
 from scrubjay.ingest.scanner import FileState, list_files, scan_files
 from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
 from scrubjay.models.dates import now_micros
@@ -43,12 +41,11 @@ from scrubjay.models.results import position
 from scrubjay.models.sources import is_single_file, repository_of, source_location
 from scrubjay.search.browse import short_references
 from scrubjay.search.results import full_paths
-from scrubjay.services.curation import forget_memories
+from scrubjay.services.curation import forget_memories, memory_writer
 from scrubjay.services.sync import (
     NO_RULES,
     SyncRules,
     current_versions,
-    edge_builder,
     recluster_due,
     sync,
 )
@@ -345,10 +342,7 @@ class _BatchImporter:
     def __init__(self, workspace: Workspace, *, dry: bool, include_forgotten: bool) -> None:
         self._workspace, self._dry = workspace, dry
         self._include_forgotten = include_forgotten
-        self._base = workspace.models.writer()
-        self._edges = edge_builder(workspace, self._base)
-        self._facts = FactStage(workspace.store, workspace.scope, self._base, ())
-        self._secret = workspace.store.secret(workspace.scope)
+        self._writer = memory_writer(workspace, extract_facts=False)
         self._key = workspace.scope.key()
         self._items: list[tuple[ImportedMemory, ValidatedMemory]] = []
         self._names: dict[str, ImportedName] = {}
@@ -390,27 +384,26 @@ class _BatchImporter:
         for first in range(0, len(self._relations), BATCH_ITEMS):
             self._add_relations(self._relations[first : first + BATCH_ITEMS])
         if not self._dry:
-            recluster_due(self._workspace, self._base, self._edges)
+            recluster_due(self._workspace, self._writer.base, self._writer.edges)
 
     def _flush(self) -> None:
         items, self._items, self._characters = self._items, [], 0
-        allow = self._workspace.settings.redaction.allow
         self._add_names()
-        store, scope = self._workspace.store, self._workspace.scope
-        redacted, secret_ids = redact_new_turns(store, scope, [item.new for item, _ in items], allow)
+        writer, store, scope = self._writer, self._workspace.store, self._workspace.scope
+        redacted, secret_ids = redact_new_turns(store, scope, [item.new for item, _ in items], writer.allow)
         memories = [
-            (item, one if text is None else validate_memory(item.new, scope, self._secret, allow, text))
+            (item, one if text is None else writer.validate(item.new, text))
             for (item, one), text in zip(items, redacted, strict=True)
         ]
         with store.reader(scope) as reader:
-            separated = separate_speakers(reader, [one for _, one in memories], self._secret)
+            separated = writer.separate_speakers(reader, [one for _, one in memories])
             memories = [(item, one) for (item, _), one in zip(memories, separated, strict=True)]
             stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.legacy_id)])
             forgotten = find_forgotten(
-                reader, self._secret, separated, lambda one: (one.record.content,), scope.keys
+                reader, writer.secret, separated, lambda one: (one.record.content,), scope.keys
             )
         if secret_ids and not self._dry:
-            redact_stored_turns(store, scope, self._base, secret_ids)
+            redact_stored_turns(store, scope, writer.base, secret_ids)
         new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
         for (item, one), gone in zip(memories, forgotten, strict=True):
             memory = _stored_id(one, stored)
@@ -448,24 +441,19 @@ class _BatchImporter:
             self.counts["passed"] += 1
             return None
         try:
-            return validate_memory(
-                item.new, self._workspace.scope, self._secret, self._workspace.settings.redaction.allow
-            )
+            return self._writer.validate(item.new)
         except InputError as error:
             self._report_fault(item.where, str(error).removesuffix(" Nothing was written."))
             return None
 
     def _write_new(self, memories: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
-        workspace = self._workspace
         for _, one in memories:
             self.counts["added"] += 1
             self.scrubbed.update(one.scrubbed)
             if len(self.samples) < MAX_SAMPLES:
                 self.samples.append(sample_memory(one.record))
-        if self._dry or not memories:
-            return
-        new = [one for _, one in memories]
-        additions.put_memories(workspace.store, workspace.scope, self._base, new, self._edges, self._facts)
+        if memories and not self._dry:
+            self._writer.put([one for _, one in memories])
 
     def _supersede(self, memories: Sequence[str]) -> None:
         """Supersede memories that are superseded in the import, except those that somebody restored here."""

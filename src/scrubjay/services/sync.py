@@ -112,8 +112,8 @@ def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
     )
 
 
-def fact_stage(workspace: Workspace, base: Embedder) -> FactStage:
-    stages = workspace.settings.facts.stages
+def fact_stage(workspace: Workspace, base: Embedder, *, extract: bool = True) -> FactStage:
+    stages = workspace.settings.facts.stages if extract else ()
     return FactStage(workspace.store, workspace.scope, base, stages, curates=workspace.may_curate)
 
 
