@@ -254,26 +254,22 @@ def count_memories(store: Store, scope: Scope, key: str) -> int:
         return reader.count_memories(key)
 
 
-def are_topics_due(
-    store: Store, scope: Scope, key: str, base: Embedder, written: int, *, patient: bool = True
-) -> bool:
+def are_topics_due(reader: Reader, key: str, model: str, written: int, *, patient: bool = True) -> bool:
     """Return whether the topics of a key must be found anew.
 
     That is when its memories have doubled or halved since; without topics, when there are 16 memories and their number
     has passed a power of two.
 
     Args:
-        store: The store.
-        scope: Who writes.
+        reader: A view of the key's viewers.
         key: The key.
-        base: The base model; topics that were found with another are due.
+        model: Fingerprint of the base model; topics that were found with another are due.
         written: Memories of the key that were just written or rewritten.
         patient: Without topics, whether any write makes them due: an earlier call may have been interrupted.
     """
-    with store.reader(scope.seen_with(key)) as reader:
-        now = reader.count_memories(key)
-        topics = _topics_of(reader, key)
-    if any(topic.model not in ("", base.model.fingerprint) for topic in topics):
+    now = reader.count_memories(key)
+    topics = _topics_of(reader, key)
+    if any(topic.model not in ("", model) for topic in topics):
         return True
     built = max((topic.built for topic in topics), default=0)
     if built or any(topic.model for topic in topics):  # 0 with a model: a rebuild has made them due
@@ -282,18 +278,17 @@ def are_topics_due(
     return now >= MIN_MEMORIES and grown
 
 
-def lack_finer_model(
-    store: Store, scope: Scope, key: str, finer: Sequence[Embedder], *, none: bool = True
-) -> bool:
+def lack_finer_model(reader: Reader, key: str, finer: Sequence[Embedder], *, none: bool) -> bool:
     """Return whether the topics of a key were found without a finer model; return ``none`` if there are no topics.
 
     The rule of an edge names the model. Later memories join by the base model, so one nearest member is enough.
     """
-    with store.reader(scope.seen_with(key)) as reader:
-        topics = [c.id for c in _topics_of(reader, key) if c.centroid]
-        if not topics:
-            return none
-        nearest = reader.edges(topics, ["belongs"], inward=True, limit=1)
+    if reader.count_memories(key) < MIN_MEMORIES:
+        return False
+    topics = [c.id for c in _topics_of(reader, key) if c.centroid]
+    if not topics:
+        return none
+    nearest = reader.edges(topics, ["belongs"], inward=True, limit=1)
     return {edge.rule for edge in nearest}.isdisjoint(_edge_rule(embedder.model.name) for embedder in finer)
 
 

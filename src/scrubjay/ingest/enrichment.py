@@ -80,7 +80,7 @@ class EnrichmentRun:
     """One call; ``edges`` and ``facts`` are used by no other.
 
     Attributes:
-        recluster: Recomputes the topics that are due, by ``edges.connected``.
+        recluster: Recomputes the topics that are due, given how many memories of each key were connected.
         proceed: Called before each page; if it returns False, the run ends and a later one continues.
     """
 
@@ -89,7 +89,7 @@ class EnrichmentRun:
     base: Embedder
     edges: EdgeBuilder
     facts: FactStage
-    recluster: Callable[[], None]
+    recluster: Callable[[Mapping[str, int]], None]
     progress: Callable[[Progress], None] | None
     proceed: Callable[[], bool]
 
@@ -110,7 +110,7 @@ class EnrichmentRun:
         self._finalize_sources(connected)
         # An interrupted call may have connected more of them.
         self.edges.connected |= Counter(one.key for one in connected if due_level(one.mark) == DUE_PLACE)
-        self.recluster()
+        self.recluster(self.edges.connected)
         for batch in in_batches(connected, PAGE):
             marks = {one.id: one.mark for one in batch}
             self.store.write(self.scope, [PutDue(dict.fromkeys(marks, 0), marks)])

@@ -41,7 +41,7 @@ from scrubjay.models.records import NEVER_INJECT, Record, RecordFilter
 from scrubjay.models.reports import ConsolidationReport, ProgressCallback, UndoReport
 from scrubjay.models.views import ChangeReport
 from scrubjay.redaction.redactor import redact_text
-from scrubjay.services.sync import edge_builder, enrich, recluster_due
+from scrubjay.services.sync import edge_builder, enrich, refresh_grown_topics
 from scrubjay.services.workspace import Workspace, refresh_learned_notes, resolve_projects
 from scrubjay.storage.changes import PutRun
 from scrubjay.storage.interface import all_records
@@ -107,7 +107,7 @@ def run_consolidation(
             empty = [key for key, one in zip(keys, tallies, strict=True) if not one.wrote]
             _record_empty_run(workspace, rows, empty, run, now)
         if not dry_run and any(one.wrote for one in tallies):
-            recluster_due(workspace, base, edges)
+            refresh_grown_topics(workspace, edges.connected)
         if not dry_run:
             refresh_learned_notes(workspace)
             workspace.store.vacuum()

@@ -14,6 +14,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Final, NoReturn
 
+from scrubjay.categories.folders import update_folders
+from scrubjay.categories.topics import are_topics_due
 from scrubjay.config.settings import NotesSettings
 from scrubjay.consolidation.context import DIGEST_RULE
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
@@ -52,7 +54,7 @@ from scrubjay.search import browse
 from scrubjay.search.browse import find_record, find_records
 from scrubjay.search.results import full_path
 from scrubjay.services.inspection import MAX_HISTORY_EVENTS
-from scrubjay.services.sync import edge_builder, fact_stage, recluster_due, sync_file
+from scrubjay.services.sync import edge_builder, fact_stage, refresh_grown_topics, refresh_topics, sync_file
 from scrubjay.services.workspace import (
     Workspace,
     may_change,
@@ -107,7 +109,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
     ]
     writer = memory_writer(workspace)
     added = writer.add(new)
-    recluster_due(workspace, writer.base, writer.edges, MAX_INLINE_RECLUSTER)
+    refresh_grown_topics(workspace, writer.edges.connected, MAX_INLINE_RECLUSTER)
     new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
     write_changed_notes(workspace, new_ids)
     folder = workspace.settings.notes.dir
@@ -205,7 +207,7 @@ def _update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> U
         _refuse_file_field(memory, note)
     writer = memory_writer(workspace)
     report = writer.amend(record, amendment)
-    recluster_due(workspace, writer.base, writer.edges, MAX_INLINE_RECLUSTER)
+    refresh_grown_topics(workspace, writer.edges.connected, MAX_INLINE_RECLUSTER)
     _write_notes_of(workspace, [memory, report.before or memory])
     return report
 
@@ -646,16 +648,15 @@ def forget_memories(
         store, scope, [*records, *unknown], reactivate=reactivate, dependents=dependents
     )
     if "categories" in workspace.settings.linking.stages:
-        from scrubjay.categories.folders import update_folders
-        from scrubjay.categories.topics import are_topics_due, organise_topics
-
         for source, keys in gone.sources.items():
             update_folders(store, scope, source, now_micros(), keys=keys)
-        base = workspace.models.writer()
-        for key in gone.keys:
-            # A topic of the key lost a memory, or the key half of its memories: no later call would do it.
-            if key in gone.topic_keys or are_topics_due(store, scope, key, base, 0):
-                organise_topics(store, scope, key, base, workspace.models.passage_models())
+    model = workspace.models.base.model.fingerprint
+    # A topic of the key lost a memory, or the key half of its memories: no later call would do it.
+    refresh_topics(
+        workspace,
+        gone.keys,
+        lambda reader, key: key in gone.topic_keys or are_topics_due(reader, key, model, 0),
+    )
     refresh_learned_notes(workspace)
     return gone.report
 

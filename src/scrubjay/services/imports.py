@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.categories.folders import update_folders
-from scrubjay.categories.topics import MIN_MEMORIES, count_memories, organise_topics
+from scrubjay.categories.topics import MIN_MEMORIES
 from scrubjay.entities.dictionary import normal_form
 from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
@@ -46,7 +46,8 @@ from scrubjay.services.sync import (
     NO_RULES,
     SyncRules,
     current_versions,
-    recluster_due,
+    refresh_grown_topics,
+    refresh_topics,
     sync,
 )
 from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
@@ -233,7 +234,7 @@ def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) ->
     still = tuple(place for one in forgotten_too if (place := forgettable[one].place))
     if not options.dry_run:
         forget_memories(workspace, forgotten_too)
-        _recluster(workspace, into)
+        _update_categories(workspace, into)
         refresh_learned_notes(workspace)
     return ImportReport(
         format="scrubjay",
@@ -281,14 +282,12 @@ def _record_versions(workspace: Workspace, header: ExportHeader) -> None:
         workspace.store.write(workspace.scope, [PutVersions(wanted)])
 
 
-def _recluster(workspace: Workspace, into: ImportContext) -> None:
+def _update_categories(workspace: Workspace, into: ImportContext) -> None:
     if "categories" not in workspace.settings.linking.stages:
         return
-    for key in sorted(into.keys):
-        if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES:
-            organise_topics(
-                workspace.store, workspace.scope, key, into.base, workspace.models.passage_models()
-            )
+    refresh_topics(
+        workspace, sorted(into.keys), lambda reader, key: reader.count_memories(key) >= MIN_MEMORIES
+    )
     with workspace.reader() as reader:
         sources = [source for source in reader.sources() if source.id in into.sources]
     for source in sources if into.keys else ():
@@ -384,7 +383,7 @@ class _BatchImporter:
         for first in range(0, len(self._relations), BATCH_ITEMS):
             self._add_relations(self._relations[first : first + BATCH_ITEMS])
         if not self._dry:
-            recluster_due(self._workspace, self._writer.base, self._writer.edges)
+            refresh_grown_topics(self._workspace, self._writer.edges.connected)
 
     def _flush(self) -> None:
         items, self._items, self._characters = self._items, [], 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from scrubjay.categories.folders import remove_folders
-from scrubjay.categories.topics import (
-    MIN_MEMORIES,
-    are_topics_due,
-    count_memories,
-    lack_finer_model,
-    organise_topics,
-)
+from scrubjay.categories.topics import are_topics_due, lack_finer_model, organise_topics
 from scrubjay.config.paths import Pauses, environment
 from scrubjay.config.settings import data_dir
 from scrubjay.errors import InputError, QuotaError
@@ -71,37 +65,34 @@ if TYPE_CHECKING:
     from scrubjay.embeddings.base import AnyEmbedder, Embedder
 
 
-def recluster_due(
-    workspace: Workspace, base: Embedder, edges: EdgeBuilder, max_memories: int | None = None
-) -> None:
-    """Recompute the topics of each key whose memories have doubled since they were computed.
-
-    Above ``max_memories`` nothing is done, for a call that must be fast: the next sync does it.
-    """
-    if "categories" not in edges.stages:
-        return
-    for key in workspace.scope.keys if max_memories is None else edges.connected:
-        if max_memories is not None and count_memories(workspace.store, workspace.scope, key) > max_memories:
-            continue
-        if are_topics_due(
-            workspace.store, workspace.scope, key, base, edges.connected[key], patient=max_memories is None
-        ):
-            organise_topics(workspace.store, workspace.scope, key, base, workspace.models.passage_models())
-
-
-def recluster_with_finer_model(workspace: Workspace, keys: Sequence[str], *, found: bool = False) -> None:
-    """Recompute the topics of keys whose topics are older than a finer model's full coverage.
-
-    ``keys`` are covered by a finer model; with ``found`` those without topics are skipped, as none were found before.
-    """
+def refresh_topics(workspace: Workspace, keys: Iterable[str], is_due: Callable[[Reader, str], bool]) -> None:
+    """Find the topics of visibility keys anew where ``is_due``, which gets a view of the key's viewers, says so."""
     if "categories" not in workspace.settings.linking.stages:
         return
-    base, finer = workspace.models.writer(), workspace.models.passage_models()
+    store, scope, models = workspace.store, workspace.scope, workspace.models
     for key in keys:
-        if count_memories(workspace.store, workspace.scope, key) >= MIN_MEMORIES and lack_finer_model(
-            workspace.store, workspace.scope, key, finer, none=not found
-        ):
-            organise_topics(workspace.store, workspace.scope, key, base, finer)
+        with store.reader(scope.seen_with(key)) as reader:
+            due = is_due(reader, key)
+        if due:
+            organise_topics(store, scope, key, models.writer(), models.passage_models())
+
+
+def refresh_grown_topics(
+    workspace: Workspace, written: Mapping[str, int], max_memories: int | None = None
+) -> None:
+    """Find the topics of each key anew whose memories have doubled, of which ``written`` are new ones.
+
+    With ``max_memories``, for a call that must be fast, only keys of the new memories that have no more than these: the
+    next sync does the others.
+    """
+    model = workspace.models.base.model.fingerprint
+
+    def is_due(reader: Reader, key: str) -> bool:
+        if max_memories is not None and reader.count_memories(key) > max_memories:
+            return False
+        return are_topics_due(reader, key, model, written.get(key, 0), patient=max_memories is None)
+
+    refresh_topics(workspace, workspace.scope.keys if max_memories is None else written, is_due)
 
 
 def edge_builder(workspace: Workspace, base: Embedder) -> EdgeBuilder:
@@ -137,12 +128,12 @@ def enrich(
     notices: tuple[FileError, ...] = ()
     waiting = count_due(workspace)
     if not waiting:  # an earlier call may have been interrupted, or left topics to this one
-        recluster_due(workspace, base, edge_builder(workspace, base))
+        refresh_grown_topics(workspace, {})
     previous = 0
     while waiting not in (0, previous) and not problems and proceed():
         previous = waiting
         edges, facts = edge_builder(workspace, base), fact_stage(workspace, base)
-        recluster = partial(recluster_due, workspace, base, edges)
+        recluster = partial(refresh_grown_topics, workspace)
         with store.try_exclusive(scope, "enrichment") as alone:
             if not alone:
                 break
@@ -185,9 +176,14 @@ def embed_pending(
     )
     covered = [key for key, waited in before.items() if not (waited and pending_embeddings(workspace, key))]
     if models and covered:
-        recluster_with_finer_model(workspace, [key for key in covered if before[key]])
-        # An earlier call may have been interrupted after it embedded the last of them.
-        recluster_with_finer_model(workspace, [key for key in covered if not before[key]], found=True)
+        finer = workspace.models.passage_models()
+        # A key that was covered before may have its topics from a call that was interrupted after it embedded the last
+        # memory; it has none if none were found.
+        refresh_topics(
+            workspace,
+            covered,
+            lambda reader, key: lack_finer_model(reader, key, finer, none=before[key] > 0),
+        )
     return done
 
 
@@ -693,6 +689,5 @@ def _remove_sources(workspace: Workspace, sources: Sequence[Source]) -> int:
         remove_folders(workspace.store, workspace.scope, one)
         workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(one.id)])
         count += len(derived)
-    base = workspace.models.writer()
-    recluster_due(workspace, base, edge_builder(workspace, base))
+    refresh_grown_topics(workspace, {})
     return count
