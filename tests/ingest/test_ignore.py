@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from scrubjay.ingest.scanner import IgnoreRules, scan_files
+from scrubjay.ingest.gitignore import IgnoreRules
+from scrubjay.ingest.scanner import scan_files
 
 FOLDERS = ("", "a/", "b/", "a/b/", "b/a/", "x.md/", "a/b/ab/", "a b/")
 FILES = ("x.md", "y.md", "ax.md", "]x.md", "a.md")

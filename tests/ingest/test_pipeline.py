@@ -12,8 +12,8 @@ import pytest
 from notes_folder import Listening, Notes
 
 from scrubjay import Memory
+from scrubjay.ingest.freshness import MAX_INLINE_FILES
 from scrubjay.ingest.preparer import TICK_NS
-from scrubjay.ingest.scanner import MAX_INLINE_FILES
 
 GARDEN = """\
 # Garden

@@ -18,7 +18,7 @@ from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.embeddings.base import TextKind
 from scrubjay.embeddings.hash_embedder import HashEmbedder
-from scrubjay.ingest import scanner
+from scrubjay.ingest.freshness import MAX_INLINE_FILES
 from scrubjay.models.records import Scope
 from scrubjay.services.context import hook_context
 from scrubjay.services.models import ModelRegistry, caller_catalog
@@ -69,7 +69,7 @@ def test_a_store_without_sources_is_not_looked_at(opened: Callable[..., Memory])
 
 
 def test_a_missing_folder_is_no_news_and_its_memories_answer(memory: Memory, root: Path) -> None:
-    for number in range(scanner.MAX_INLINE_FILES + 1):
+    for number in range(MAX_INLINE_FILES + 1):
         write(root, f"{number}.md", f"pot {number}", 1)
     memory.sync()
     root.rename(root.with_name("moved"))
@@ -83,14 +83,14 @@ def test_a_missing_folder_is_no_news_and_its_memories_answer(memory: Memory, roo
 def test_as_many_changes_as_a_search_can_take_are_taken_and_more_are_named(
     memory: Memory, root: Path
 ) -> None:
-    for number in range(scanner.MAX_INLINE_FILES):
+    for number in range(MAX_INLINE_FILES):
         write(root, f"{number}.md", f"kettle {number}", 1)
     assert found(memory)[1] == ()
-    assert memory.status().documents == scanner.MAX_INLINE_FILES + 1
-    for number in range(scanner.MAX_INLINE_FILES + 1):
+    assert memory.status().documents == MAX_INLINE_FILES + 1
+    for number in range(MAX_INLINE_FILES + 1):
         write(root, f"more{number}.md", f"kettle {number}", 2)
     (sentence,) = found(memory)[1]
-    assert f"{root} has {scanner.MAX_INLINE_FILES + 1} files that changed" in sentence
+    assert f"{root} has {MAX_INLINE_FILES + 1} files that changed" in sentence
     assert "scrubjay sync" in sentence
 
 
@@ -98,7 +98,7 @@ def test_a_renamed_folder_and_a_deleted_note_are_no_more_than_a_search_can_take(
     memory: Memory, root: Path
 ) -> None:
     (root / "house").mkdir()
-    for number in range(scanner.MAX_INLINE_FILES):
+    for number in range(MAX_INLINE_FILES):
         write(root / "house", f"{number}.md", f"pot {number}" + "!" * number, number)
     memory.sync()
     before = {result.id for result in memory.search('"pot"', limit=50).results}
@@ -116,7 +116,7 @@ def test_what_a_search_cannot_take_is_marked_in_its_results(memory: Memory, root
     memory.sync()
     write(root, "a.md", "The kettle is red!!", 1)
     (root / "b.md").unlink()
-    for number in range(scanner.MAX_INLINE_FILES):
+    for number in range(MAX_INLINE_FILES):
         write(root, f"more{number}.md", f"spoon {number}", 1)
     answer = memory.search("kettle pot cup", limit=50)
     assert {result.snippet: result.outdated for result in answer.results} == {
@@ -135,7 +135,7 @@ def test_a_note_that_may_be_renamed_is_not_dropped_before_its_new_file_is_read(
     (was,) = [result.id for result in memory.search('"kettle"').results]
     (root / "a.md").unlink()
     write(root, "z.md", "The kettle is blue.", 99)  # as git writes it when it checks out a rename
-    for number in range(scanner.MAX_INLINE_FILES):
+    for number in range(MAX_INLINE_FILES):
         write(root, f"{number}.md", f"spoon {number}", 1)
     assert [result.outdated for result in memory.search('"kettle"').results] == ["gone"]
     memory.sync()

@@ -26,8 +26,9 @@ from scrubjay import atomic_files
 from scrubjay.agents.base import AGENTS, Agent, Home, Options, check_not_ignored, find_agent
 from scrubjay.agents.installation import InstallPlan, plan_install
 from scrubjay.errors import InputError
+from scrubjay.ingest.gitignore import is_skipped_name
 from scrubjay.ingest.projects import shared_git_directory
-from scrubjay.ingest.scanner import is_skipped_name, scan_files
+from scrubjay.ingest.scanner import scan_files
 from scrubjay.models.records import FOREIGN
 from scrubjay.models.sources import INSTALL_FOLDERS, VENDOR_FOLDERS
 

@@ -28,8 +28,8 @@ from scrubjay.ingest.alignment import PASSAGE_TIER, FreshPassage, PreparedDocume
 from scrubjay.ingest.chunker import chunk_text
 from scrubjay.ingest.deletion import REREAD_HASH, find_forgotten, status_changes
 from scrubjay.ingest.files import is_within
+from scrubjay.ingest.freshness import head_log, log_stamp
 from scrubjay.ingest.reader import redact_documents, stage_versions
-from scrubjay.ingest.scanner import head_log, log_stamp
 from scrubjay.ingest.sync_run import MAX_BATCH_DOCUMENTS, SyncRun, SyncTally
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.graph import Edge

@@ -19,19 +19,11 @@ from scrubjay.errors import QuotaError, SourceError
 from scrubjay.ingest.alignment import FreshPassage, PreparedDocument
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.enrichment import linking_passages
+from scrubjay.ingest.freshness import exclude_hidden, has_enough_new_lines, select_inline
 from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
-from scrubjay.ingest.scanner import (
-    FileState,
-    ScanResult,
-    compare_with_stored,
-    exclude_hidden,
-    has_enough_new_lines,
-    list_file,
-    list_files,
-    select_inline,
-)
+from scrubjay.ingest.scanner import FileState, ScanResult, compare_with_stored, list_file, list_files
 from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_history, judge_source, with_head
 from scrubjay.ingest.sync_run import (
     MAX_BATCH_DOCUMENTS,

@@ -19,6 +19,8 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.alignment import note_marker_id
 from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.files import read_bytes
+from scrubjay.ingest.freshness import log_stamp
+from scrubjay.ingest.gitignore import IncludePatterns, is_skipped_name
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import (
     AUTOMATIC_INCLUDE,
@@ -26,15 +28,12 @@ from scrubjay.ingest.scanner import (
     OPENCODE_SIDE_FOLDERS,
     TRANSCRIPT_INCLUDE,
     FileState,
-    IncludePatterns,
     ScanResult,
     compare_with_stored,
     include_patterns,
     is_excluded,
-    is_skipped_name,
     is_unreadable_document,
     list_files,
-    log_stamp,
     may_be_transcript,
     scan_files,
 )

@@ -15,14 +15,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from scrubjay.errors import SourceError
-from scrubjay.ingest.scanner import (
-    DEFAULT_INCLUDE,
-    IGNORE_FILES,
-    IncludePatterns,
-    head_log,
-    include_patterns,
-    is_skipped_name,
-)
+from scrubjay.ingest.freshness import head_log
+from scrubjay.ingest.gitignore import IncludePatterns, is_skipped_name
+from scrubjay.ingest.scanner import DEFAULT_INCLUDE, IGNORE_FILES, include_patterns
 from scrubjay.models.records import Source
 from scrubjay.models.reports import FileError, SyncReport
 from scrubjay.models.sources import repository_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.ingest.scanner import has_moved, outdated_memories, outdated_shared
+from scrubjay.ingest.freshness import head_changed, outdated_memories, outdated_shared
 from scrubjay.models.dates import load_zone, moment
 from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS, STALE_STORE
 from scrubjay.models.sources import repository_of
@@ -132,7 +132,7 @@ def _build_context(
             built = build_briefing(view.reader, view.embedders, request, first=first)
         else:
             built = build_context(view.reader, view.embedders, request)
-        unread = request.hook and any(map(has_moved, filter(repository_of, view.reader.sources())))
+        unread = request.hook and any(map(head_changed, filter(repository_of, view.reader.sources())))
         unknown = unknown_projects(workspace, view.reader, projects, ())
     timer.lap("rank")
     left_out = {one.id for one in built.left_out if one.why == OUTDATED}

@@ -79,7 +79,7 @@ def find_changed_files(
     sources = reader.sources() if workspace.checks_files or only else []
     if not sources:
         return ChangedFiles()
-    from scrubjay.ingest.scanner import check_freshness
+    from scrubjay.ingest.freshness import check_freshness
     from scrubjay.models.sources import exclude_memory_notes, exclude_nested_sources
 
     learned = workspace.settings.notes.learned_dir
@@ -107,8 +107,8 @@ def ingest_changed_files(
     try:
         if workspace.store.busy(workspace.scope):
             return (*files.partial, STALE_BUSY)
+        from scrubjay.ingest.freshness import MAX_INLINE_BYTES
         from scrubjay.ingest.git import UNREAD_COMMITS
-        from scrubjay.ingest.scanner import MAX_INLINE_BYTES
         from scrubjay.services.sync import current_versions, sync_each
 
         if files.versions is not None and files.versions != current_versions(workspace):
@@ -216,7 +216,7 @@ class SearchView:
         of_others = any(one.path is None and one.line_start is not None for one in results)
         if not (of_others or (results and (self.stale or self.lacks_folder))):
             return tuple(results), ()
-        from scrubjay.ingest.scanner import outdated_memories, outdated_shared
+        from scrubjay.ingest.freshness import outdated_memories, outdated_shared
 
         records = self.reader.get([one.id for one in results]).values()
         hidden = outdated_shared(self.reader, records)

@@ -24,11 +24,12 @@ from scrubjay.ingest.deletion import find_orphans
 from scrubjay.ingest.embedder import backfill_vectors, count_pending
 from scrubjay.ingest.enrichment import EnrichmentRun, due_memories
 from scrubjay.ingest.fact_stage import FactStage
+from scrubjay.ingest.freshness import MAX_INLINE_FILES
 from scrubjay.ingest.linker import EdgeBuilder, LinkingOptions
 from scrubjay.ingest.projects import AUTOMATIC_PROJECT, EXPLICIT_NO_PROJECT, ProjectResolver
 from scrubjay.ingest.reader import stage_versions
 from scrubjay.ingest.rebuild import rebuild_tenant
-from scrubjay.ingest.scanner import MAX_INLINE_FILES, ScanResult
+from scrubjay.ingest.scanner import ScanResult
 from scrubjay.ingest.sources import (
     NO_CHOICE,
     TrustChoice,

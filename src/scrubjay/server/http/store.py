@@ -290,7 +290,7 @@ async def list_sources(access: ReadAccess) -> Response:
 @router.post("/sync", responses=_streamed_responses(SyncReport, "The changes of the sync."))
 async def sync(body: Sync, access: AdminAccess) -> Response:
     """Sync a folder or file of the server, or every registered source."""
-    from scrubjay.ingest.scanner import IncludePatterns
+    from scrubjay.ingest.gitignore import IncludePatterns
 
     options, roots = body.given(), access.session.settings.server
 
