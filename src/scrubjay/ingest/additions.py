@@ -75,11 +75,10 @@ and let whoever has the store and its key rule out no more than 255 of 256 guess
 
 @dataclass(frozen=True, slots=True)
 class ValidatedMemory:
-    """A new memory with its id, not yet tokenized and embedded; ``legacy_id`` is its id in earlier versions."""
+    """A new memory with its id, not yet tokenized and embedded."""
 
     record: Record
     scrubbed: Mapping[str, int]
-    legacy_id: str
 
 
 def validate_memory(
@@ -155,9 +154,8 @@ def validate_memory(
     check = ""
     if redacted.counts:
         check = f"{memory_key(secret, ('redacted', normalize_content(text))) & REDACTION_CHECK_MASK}"
-    legacy_id = memory_id(new.tier, _addition_hash(secret, record, record.content_hash))
     record = replace(record, id=memory_id(new.tier, addition_key(secret, record, check)))
-    return ValidatedMemory(record, dict(scrubbed), legacy_id)
+    return ValidatedMemory(record, dict(scrubbed))
 
 
 def addition_key(secret: bytes, record: Record, check: str = "") -> int:
@@ -165,13 +163,10 @@ def addition_key(secret: bytes, record: Record, check: str = "") -> int:
 
     ``check`` distinguishes two texts that redaction made equal.
     """
-    return _addition_hash(secret, record, text_hash(normalize_content(record.content)), check)
-
-
-def _addition_hash(secret: bytes, record: Record, content_digest: str, check: str = "") -> int:
+    digest = text_hash(normalize_content(record.content))
     at = "" if record.event is None else str(record.event.start)
     turn = "" if record.turn is None else str(record.turn)
-    parts = ("add", record.key, record.tier, record.session or "", turn, at, content_digest)
+    parts = ("add", record.key, record.tier, record.session or "", turn, at, digest)
     return memory_key(secret, (*parts, check) if check else parts)
 
 
@@ -356,16 +351,7 @@ class MemoryWriter:
         A memory whose text was amended keeps its id. Its first text, added again, is that memory if it is a turn of a
         conversation, which is only read once more, else a new one. Two roles never share a memory.
         """
-        legacy = reader.get([one.legacy_id for one in validated if one.legacy_id != one.record.id])
-        items = [
-            replace(one, record=replace(one.record, id=one.legacy_id))
-            if one.legacy_id in legacy
-            and not one.scrubbed
-            and has_same_text(legacy[one.legacy_id], one.record)
-            else one
-            for one in validated
-        ]
-        items = self.separate_speakers(reader, items)
+        items = self.separate_speakers(reader, validated)
         present: dict[str, Record] = {}
         places = list(range(len(items)))
         while places:

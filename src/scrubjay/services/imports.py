@@ -9,7 +9,7 @@ import os
 import shlex
 import time
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -397,7 +397,7 @@ class _BatchImporter:
         with store.reader(scope) as reader:
             separated = writer.separate_speakers(reader, [one for _, one in memories])
             memories = [(item, one) for (item, _), one in zip(memories, separated, strict=True)]
-            stored = reader.get([memory for _, one in memories for memory in (one.record.id, one.legacy_id)])
+            stored = reader.get([one.record.id for one in separated])
             forgotten = find_forgotten(
                 reader, writer.secret, separated, lambda one: (one.record.content,), scope.keys
             )
@@ -405,7 +405,7 @@ class _BatchImporter:
             redact_stored_turns(store, scope, writer.base, secret_ids)
         new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
         for (item, one), gone in zip(memories, forgotten, strict=True):
-            memory = _stored_id(one, stored)
+            memory = one.record.id
             known = new[memory][1].record if memory in new else stored.get(memory)
             if known is not None:
                 self.counts["existed"] += 1
@@ -421,16 +421,13 @@ class _BatchImporter:
                 self.names.put(item.name, memory)
         self._write_new(list(new.values()))
         present = stored.keys() | new.keys()
-        written = [(item, memory) for item, one in memories if (memory := _stored_id(one, stored)) in present]
+        written = [(item, one.record.id) for item, one in memories if one.record.id in present]
         self._supersede(
             [
-                memory
+                one.record.id
                 for item, one in memories
                 if item.superseded
-                and (
-                    (memory := _stored_id(one, stored)) in new
-                    or _was_imported(one.record, stored.get(memory))
-                )
+                and (one.record.id in new or _was_imported(one.record, stored.get(one.record.id)))
             ]
         )
         self._link_concepts(written)
@@ -539,8 +536,3 @@ def _was_imported(record: Record, here: Record | None) -> bool:
         getattr(record, field) == getattr(here, field)
         for field in ("title", "tags", "origin", "agent", "project", "confidence")
     )
-
-
-def _stored_id(one: ValidatedMemory, here: Container[str]) -> str:
-    """Return the id of a memory, which an earlier version may have stored under another."""
-    return one.legacy_id if one.legacy_id in here and not one.scrubbed else one.record.id

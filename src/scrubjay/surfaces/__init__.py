@@ -1,1 +1,0 @@
-"""The old place of the command line, for configurations that name it."""
