@@ -52,7 +52,7 @@ class AsyncConcepts(_ThreadedProxy[Concepts]):
 
     list = _run_in_thread(Concepts.list)
     show = _run_in_thread(Concepts.show)
-    web = _run_in_thread(Concepts.web)
+    network = _run_in_thread(Concepts.network)
     add = _run_in_thread(Concepts.add)
     add_many = _run_in_thread(Concepts.add_many)
     add_file = _run_in_thread(Concepts.add_file)

@@ -88,7 +88,7 @@ def test_names_that_stand_together_are_tied_and_others_are_not(memory: Memory) -
     for n in range(3):
         memory.add(f"They met at Blue Falcon and Iron Ledger on day {n}.")
     memory.add("We stayed at Quiet Harbor.")
-    web = memory.concepts.web()
+    web = memory.concepts.network()
     names = {one.id: one.name for one in web.concepts}
     assert [(one.name, one.memories) for one in web.concepts] == [
         ("Blue Falcon", 3),
@@ -98,11 +98,11 @@ def test_names_that_stand_together_are_tied_and_others_are_not(memory: Memory) -
     assert [({names[tie.one], names[tie.other]}, tie.together) for tie in web.ties] == [
         ({"Blue Falcon", "Iron Ledger"}, 3)
     ]
-    assert memory.concepts.web(limit=1).known == 3
-    assert [one.name for one in memory.concepts.web(query="quiet").concepts] == ["Quiet Harbor"]
-    assert memory.seen_by("bob").concepts.web().concepts == ()
+    assert memory.concepts.network(limit=1).known == 3
+    assert [one.name for one in memory.concepts.network(query="quiet").concepts] == ["Quiet Harbor"]
+    assert memory.seen_by("bob").concepts.network().concepts == ()
     with pytest.raises(InputError):
-        memory.concepts.web(limit=3_000)
+        memory.concepts.network(limit=3_000)
 
 
 def test_equal_ties_are_chosen_by_name_and_not_by_the_ids_of_a_store(memory: Memory) -> None:
@@ -111,7 +111,7 @@ def test_equal_ties_are_chosen_by_name_and_not_by_the_ids_of_a_store(memory: Mem
     for one in range(len(names)):
         for other in range(one + 1, len(names)):
             memory.add(f"The boats of {names[one]} meet those of {names[other]}.")
-    web = memory.concepts.web()
+    web = memory.concepts.network()
     shown = {one.id: one.name for one in web.concepts}
     assert list(shown.values()) == names
     ties = [(shown[tie.one], shown[tie.other]) for tie in web.ties]

@@ -183,7 +183,7 @@ def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
         raise ProviderError("Model file big.onnx is not there.")
 
     store = open_store("memory://")
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False).writer()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False).ensure_base_model()
     some = EmbedderCatalog(BASE, {"big": broken, "second": lambda: SECOND}, ())
     lineup = ModelRegistry(store, SCOPE, some, cold=False)
     embedders, partial = lineup.rankers()
@@ -196,7 +196,7 @@ def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
 
 def test_models_in_use_are_backfilled_before_those_being_added(opened: Callable[..., Memory]) -> None:
     store = open_store("memory://")
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, THIRD]), cold=False).writer()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, THIRD]), cold=False).ensure_base_model()
     lineup = ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND, THIRD]), cold=False)
     lineup.add("second")
     assert [e.model.name for e in lineup.backfilled_models()] == ["third", "second"]
@@ -204,11 +204,11 @@ def test_models_in_use_are_backfilled_before_those_being_added(opened: Callable[
 
 def test_no_model_is_opened_to_write_to_a_store_that_has_its_models() -> None:
     store = open_store("memory://")
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writer()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).ensure_base_model()
     opened_names: list[str] = []
     catalog = EmbedderCatalog(BASE, {"second": lambda: opened_names.append("second") or SECOND}, ("second",))
     lineup = ModelRegistry(store, SCOPE, catalog, cold=True)
-    assert lineup.writer() is BASE
+    assert lineup.ensure_base_model() is BASE
     assert lineup.rankers() == ([BASE], ())
     assert opened_names == []
 

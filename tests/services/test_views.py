@@ -94,7 +94,7 @@ def test_what_changed_is_taken_in_while_no_view_is_open_and_is_true_by_the_time_
 
 
 def test_a_model_is_opened_while_no_view_is_open(store: Watched, settings: Settings) -> None:
-    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).writer()
+    ModelRegistry(store, SCOPE, caller_catalog([BASE, SECOND]), cold=False).ensure_base_model()
     open_then: list[int] = []
 
     def opener() -> HashEmbedder:

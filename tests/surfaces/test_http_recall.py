@@ -69,7 +69,7 @@ LEFT_OUT = {
     "conflicts": "the viewer's: history names what contradicts a memory",
     "records": "the viewer's: get reads memories by id",
     "skills": "a person's: `scrubjay skills` writes them into a folder of theirs",
-    "web": "the viewer's",
+    "network": "the viewer's",
     "rewrite": "the viewer's: a program changes files itself",
     "copy": "an operator's: from store to store on the machine",
     "build_index": "an operator's: what the owner of the tables makes",

@@ -43,11 +43,11 @@ def _thread(memory: Memory, arguments: Arguments) -> Any:
 
 def _query_checked(memory: Memory, query: Callable[..., T], arguments: Arguments) -> T:
     """Return a query's answer; if it is empty, ``silence`` names a filter value that no memory has."""
-    from scrubjay.services.workspace import check_filters
+    from scrubjay.services.workspace import retry_if_empty
 
     answer: Any = query(**arguments)
     try:
-        checked: T = check_filters(memory.workspace, query, arguments, answer)
+        checked: T = retry_if_empty(memory.workspace, query, arguments, answer)
     except InputError as error:
         checked = replace(answer, silence=str(error))
     return checked

@@ -212,9 +212,9 @@ def _thread(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _query(memory: Memory, ask: Callable[..., T], arguments: Mapping[str, Any]) -> T:
-    from scrubjay.services.workspace import check_filters
+    from scrubjay.services.workspace import retry_if_empty
 
-    return check_filters(memory.workspace, ask, arguments, ask(**arguments))
+    return retry_if_empty(memory.workspace, ask, arguments, ask(**arguments))
 
 
 def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:

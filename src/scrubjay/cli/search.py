@@ -146,12 +146,12 @@ def search(call: Call, query: tuple[str, ...], weak: bool, **options: Any) -> No
     missing = ""
     if answer is None or not (answer.results or answer.nearest):
         with call.open(cold=True) as memory:
-            from scrubjay.services.workspace import check_filters
+            from scrubjay.services.workspace import retry_if_empty
 
             answer = memory.search(text, **arguments)
             missing = "" if answer.results or answer.nearest else missing_memories(memory)
             if not missing:
-                answer = check_filters(memory.workspace, memory.search, {"query": text, **arguments}, answer)
+                answer = retry_if_empty(memory.workspace, memory.search, {"query": text, **arguments}, answer)
     if call.json:
         from scrubjay.api.serializers import answer_fields
 
@@ -289,10 +289,10 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
     text = sys.stdin.read() if query == ("-",) else " ".join(query)
     arguments = {name: value for name, value in options.items() if value not in (None, (), "")}
     with call.open(cold=True) as memory:
-        from scrubjay.services.workspace import check_filters
+        from scrubjay.services.workspace import retry_if_empty
 
         story = memory.thread(text, **arguments)
-        story = check_filters(memory.workspace, memory.thread, {"query": text, **arguments}, story)
+        story = retry_if_empty(memory.workspace, memory.thread, {"query": text, **arguments}, story)
     if call.json:
         from scrubjay.api.serializers import thread_fields
 
@@ -378,10 +378,10 @@ def context(call: Call, query: tuple[str, ...], session_start: bool, **options: 
     text = sys.stdin.read() if query == ("-",) else " ".join(query) if query else None
     arguments = {name: value for name, value in options.items() if value not in (None, ())}
     with call.open(cold=True) as memory:
-        from scrubjay.services.workspace import check_filters
+        from scrubjay.services.workspace import retry_if_empty
 
         block = memory.context(text, **arguments)
-        block = check_filters(memory.workspace, memory.context, {"query": text, **arguments}, block)
+        block = retry_if_empty(memory.workspace, memory.context, {"query": text, **arguments}, block)
     if call.print_json(block):
         return
     if block.text:

@@ -269,7 +269,7 @@ def _enrich(
     memory: Memory, done: SyncReport, seconds: float, report: Callable[[Progress], None]
 ) -> SyncReport:
     """Enrich and embed after the summary; return the report with the number that is still pending."""
-    from scrubjay.services.sync import embed_few
+    from scrubjay.services.sync import embed_if_few
 
     result = memory.enrich(progress=report)
     if result.linked or result.learned:
@@ -282,7 +282,7 @@ def _enrich(
     _print_problems((*result.notices, *result.problems))
     if not (seconds or done.waiting or result.learned):
         return done
-    embedded = memory.embed(seconds=seconds, progress=report) if seconds else embed_few(memory.workspace)
+    embedded = memory.embed(seconds=seconds, progress=report) if seconds else embed_if_few(memory.workspace)
     if embedded.embedded:
         write(
             f"{embedded.embedded:,} embedded, {embedded.waiting:,} pending, {format_duration(embedded.seconds)}"

@@ -24,7 +24,7 @@ from scrubjay.ingest.linker import DERIVED_EDGE_KINDS
 from scrubjay.ingest.preparer import prepare_documents
 from scrubjay.ingest.projects import project_changes
 from scrubjay.ingest.scanner import FileState, ScanResult, compare_with_stored, list_file, list_files
-from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, judge_history, judge_source, with_head
+from scrubjay.ingest.sources import NO_CHOICE, TrustChoice, reassess_history_trust, reassess_trust, with_head
 from scrubjay.ingest.sync_run import (
     MAX_BATCH_DOCUMENTS,
     MAX_BATCH_PASSAGES,
@@ -94,7 +94,7 @@ def sync_source(
         known = reader.documents(source.id)
         changes = project_changes(run.projects, reader, registered, known, project)
         if scan.files and not (max_bytes is not None and registered.repositories is None):
-            registered, trust_changes = judge_source(
+            registered, trust_changes = reassess_trust(
                 reader, run.tally, registered, scan.files, known, choice, whole=only is None
             )
             source = replace(registered, exclude=source.exclude)
@@ -203,7 +203,7 @@ def sync_history(
         except SourceError as error:
             run.tally.problems.append(FileError(repository.folder, str(error), error.hint))
             return
-        source, trust_changes = judge_history(reader, registered, known, choice, diff.head)
+        source, trust_changes = reassess_history_trust(reader, registered, known, choice, diff.head)
     if diff.empty and registered.synced_at is None:
         message = "Nothing was committed there yet; the history is read from the first commit on."
         run.tally.notices.append(FileError(repository.folder, message))

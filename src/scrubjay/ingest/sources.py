@@ -75,18 +75,18 @@ MAX_PROBED_FILES: Final = 100
 """JSON files that are probed to see whether a folder holds transcripts: a tenth of a second."""
 
 
-def register_source(
+def register_or_relocate_source(
     store: Store,
     scope: Scope,
     path: Path,
-    wish: Source,
+    options: Source,
     include: tuple[str, ...] = (),
     exclude: tuple[str, ...] = (),
 ) -> tuple[Source, ScanResult | None]:
     """Return the source that holds a path, registered now if there is none, and its files if they were scanned.
 
     A path inside a registered folder is that folder's. A single file is a source whose root is its folder and whose
-    only pattern is its name. A folder with transcripts includes JSON files. Empty fields of ``wish`` change nothing.
+    only pattern is its name. A folder with transcripts includes JSON files. Empty fields of ``options`` change nothing.
     The default patterns ``include`` apply to a source without patterns; ``exclude`` are added to those of any source.
 
     Raises:
@@ -97,10 +97,10 @@ def register_source(
         known = reader.sources()
 
     def with_patterns(source: Source) -> Source:
-        own = (*wish.exclude, *_excluded_histories(source)) if wish.exclude else source.exclude
+        own = (*options.exclude, *_excluded_histories(source)) if options.exclude else source.exclude
         return replace(
             source,
-            include=wish.include or source.include or include,
+            include=options.include or source.include or include,
             exclude=(*(pattern for pattern in exclude if pattern not in own), *own),
         )
 
@@ -134,7 +134,7 @@ def register_source(
             key=scope.key("user"),
             added_at=now_micros(),
         )
-    changed = replace(with_patterns(source), description=wish.description or source.description)
+    changed = replace(with_patterns(source), description=options.description or source.description)
     scan = None
     if not changed.include:
         detected, scan = _detect_include(changed)
@@ -326,7 +326,7 @@ class TrustChoice:
 NO_CHOICE: Final = TrustChoice()
 
 
-def judge_source(
+def reassess_trust(
     reader: Reader,
     tally: SyncTally,
     registered: Source,
@@ -383,7 +383,7 @@ def judge_source(
     return judged, changes
 
 
-def judge_history(
+def reassess_history_trust(
     reader: Reader, registered: Source, known: Iterable[str], choice: TrustChoice, head: str
 ) -> tuple[Source, list[Change]]:
     """Return a history's source with its current trust, and the changes to what is stored of it.

@@ -88,7 +88,7 @@ def run_consolidation(
         if not dry_run:
             enrich(workspace)
         run = new_run_id()
-        base = workspace.models.writer()
+        base = workspace.models.ensure_base_model()
         edges = edge_builder(workspace, base)
         if after_days is None:
             after_days = workspace.settings.consolidation.after_days

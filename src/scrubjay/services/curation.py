@@ -83,7 +83,7 @@ MAX_HEADING = 60
 
 
 def memory_writer(workspace: Workspace, *, extract_facts: bool = True) -> MemoryWriter:
-    base = workspace.models.writer()
+    base = workspace.models.ensure_base_model()
     return MemoryWriter(
         workspace.store,
         workspace.scope,
@@ -473,7 +473,7 @@ def _record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> 
         ]
         judged = {memory: replace(records[memory], **changed_fields(life)) for memory, life in lives.items()}
         flipped = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
-        derived, more = judge_derived(workspace, reader, judged, flipped, at)
+        derived, more = propagate_verdicts(workspace, reader, judged, flipped, at)
     lives |= derived
     if lives:
         changes: list[Change] = [
@@ -517,7 +517,7 @@ def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> Li
     return LifecycleChange(tags=tuple(tag for tag in record.tags if tag != NEVER_INJECT))
 
 
-def judge_derived(
+def propagate_verdicts(
     workspace: Workspace, reader: Reader, judged: Mapping[str, Record], flipped: Set[str], at: int
 ) -> tuple[dict[str, LifecycleChange], list[Event]]:
     """Return the changes and events of other memories that follow from verdicts.

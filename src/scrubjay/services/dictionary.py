@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
 
 
-MAX_WEB_CONCEPTS: Final = 2_000
+MAX_NETWORK_CONCEPTS: Final = 2_000
 """Maximum concepts of one network."""
 
 
@@ -69,7 +69,7 @@ class Concepts:
         with self._workspace.reader() as reader:
             return browse.entity_page(reader, name)
 
-    def web(self, *, query: str = "", limit: int = 150) -> EntityNetwork:
+    def network(self, *, query: str = "", limit: int = 150) -> EntityNetwork:
         """Return the most mentioned concepts, and which of them are mentioned together.
 
         Args:
@@ -79,8 +79,8 @@ class Concepts:
         Raises:
             InputError: The limit is out of range.
         """
-        if not 1 <= limit <= MAX_WEB_CONCEPTS:
-            raise InputError(f"limit is {limit}; it must lie between 1 and {MAX_WEB_CONCEPTS:,}.")
+        if not 1 <= limit <= MAX_NETWORK_CONCEPTS:
+            raise InputError(f"limit is {limit}; it must lie between 1 and {MAX_NETWORK_CONCEPTS:,}.")
         with self._workspace.reader() as reader:
             return browse.entity_network(reader, limit, query)
 

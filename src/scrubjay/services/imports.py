@@ -216,7 +216,7 @@ def _source_files(known: Sequence[Source], place: Path) -> dict[str, FileState]:
 def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) -> ImportReport:
     started = time.monotonic()
     header = check_export(file)
-    base = workspace.models.writer()
+    base = workspace.models.ensure_base_model()
     secret = workspace.store.secret(workspace.scope)
     own = header.store == principal_mark(secret, workspace.scope)
     overlap = workspace.settings.chunk.overlap

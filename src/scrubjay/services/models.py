@@ -157,7 +157,7 @@ class ModelRegistry:
         names = ", ".join(embedder.model.name for embedder in vectors.values())
         raise NotFoundError(f"No model {name!r:.80} comes with scrubjay; there are: {names}.")
 
-    def writer(self) -> Embedder:
+    def ensure_base_model(self) -> Embedder:
         """Return the base model, registered; a new or older store gets the default models with it."""
         registered = self._registered()
         if all(state.model.fingerprint != self.base.model.fingerprint for state in registered):
@@ -285,7 +285,7 @@ class ModelRegistry:
 
     def add(self, name: str) -> ModelStatus:
         """Register a model to be backfilled."""
-        self.writer()
+        self.ensure_base_model()
         model = self._catalog.named(name).model
         if all(state.model.fingerprint != model.fingerprint for state in self._registered()):
             self._store.write(self._scope, [PutModel(model, "adding")])

@@ -244,10 +244,10 @@ def unknown_projects(
 
 def _embed_changes(workspace: Workspace, embedders: Sequence[AnyEmbedder]) -> None:
     """Embed the few memories that a search ingested, with the models that it ranks with anyway."""
-    from scrubjay.services.sync import embed_few
+    from scrubjay.services.sync import embed_if_few
 
     with suppress(StoreBusyError, StoreReadOnlyError):  # it stays pending, and its scores are predicted
-        embed_few(workspace, embedders)
+        embed_if_few(workspace, embedders)
 
 
 def _is_folder_missing(workspace: Workspace, reader: Reader) -> bool:

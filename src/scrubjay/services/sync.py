@@ -35,7 +35,7 @@ from scrubjay.ingest.sources import (
     TrustChoice,
     containing_source,
     register_history,
-    register_source,
+    register_or_relocate_source,
 )
 from scrubjay.ingest.sync_run import SyncRun, SyncTally
 from scrubjay.models.records import COMMIT, IMPORTED_AT, Scope, Source, StageVersions
@@ -75,7 +75,7 @@ def refresh_topics(workspace: Workspace, keys: Iterable[str], is_due: Callable[[
         with store.reader(scope.seen_with(key)) as reader:
             due = is_due(reader, key)
         if due:
-            organise_topics(store, scope, key, models.writer(), models.passage_models())
+            organise_topics(store, scope, key, models.ensure_base_model(), models.passage_models())
 
 
 def refresh_grown_topics(
@@ -123,7 +123,7 @@ def enrich(
 ) -> EnrichReport:
     """Process the enrichment queue, unless another process or thread does."""
     started = time.monotonic()
-    store, scope, base = workspace.store, workspace.scope, workspace.models.writer()
+    store, scope, base = workspace.store, workspace.scope, workspace.models.ensure_base_model()
     linked = learned = 0
     problems: tuple[FileError, ...] = ()
     notices: tuple[FileError, ...] = ()
@@ -167,7 +167,7 @@ def embed_pending(
     A key is covered when every memory with that key is embedded; the caller's other memories do not matter.
     ``proceed`` is that of `backfill_vectors`; ``bundled`` leaves out models that send texts to a service.
     """
-    workspace.models.writer()  # the models of a store from before they were the default
+    workspace.models.ensure_base_model()  # the models of a store from before they were the default
     before = {key: pending_embeddings(workspace, key) for key in workspace.scope.keys}
     store, scope, overlap = workspace.store, workspace.scope, workspace.settings.chunk.overlap
     workspace.models.adopt_multilingual()
@@ -192,7 +192,7 @@ MAX_INLINE_EMBEDDINGS: Final = 16
 """Pending memories that a sync or a search embeds at once: half a second of the bundled models on one processor."""
 
 
-def embed_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None) -> EmbedReport:
+def embed_if_few(workspace: Workspace, ranking: Sequence[AnyEmbedder] | None = None) -> EmbedReport:
     """Embed missing vectors of bundled models, if only a few are missing.
 
     Edited memories then rank by their own vectors, not by predicted ones. A model that has embedded nothing yet, as at
@@ -265,7 +265,7 @@ def chunk_settings(workspace: Workspace) -> ChunkSettings:
 
 @frozen
 class SyncRules:
-    """A caller's wishes for a source, stored with it; what is empty or None keeps the stored value.
+    """Options of a source, stored with it; what is empty or None keeps the stored value.
 
     Attributes:
         project: A name or path, ``none`` or ``auto``.
@@ -319,10 +319,10 @@ def sync(
     file = None if only is None else _file_of(chosen, full, str(only))
     if full is not None:
         roots = {one.id: one.root for one in chosen}
-        wish = Source("", "", rules.description, rules.include, rules.exclude)
+        options = Source("", "", rules.description, rules.include, rules.exclude)
         default = workspace.settings.sync
-        source, scan = register_source(
-            workspace.store, workspace.scope, full, wish, default.include, default.exclude
+        source, scan = register_or_relocate_source(
+            workspace.store, workspace.scope, full, options, default.include, default.exclude
         )
         if roots.get(source.id, source.root) != source.root:
             before = roots[source.id]
@@ -335,7 +335,7 @@ def sync(
             notices += more
     else:
         chosen, notices = _on_this_machine(chosen)
-    _update_versions(workspace, progress)
+    _rebuild_if_outdated(workspace, progress)
     done = sync_each(
         workspace, chosen, started, progress, only=file, project=project, choice=rules.choice, scan=scan
     )
@@ -433,7 +433,7 @@ def _enrich_synced(workspace: Workspace, done: SyncReport, progress: ProgressCal
     report = enrich(workspace, progress)
     embedded, waiting = 0, done.waiting
     if waiting or report.learned:
-        few = embed_few(workspace)
+        few = embed_if_few(workspace)
         embedded, waiting = few.embedded, few.waiting
     return replace(
         done,
@@ -490,7 +490,7 @@ def _count_stored_commits(reader: Reader, source: Source) -> int:
 
 def sync_file(workspace: Workspace, source: Source, only: Path) -> SyncReport:
     started = time.monotonic()
-    _update_versions(workspace, None)
+    _rebuild_if_outdated(workspace, None)
     return _enrich_synced(workspace, sync_each(workspace, [source], started, None, only=only), None)
 
 
@@ -529,7 +529,7 @@ def sync_each(
         scope=workspace.scope,
         owner=workspace.scope,
         secret=workspace.store.secret(workspace.scope),
-        base=workspace.models.writer(),
+        base=workspace.models.ensure_base_model(),
         chunks=chunk_settings(workspace),
         tally=tally,
         projects=ProjectResolver(workspace.store, workspace.scope),
@@ -625,7 +625,7 @@ def _unread_documents(tally: SyncTally) -> Iterator[FileError]:
         )
 
 
-def _update_versions(workspace: Workspace, progress: ProgressCallback | None) -> None:
+def _rebuild_if_outdated(workspace: Workspace, progress: ProgressCallback | None) -> None:
     with workspace.reader() as reader:
         stamped = reader.versions()
     if stamped is None:
@@ -649,7 +649,7 @@ def _rebuild_all(
     else:
         stale = [DropCategory(one.id) for one in categories]
     store.write(scope, stale)
-    base, chunks = workspace.models.writer(), chunk_settings(workspace)
+    base, chunks = workspace.models.ensure_base_model(), chunk_settings(workspace)
     rebuild_tenant(store, scope, base, chunks, progress, keep_vectors=keep_vectors)
 
 

@@ -192,7 +192,7 @@ MAX_KNOWN = 1_000
 """Latest memories, or sessions, among which values that are similar to an unknown one are looked for."""
 
 
-def check_filters(workspace: Workspace, ask: Callable[..., T], arguments: Mapping[str, Any], found: T) -> T:
+def retry_if_empty(workspace: Workspace, ask: Callable[..., T], arguments: Mapping[str, Any], found: T) -> T:
     """Return the answer of a query; if it is empty, ask again with its filter values completed.
 
     Raises:

@@ -109,7 +109,7 @@ async def concept_graph(
     find: str = "",
     size: Annotated[int, Query(ge=1, le=GRAPH_SIZES[-1])] = GRAPH_SIZES[1],
 ) -> Response:
-    network = await access.read(lambda memory: memory.concepts.web(query=find, limit=size))
+    network = await access.read(lambda memory: memory.concepts.network(query=find, limit=size))
     body: dict[str, Any] = {
         "nodes": [
             {"id": node.id, "name": node.name, "memories": node.memories, "x": x, "y": y}
