@@ -148,7 +148,7 @@ def test_a_registered_model_without_an_embedder_is_named(opened: Callable[..., M
     memory = opened(tmp_path / "a.db", embedders=[BASE])
     found = memory.search("kettle")
     assert len(found.results) == 3
-    assert found.partial == ("second was not asked: second is in the store, but no settings describe it",)
+    assert found.partial == ("second was not used: second is in the store, but no settings describe it",)
 
 
 def test_a_base_model_that_the_store_does_not_know_is_named_until_something_is_written(

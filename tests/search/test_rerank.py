@@ -171,7 +171,7 @@ def test_fusions_that_are_nothing_but_their_weights_are_left_alone(held: Callabl
     memory = held(reranker=reranker)
     for options in ({"fusion": "rrf"}, {"preset": "kit"}, {"weights": {"bm25": 1.0}}):
         assert memory.search("heron willow", **options).results
-        with pytest.raises(InputError, match="joins fusion auto alone"):
+        with pytest.raises(InputError, match="works only with fusion auto"):
             memory.search("heron willow", rerank="features", **options)
     assert not reranker.asked
 
@@ -349,7 +349,7 @@ def test_no_context_is_reranked(held: Callable[..., Memory], settings: Settings)
 def test_a_deep_search_that_cannot_rerank_is_refused(
     held: Callable[..., Memory], options: dict[str, Any]
 ) -> None:
-    with pytest.raises(InputError, match=r"rerank is off|joins fusion auto alone"):
+    with pytest.raises(InputError, match=r"rerank is off|works only with fusion auto"):
         held().search("heron willow", deep=True, **options)
 
 

@@ -61,7 +61,7 @@ def test_what_cannot_be_joined_is_refused_with_the_reason(memory: Memory, ids: l
         memory.link("obs_", ids[0])
     with pytest.raises(NotFoundError, match="No memory ''"):
         memory.links("")
-    with pytest.raises(InputError, match="with itself"):
+    with pytest.raises(InputError, match="linked to itself"):
         memory.link(ids[0], ids[0])
     for weight in (-0.1, 1.1, float("nan")):
         with pytest.raises(InputError, match="0 to 1"):
@@ -79,9 +79,9 @@ def test_only_what_is_joined_is_parted_and_the_other_way_round_is_told(
     memory: Memory, ids: list[str]
 ) -> None:
     memory.link(ids[0], ids[1])
-    with pytest.raises(NotFoundError, match="No edge of kind links") as raised:
+    with pytest.raises(NotFoundError, match="No link of kind links") as raised:
         memory.unlink(ids[1], ids[0])
-    assert "other way round" in raised.value.hint
+    assert "goes the other way" in raised.value.hint
     with pytest.raises(NotFoundError):
         memory.unlink(ids[0], ids[1], "supersedes")
     with pytest.raises(InputError):

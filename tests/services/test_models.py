@@ -188,7 +188,7 @@ def test_one_model_that_cannot_be_opened_hides_none_of_the_others() -> None:
     lineup = ModelRegistry(store, SCOPE, some, cold=False)
     embedders, partial = lineup.rankers()
     assert [e.model.name for e in embedders] == ["hash", "second"]
-    assert partial == ("third was not asked: Model file big.onnx is not there.",)
+    assert partial == ("third was not used: Model file big.onnx is not there.",)
     assert [e.model.name for e in lineup.backfilled_models()] == ["second"]
     with pytest.raises(ProviderError):
         lineup.add("big")

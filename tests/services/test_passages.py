@@ -217,5 +217,5 @@ def test_nobody_writes_into_somebody_elses_file(memory: Memory, notes: Path) -> 
 
 
 def test_what_stands_in_no_file_is_not_rewritten(memory: Memory, notes: Path) -> None:
-    with pytest.raises(InputError, match="stands in no file"):
+    with pytest.raises(InputError, match="is not part of a file"):
         memory.rewrite(memory.add("A thought.").id, "Another.")

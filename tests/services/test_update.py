@@ -196,7 +196,7 @@ def test_a_passage_of_a_file_is_refused_with_its_place(opened: Open, tmp_path: P
     (notes / "x.md").write_text("# Boats\n\nfirst line\n\n## Berth\n\nforty euros\n")
     memory.sync(notes)
     one = found(memory, "forty euros")[0]
-    with pytest.raises(InputError, match=r"notes/x\.md:5-7, and this changes no file") as refused:
+    with pytest.raises(InputError, match=r"notes/x\.md:5-7, and update does not edit files") as refused:
         memory.update(one, NEW)
     assert "edit " in refused.value.hint
     with pytest.raises(InputError, match=r"x\.md:5-7"):
@@ -209,7 +209,7 @@ def test_a_passage_of_a_file_is_refused_with_its_place(opened: Open, tmp_path: P
 def test_an_addition_that_stands_in_a_note_is_refused_with_its_place(noting: Memory, folder: Path) -> None:
     noting.add("The first of the day.")
     added = noting.add(OLD)
-    with pytest.raises(InputError, match="and this changes no file") as refused:
+    with pytest.raises(InputError, match="and update does not edit files") as refused:
         noting.update(added.id, NEW)
     assert str(added.note) in str(refused.value)
     assert noting.update(added.id, tags=["harbour"]).changed == ("tags",)

@@ -145,7 +145,7 @@ def test_a_statement_of_another_takes_no_shared_ones_place(
     done = good(client.post("/v1/memories", json=added, headers=shown["cur"]), 201)
     assert old in done["supersedes"]
     path = f"/v1/memories/{done['id']}/links/{old}?kind=supersedes"
-    assert "can part it" in refused(client.delete(path, headers=shown["bob"]), 403)
+    assert "can unlink it" in refused(client.delete(path, headers=shown["bob"]), 403)
 
 
 def test_whoever_joined_shared_memories_parts_them_again(

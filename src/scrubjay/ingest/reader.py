@@ -117,7 +117,7 @@ def _unsafe_yaml_reason(events: Iterable[object]) -> str:
     depth = 0
     for event in events:
         if isinstance(event, yaml.AliasEvent):
-            return "The front matter repeats itself by YAML aliases (`*name`), which are not read."
+            return "YAML aliases (`*name`) are not supported in front matter."
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
         elif isinstance(event, yaml.CollectionEndEvent):

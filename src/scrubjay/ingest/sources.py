@@ -516,8 +516,8 @@ def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None
         tally.notices.append(
             FileError(
                 place,
-                f"{files} untrusted, since {reason}. Searches find untrusted text, marked so; it sets no pin and no "
-                "visibility, nothing is learned from it, and no other context shows it.",
+                f"{files} untrusted, since {reason}. Searches find untrusted text and mark it; its front matter sets "
+                "no pin and no visibility, no facts are extracted, and it is not injected outside its project.",
                 f"scrubjay sync {Path(source_location(source))} --trusted, if all of it is to be trusted",
             )
         )

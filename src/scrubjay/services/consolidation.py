@@ -215,7 +215,7 @@ def with_language_model(
     try:
         model = LanguageModel(settings.base_url, settings.model, api_key("llm", settings))
     except ConfigError as error:
-        return context, None, (f"{settings.model} was not asked: {error}",)
+        return context, None, (f"{settings.model} was not used: {error}",)
     budget = ModelBudget(model, settings.deadline, settings.requests, workspace.announce)
     facts = budget if "facts" in settings.refine else None
     digests = budget if "digests" in settings.refine else None

@@ -233,7 +233,7 @@ def _is_commit(record: Record, sources: Mapping[str, Source]) -> bool:
 
 def _refuse_file_field(memory: str, where: str) -> None:
     raise InputError(
-        f"{memory} stands in {where}, and this changes no file. Nothing was written.",
+        f"{memory} is part of {where}, and update does not edit files. Nothing was written.",
         hint=f"edit {where}, then scrubjay sync",
     )
 
@@ -285,7 +285,7 @@ def split_passage(record: Record) -> PassageParts:
 def edit_refusal(record: Record, user: str) -> str:
     """Return why a user cannot edit a passage, judged without reading its file; empty if nothing forbids it."""
     if record.place is None:
-        return "it stands in no file"
+        return "it is not part of a file"
     if record.owner != user:
         return f"its file is {record.owner}'s"
     if record.session is not None:
@@ -463,7 +463,7 @@ def _record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> 
     with workspace.reader() as reader:
         records, unknown = find_records(reader, ids)
         if verdict not in ("used", "useful"):
-            require_may_change(workspace, records.values(), "judge")
+            require_may_change(workspace, records.values(), "rate")
         verdicts = {memory: _apply_verdict(reader, record, verdict, at) for memory, record in records.items()}
         lives = {memory: life for memory, life in verdicts.items() if life is not None}
         events = [
@@ -600,7 +600,7 @@ def add_link(workspace: Workspace, edge: Edge) -> MemoryLink:
         source, target = find_record(reader, edge.src), find_record(reader, edge.dst)
         src, dst, phrase = source.id, target.id, browse.memory_phrase(target)
     if src == dst:
-        raise InputError(f"{src} cannot be joined with itself. Nothing was written.")
+        raise InputError(f"{src} cannot be linked to itself. Nothing was written.")
     rule = redact_text(edge.rule, workspace.settings.redaction.allow).text
     edge_row = Edge(src, edge.kind, dst, workspace.scope.key(), float(weight), now_micros(), "given", rule)
     workspace.store.write(workspace.scope, [PutEdges((edge_row,))], durable=True)
@@ -615,10 +615,10 @@ def remove_link(workspace: Workspace, src: str, dst: str, kind: str) -> None:
         existing = [edge for edge in reader.edges([src_id], [kind]) if edge.dst == dst_id]
         reverse = [edge for edge in reader.edges([dst_id], [kind]) if edge.dst == src_id]
         if any(edge.key != workspace.scope.key() for edge in existing):
-            require_may_change(workspace, [record], "part")
+            require_may_change(workspace, [record], "unlink")
     if not existing:
-        hint = f"it is joined the other way round: unlink {dst_id} from {src_id}" if reverse else ""
-        raise NotFoundError(f"No edge of kind {kind} leads from {src_id} to {dst_id}.", hint=hint)
+        hint = f"the link goes the other way: unlink {dst_id} from {src_id}" if reverse else ""
+        raise NotFoundError(f"No link of kind {kind} leads from {src_id} to {dst_id}.", hint=hint)
     workspace.store.write(workspace.scope, [DropEdges(((src_id, kind, dst_id),))], durable=True)
 
 

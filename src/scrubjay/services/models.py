@@ -196,7 +196,7 @@ class ModelRegistry:
                 continue
             embedder, problem = self._catalog.find(state.model)
             if embedder is None:
-                failed.append(f"{state.model.name} was not asked: {problem}")
+                failed.append(f"{state.model.name} was not used: {problem}")
             else:
                 embedders.append(embedder)
         return embedders, tuple(failed)
@@ -467,9 +467,7 @@ class RerankerRegistry:
         if chosen not in known:
             raise InputError(f"Rerank {chosen!r} is not one of {', '.join(known)}.")
         if deep and kind == "off":
-            raise InputError(
-                "A deep search reranks, and rerank is off.", hint="leave out the one or the other"
-            )
+            raise InputError("A deep search needs a reranker, but rerank is off.", hint="omit one of them")
         if deep and kind is None and chosen in ("off", "features"):
             chosen, characters = "cross-encoder", DEEP_CHARACTERS
             deadline = max(options.deadline, DEEP_SECONDS)
@@ -479,12 +477,12 @@ class RerankerRegistry:
         if plain:
             if kind is not None or deep:
                 raise InputError(
-                    f"Rerank {chosen!r} joins fusion auto alone; the others are what their weights say.",
-                    hint="leave out the one or the other",
+                    f"Rerank {chosen!r} works only with fusion auto.",
+                    hint="omit one of them",
                 )
             return None, ()
         if workspace.models.cold and chosen == "cross-encoder" and kind is None and not deep:
-            return None, ("The cross-encoder was not asked: loading it takes longer than a cold search.",)
+            return None, ("The cross-encoder was not used: loading it takes longer than a cold search.",)
         try:
             reranker = self._open(workspace, chosen)
         except ConfigError as error:
@@ -535,9 +533,9 @@ def _open_reranker(workspace: Workspace, kind: str) -> Reranker:
 
 
 MAX_FAILURES: Final = 3
-"""Consecutive failures after which the model rests: each made a search wait."""
+"""Consecutive failures after which the model is paused: each made a search wait."""
 COOLDOWN_SECONDS: Final = 60.0
-"""Seconds that it rests."""
+"""Seconds of a pause."""
 MAX_RESPONSE_BYTES: Final = 1 << 16
 """Maximum bytes of an answer, a hundred times what is asked for."""
 
@@ -558,7 +556,7 @@ class RewriteOutcome:
 
 
 class QueryRewriter:
-    """Rewrites questions with the settings' language model, which is left alone after repeated failures."""
+    """Rewrites questions with the settings' language model, which is paused after repeated failures."""
 
     def __init__(
         self,
@@ -594,7 +592,7 @@ class QueryRewriter:
             return RewriteOutcome(notes=("The question is too long to be rewritten.",))
         if self._clock() < self._paused_until:
             return self._not_rewritten(
-                f"failed {MAX_FAILURES} times and is left alone for {COOLDOWN_SECONDS:.0f} s"
+                f"failed {MAX_FAILURES} times and is paused for {COOLDOWN_SECONDS:.0f} s"
             )
         question = redact_text(question, before=clean).text
         try:
@@ -604,15 +602,15 @@ class QueryRewriter:
                 self._failures += 1
                 if self._failures >= MAX_FAILURES:
                     self._failures, self._paused_until = 0, self._clock() + COOLDOWN_SECONDS
-            return self._not_rewritten(f"did not rewrite it: {str(error).partition('. ')[0]}")
+            return self._not_rewritten(f"failed: {str(error).partition('. ')[0]}")
         self._failures = 0
         rewriting = check_rewriting(answer, question, turns)
         if rewriting.refused:
-            return self._not_rewritten(f"rewrote it, which was not believed: {rewriting.refused}")
+            return self._not_rewritten(f"gave a rewriting that was rejected: {rewriting.refused}")
         return RewriteOutcome(rewriting.text)
 
     def _not_rewritten(self, reason: str) -> RewriteOutcome:
-        return RewriteOutcome(partial=(f"The question was taken as it is: {self._settings.model} {reason}.",))
+        return RewriteOutcome(partial=(f"The question was not rewritten: {self._settings.model} {reason}.",))
 
     @traced("scrubjay.search.rewrite")
     def _complete(self, question: str, turns: Sequence[str]) -> str:

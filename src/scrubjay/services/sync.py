@@ -326,7 +326,7 @@ def sync(
         )
         if roots.get(source.id, source.root) != source.root:
             before = roots[source.id]
-            message = f"This holds all notes of {before}, not on this machine; they keep their memories."
+            message = f"{before} does not exist, and all its notes are here: its memories now belong to this folder."
             hint = f"if this is a copy: scrubjay sync {before}, once that is back"
             notices.append(FileError(source.root, message, hint))
         chosen = [source]
