@@ -1,12 +1,9 @@
-"""Model registry: the embedding models, rerankers and query rewriter that the settings name, loaded on first use."""
+"""Model registry: the embedding models that the settings name, loaded on first use."""
 
 from __future__ import annotations
 
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
@@ -14,10 +11,8 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.config.loader import api_key, auto_keys
 from scrubjay.config.settings import ExtraModelSettings, Settings
 from scrubjay.embeddings.base import INSTALLED_BY, EmbedderCatalog, EmbedderSpec, TokenEmbedder, open_embedder
-from scrubjay.errors import ConfigError, InputError, NotFoundError, ProviderError
-from scrubjay.frozen import frozen
+from scrubjay.errors import InputError, NotFoundError
 from scrubjay.models.records import Scope
-from scrubjay.models.results import RERANKER_KINDS
 from scrubjay.storage.changes import DropModel, PutModel
 from scrubjay.storage.interface import ModelState, Store
 from scrubjay.text.language import evident_language
@@ -26,14 +21,9 @@ from scrubjay.tracing import traced
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from scrubjay.config.settings import LlmSettings
     from scrubjay.embeddings.base import AnyEmbedder, Embedder
-    from scrubjay.llm.client import LanguageModel
     from scrubjay.models.ids import EmbeddingModel
     from scrubjay.models.reports import ModelStatus
-    from scrubjay.rerankers.base import Reranker
-    from scrubjay.search.rerank import RerankOptions
-    from scrubjay.services.workspace import Workspace
 
 
 BUNDLED_MODELS: Final = {"colbert": "late-interaction", "bge": "bge", "minilm": "minilm"}
@@ -422,213 +412,3 @@ class ModelRegistry:
 
     def _status_of(self, fingerprint: str) -> ModelStatus:
         return next(status for status in self.status() if status.fingerprint == fingerprint)
-
-
-CALLER_RERANKER: Final = "given"
-"""Kind of a reranker that was passed to `Memory.open`."""
-DEFAULT_WEIGHTS: Final[Mapping[str, float]] = {
-    "features": 0.25,
-    "cross-encoder": 1.0,
-    "http": 1.0,
-    "chat": 1.0,
-    CALLER_RERANKER: 1.0,
-}
-"""Weight of a deviation unless the settings name one. A model that reads question and passage together counts as much
-as all channels, whose sum spreads about one deviation over the best fifty. Words and their places count a quarter."""
-
-
-DEEP_DEPTH: Final = 30
-"""Best candidates that a deep search reads."""
-DEEP_SECONDS: Final = 1.5
-"""Minimum deadline of a deep search."""
-DEEP_CHARACTERS: Final = 480
-"""Length of the best snippet that it reads of a longer passage: as good as the whole one, in a third of the time."""
-
-
-class RerankerRegistry:
-    """The rerankers of one process, each opened on first use; ``given`` is the caller's own."""
-
-    def __init__(self, reranker: Reranker | None = None) -> None:
-        self._caller_reranker = reranker
-        self._opened: dict[str, Reranker] = {}
-        self._lock = threading.Lock()
-
-    def choose(
-        self, workspace: Workspace, kind: str | None, *, plain: bool, deep: bool = False
-    ) -> tuple[RerankOptions | None, tuple[str, ...]]:
-        """Return how a search is reranked, None for not at all, and what the answer has to do without.
-
-        ``kind`` None takes the caller's own reranker, else that of the settings. With ``plain`` the fusion is only a
-        weighted sum; ``deep`` takes a cross-encoder where no other model is chosen.
-        """
-        options, characters = workspace.settings.rerank, None
-        chosen = kind or (CALLER_RERANKER if self._caller_reranker is not None else options.kind)
-        known = (*RERANKER_KINDS, CALLER_RERANKER) if self._caller_reranker is not None else RERANKER_KINDS
-        if chosen not in known:
-            raise InputError(f"Rerank {chosen!r} is not one of {', '.join(known)}.")
-        if deep and kind == "off":
-            raise InputError("A deep search needs a reranker, but rerank is off.", hint="omit one of them")
-        if deep and kind is None and chosen in ("off", "features"):
-            chosen, characters = "cross-encoder", DEEP_CHARACTERS
-            deadline = max(options.deadline, DEEP_SECONDS)
-            options = replace(options, depth=DEEP_DEPTH, deadline=deadline, weight=None)
-        if chosen == "off":
-            return None, ()
-        if plain:
-            if kind is not None or deep:
-                raise InputError(
-                    f"Rerank {chosen!r} works only with fusion auto.",
-                    hint="omit one of them",
-                )
-            return None, ()
-        if workspace.models.cold and chosen == "cross-encoder" and kind is None and not deep:
-            return None, ("The cross-encoder was not used: loading it takes longer than a cold search.",)
-        try:
-            reranker = self._open(workspace, chosen)
-        except ConfigError as error:
-            return None, (f"Nothing was reranked: {error}",)
-        from scrubjay.search.rerank import RerankOptions
-
-        weight = DEFAULT_WEIGHTS[chosen] if options.weight is None else options.weight
-        return RerankOptions(reranker, options.depth, options.deadline, weight, characters), ()
-
-    def _open(self, workspace: Workspace, kind: str) -> Reranker:
-        if kind == CALLER_RERANKER and self._caller_reranker is not None:
-            return self._caller_reranker
-        with self._lock:
-            if kind not in self._opened:
-                self._opened[kind] = _open_reranker(workspace, kind)
-            return self._opened[kind]
-
-
-def _open_reranker(workspace: Workspace, kind: str) -> Reranker:
-    settings, options = workspace.settings, workspace.settings.rerank
-    if kind == "features":
-        from scrubjay.embeddings.static import StaticEmbedder
-        from scrubjay.rerankers.lexical import LexicalReranker
-
-        base = workspace.models.base
-        return LexicalReranker(base.tokens if isinstance(base, StaticEmbedder) else None)
-    if kind == "cross-encoder":
-        from scrubjay.rerankers.cross_encoder import CrossEncoderReranker
-
-        return CrossEncoderReranker(
-            options.model_path,
-            options.tokenizer_path,
-            sha256=options.sha256.lower(),
-            cache_dir=settings.cache_dir,
-            runtime=settings.models.runtime,
-        )
-    from scrubjay.redaction.redactor import redact_text
-    from scrubjay.rerankers.remote import ChatReranker, HttpReranker
-
-    if kind == "chat" and not options.base_url:
-        base_url, name, key = settings.llm.base_url, settings.llm.model, api_key("llm", settings.llm)
-    else:
-        base_url, name, key = options.base_url, options.model, api_key("rerank", options)
-    remote = HttpReranker if kind == "http" else ChatReranker
-    return remote(
-        base_url, name, key, redact=lambda text: redact_text(text).text, announce=workspace.announce
-    )
-
-
-MAX_FAILURES: Final = 3
-"""Consecutive failures after which the model is paused: each made a search wait."""
-COOLDOWN_SECONDS: Final = 60.0
-"""Seconds of a pause."""
-MAX_RESPONSE_BYTES: Final = 1 << 16
-"""Maximum bytes of an answer, a hundred times what is asked for."""
-
-
-@frozen
-class RewriteOutcome:
-    """Result of rewriting a question.
-
-    Attributes:
-        text: The rewritten question, searched besides the original; empty if there is none.
-        partial: What could not be done.
-        notes: Why nothing was done, for explain.
-    """
-
-    text: str = ""
-    partial: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-class QueryRewriter:
-    """Rewrites questions with the settings' language model, which is paused after repeated failures."""
-
-    def __init__(
-        self,
-        settings: LlmSettings,
-        announce: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._settings = settings
-        self._announce = announce
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._model: LanguageModel | None = None
-        self._announced = False
-        self._failures = 0
-        self._paused_until = 0.0
-
-    def rewrite(self, question: str, history: Sequence[str]) -> RewriteOutcome:
-        """Return the question completed from the conversation before it."""
-        if isinstance(history, list | tuple) and not history:  # most searches: load nothing
-            return RewriteOutcome()
-        from scrubjay.ingest.turns import redact_turns
-        from scrubjay.redaction.redactor import redact_text
-        from scrubjay.search.rewrite import MAX_QUESTION_LENGTH, check_history, check_rewriting, trim_history
-
-        settings = self._settings
-        clean = [turn.text for turn in redact_turns(check_history(history)).redacted]
-        turns = trim_history(clean)
-        if not turns or not question.strip():
-            return RewriteOutcome()
-        if not settings.model or not settings.rewrite:
-            return RewriteOutcome(notes=("What was said before was not read: [llm] rewrite is off.",))
-        if len(question) > MAX_QUESTION_LENGTH:
-            return RewriteOutcome(notes=("The question is too long to be rewritten.",))
-        if self._clock() < self._paused_until:
-            return self._not_rewritten(
-                f"failed {MAX_FAILURES} times and is paused for {COOLDOWN_SECONDS:.0f} s"
-            )
-        question = redact_text(question, before=clean).text
-        try:
-            answer = self._complete(question, turns)
-        except (ConfigError, ProviderError) as error:
-            with self._lock:
-                self._failures += 1
-                if self._failures >= MAX_FAILURES:
-                    self._failures, self._paused_until = 0, self._clock() + COOLDOWN_SECONDS
-            return self._not_rewritten(f"failed: {str(error).partition('. ')[0]}")
-        self._failures = 0
-        rewriting = check_rewriting(answer, question, turns)
-        if rewriting.refused:
-            return self._not_rewritten(f"gave a rewriting that was rejected: {rewriting.refused}")
-        return RewriteOutcome(rewriting.text)
-
-    def _not_rewritten(self, reason: str) -> RewriteOutcome:
-        return RewriteOutcome(partial=(f"The question was not rewritten: {self._settings.model} {reason}.",))
-
-    @traced("scrubjay.search.rewrite")
-    def _complete(self, question: str, turns: Sequence[str]) -> str:
-        from scrubjay.llm.client import LanguageModel
-        from scrubjay.search.rewrite import INSTRUCTIONS, build_prompt
-
-        settings = self._settings
-        with self._lock:
-            if self._model is None:
-                self._model = LanguageModel(settings.base_url, settings.model, api_key("llm", settings))
-            model, first, self._announced = self._model, not self._announced, True
-        prompt = build_prompt(question, turns)
-        if first:
-            self._announce(
-                f"Sending 1 question with {len(turns)} turn{'s' if len(turns) > 1 else ''} ({len(prompt):,} "
-                f"characters) to {model.host} to be rewritten by {model.name}; later questions with a history go "
-                "there too."
-            )
-        return model.complete(
-            INSTRUCTIONS, prompt, deadline=settings.rewrite_deadline, max_bytes=MAX_RESPONSE_BYTES
-        )

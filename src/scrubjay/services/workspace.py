@@ -21,7 +21,9 @@ from scrubjay.frozen import frozen
 from scrubjay.ingest.projects import ProjectResolver, match_project
 from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
-from scrubjay.services.models import ModelRegistry, QueryRewriter, RerankerRegistry
+from scrubjay.services.models import ModelRegistry
+from scrubjay.services.rerankers import RerankerRegistry
+from scrubjay.services.rewriting import QueryRewriter
 from scrubjay.storage.interface import Reader, Store
 from scrubjay.tracing import enable, span
 
