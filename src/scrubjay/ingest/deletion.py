@@ -298,8 +298,6 @@ def _without_evidence(reader: Reader, derived: Sequence[str], lost: set[str]) ->
 
 MAX_CATEGORY_WORDS: Final = 400
 """Words of one category that are looked up."""
-REREAD_HASH: Final = "to be read again"
-"""Content hash of a document whose file must be read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -435,10 +433,9 @@ def _reread_changes(
         left = [one.heading_path for one in passages if one.id not in records]
         changed = replace(document, title=remaining_title(document, gone, left))
         if not document.cursor:  # a transcript is only read on from its cursor
-            changed = replace(changed, mtime_ns=0, content_hash=REREAD_HASH)
+            changed = changed.to_reread()
         if gone and note_documents({path: document}) and not document.refused_group:
-            extractor = f"{FORGOTTEN_PREFIX}{document.forgotten + len(gone)}"
-            changed = replace(changed, versions=replace(document.versions, extractor=extractor))
+            changed = changed.with_extractor(f"{FORGOTTEN_PREFIX}{document.forgotten + len(gone)}")
         if changed != document:
             yield PutDocument(changed)
 

@@ -26,7 +26,7 @@ from scrubjay.errors import SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.alignment import PASSAGE_TIER, FreshPassage, PreparedDocument
 from scrubjay.ingest.chunker import chunk_text
-from scrubjay.ingest.deletion import REREAD_HASH, find_forgotten, status_changes
+from scrubjay.ingest.deletion import find_forgotten, status_changes
 from scrubjay.ingest.files import is_within
 from scrubjay.ingest.freshness import head_log, log_stamp
 from scrubjay.ingest.reader import redact_documents, stage_versions
@@ -417,7 +417,7 @@ def compare_history(repository: Repository, source: Source, known: Mapping[str, 
         listed = listed[: max(oldest, MAX_COMMITS)]
         gone = set() if head.detached else known.keys() - {commit_path(source, sha) for sha in listed}
     new = {commit_path(source, sha): sha for sha in listed}
-    reread = {path: path.rpartition("@")[2] for path, one in known.items() if one.content_hash == REREAD_HASH}
+    reread = {path: path.rpartition("@")[2] for path, one in known.items() if one.is_to_reread}
     elsewhere = {  # imported, and git here never had them
         path
         for path in gone | reread.keys()
@@ -532,7 +532,7 @@ def _prepare_commit(
     if not commit.whole:
         message = f"Its message has more than the {MAX_FIELD_BYTES:,} bytes that are read; it was left out."
         run.tally.notices.append(FileError(os.path.join(source.root, path), message))
-        return PreparedDocument(replace(document, versions=replace(versions, extractor=LEFT_OUT)))
+        return PreparedDocument(document.with_extractor(LEFT_OUT))
     text = clean.text
     run.tally.scrubbed.update(clean.counts)
     author = " ".join(redact_text(commit.author[:MAX_NAME], run.chunks.allow).text.split()) or "nobody"

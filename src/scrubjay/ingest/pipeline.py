@@ -39,7 +39,6 @@ from scrubjay.models.records import (
     DUE_FACTS,
     DUE_LINKS,
     DUE_PLACE,
-    UNCONVERTED,
     Document,
     Record,
     Source,
@@ -275,7 +274,7 @@ def _report_scan(
         str(Path(source.root) / state.path)
         for state in scan.files
         if (old := known.get(state.path)) is not None
-        and old.versions.extractor == UNCONVERTED
+        and old.is_unconverted
         and old.trouble
         and state.path not in read
     ]

@@ -28,7 +28,6 @@ from scrubjay.ingest.alignment import (
     plan_document,
 )
 from scrubjay.ingest.deletion import (
-    REREAD_HASH,
     archived_by_hand,
     find_forgotten,
     remaining_title,
@@ -261,14 +260,11 @@ def _plan_file(
     traits = _traits(run, source, draft)
     refused = tally.refused.get(str(Path(source.root) / document.path))
     if refused is not None:
-        versions = replace(document.versions, extractor=KEPT_PRIVATE_PREFIX + refused)
-        document = replace(document, versions=versions)
+        document = document.with_extractor(KEPT_PRIVATE_PREFIX + refused)
     elif left_out := len(draft.drafts) - len(drafts):
-        versions = replace(document.versions, extractor=f"{FORGOTTEN_PREFIX}{left_out}")
-        document = replace(document, versions=versions)
+        document = document.with_extractor(f"{FORGOTTEN_PREFIX}{left_out}")
     elif draft.metadata.problems:
-        misread = MISREAD_PREFIX + " ".join(draft.metadata.problems)
-        document = replace(document, versions=replace(document.versions, extractor=misread))
+        document = document.with_extractor(MISREAD_PREFIX + " ".join(draft.metadata.problems))
     if own and moved_from is not None and authorship(source, moved_from) != OWN:
         traits = replace(traits, origin="owner")
     planned = plan_document(
@@ -285,7 +281,7 @@ def _plan_file(
     same_name = before is not None and before.title == document.title and moved_from is None
     unchanged = {kept.id for kept in planned.kept} if same_name else set()
     keys = {record.key for record in (*fresh, *old) if record.id not in unchanged}
-    if before is not None and before.content_hash == REREAD_HASH:  # something of it was forgotten since
+    if before is not None and before.is_to_reread:  # something of it was forgotten since
         keys.add(traits.key)
     return replace(planned, moved_from=moved_from, keys=frozenset(keys))
 

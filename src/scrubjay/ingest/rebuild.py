@@ -20,7 +20,6 @@ from scrubjay.ingest.alignment import (
     restore_offsets,
 )
 from scrubjay.ingest.chunker import ChunkSettings
-from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.embedder import embed_memories, prepare_memory, text_to_embed
 from scrubjay.ingest.reader import draft_passages, headings_date, stage_versions
 from scrubjay.models.dates import now_micros
@@ -28,7 +27,6 @@ from scrubjay.models.ids import text_hash
 from scrubjay.models.records import (
     COMMIT,
     DUE_EDGES,
-    LEFT_OUT,
     NEVER_INJECT,
     UNTRUSTED,
     Document,
@@ -102,7 +100,7 @@ def _rebuild_document(
     stored_memories = generation.passages(document)
     old = [memory.record for memory in stored_memories]
     versions = stage_versions(chunks)
-    if document.cursor or document.versions.extractor in (COMMIT, LEFT_OUT):
+    if document.cursor or document.is_commit:
         # Turns and commits are not cut again, and a cursor is only valid for the version of its reader.
         versions = replace(versions, extractor=document.versions.extractor)
         turns = [prepare_memory(record) for record in old]
@@ -111,14 +109,14 @@ def _rebuild_document(
         embedded = embed_memories(turns, [""] * len(turns), base, chunks.overlap)
         rebuilt = replace(document, versions=versions)
         if versions.extractor == COMMIT and document.versions.scrubber != versions.scrubber:
-            rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
+            rebuilt = rebuilt.to_reread()
         return PutDocument(rebuilt, _mark_due(embedded))
     rebuilt = replace(document, versions=versions)
     damaged = any(text_hash(record.content) != record.content_hash for record in old)
     known = document.versions
     if damaged or (known.scrubber, known.extractor) != (versions.scrubber, versions.extractor):
         # Only the file has the original text, so the next sync reads it again.
-        rebuilt = replace(rebuilt, mtime_ns=0, content_hash=REREAD_HASH)
+        rebuilt = rebuilt.to_reread()
     if not old:
         return PutDocument(rebuilt)
     text = "".join(record.content for record in old)

@@ -25,7 +25,7 @@ from scrubjay.errors import InputError, SourceError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.files import MAX_FILE_BYTES, is_within, read_file
 from scrubjay.ingest.gitignore import IgnoreRules, IncludePatterns, is_skipped_name
-from scrubjay.models.records import UNCONVERTED, Document, Source
+from scrubjay.models.records import Document, Source
 from scrubjay.tracing import traced
 
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ def compare_with_stored(
         if (old := known.get(file.path)) is None
         or old.mtime_ns != file.mtime_ns
         or old.size != file.size
-        or (retry_failed and old.trouble and old.versions.extractor != UNCONVERTED)
+        or (retry_failed and old.trouble and not old.is_unconverted)
     ]
     present = {file.path for file in scan.files}.union(scan.skipped)
     unread = {problem.path for problem in scan.problems if problem.hides}

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.errors import InputError, SourceError
 from scrubjay.ingest.alignment import note_marker_id
-from scrubjay.ingest.deletion import REREAD_HASH
 from scrubjay.ingest.files import read_bytes
 from scrubjay.ingest.freshness import log_stamp
 from scrubjay.ingest.gitignore import IncludePatterns, is_skipped_name
@@ -366,7 +365,7 @@ def reassess_trust(
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes: list[Change] = [
         PutSource(judged),
-        *(PutDocument(replace(note, content_hash=REREAD_HASH, mtime_ns=0)) for note in notes),
+        *(PutDocument(note.to_reread()) for note in notes),
     ]
     if lifecycle:
         changes.append(PutLifecycle(lifecycle))

@@ -124,8 +124,7 @@ class SyncRun:
         document = self.stored_or_new(source, state.path, stored)
         extractor = stage_versions(self.chunks).extractor if retry else UNCONVERTED
         document = replace(
-            document,
-            versions=replace(document.versions, extractor=extractor),
+            document.with_extractor(extractor),
             content_hash=FAILED_PREFIX + reason,
             mtime_ns=state.mtime_ns,
             size=state.size,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Final
 
@@ -136,6 +137,8 @@ UNFINISHED: Final = "unfinished"
 """Content hash of a document that is being written in parts: the sync that began it has not ended."""
 FAILED_PREFIX: Final = "failed: "
 """Prefix of the content hash of a document whose file could not be read; the reason follows."""
+REREAD: Final = "to be read again"
+"""Content hash of a document whose file must be read again."""
 KEPT_PRIVATE_PREFIX: Final = "kept private: "
 """Stands for the extractor of a note that names a group its owner is not in; the group follows."""
 FORGOTTEN_PREFIX: Final = "forgotten: "
@@ -153,7 +156,8 @@ class Document:
     Attributes:
         source: Id of its source.
         path: POSIX path relative to the source's root.
-        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end.
+        content_hash: sha256 of its bytes in hex; `UNFINISHED` or `FAILED_PREFIX` when it was not read to the end, or
+            `REREAD`.
         mtime_ns: Modification time when it was read.
         size: Bytes; -1 - bytes for an imported document whose file was never seen here, and whose passages stay.
         cursor: Bytes read of an append-only document; 0 for one that is read whole.
@@ -185,31 +189,46 @@ class Document:
         """Why the stored state differs from the file, else an empty string."""
         if self.content_hash == UNFINISHED:
             return "It is not stored as it is now: the sync that read it did not end."
-        return (
-            self.content_hash.removeprefix(FAILED_PREFIX)
-            if self.content_hash.startswith(FAILED_PREFIX)
-            else ""
-        )
+        return _after_prefix(self.content_hash, FAILED_PREFIX)
 
     @property
     def misread(self) -> str:
         """What of its front matter could not be read, else an empty string."""
-        extractor = self.versions.extractor
-        return extractor.removeprefix(MISREAD_PREFIX) if extractor.startswith(MISREAD_PREFIX) else ""
+        return _after_prefix(self.versions.extractor, MISREAD_PREFIX)
 
     @property
     def forgotten(self) -> int:
         """Number of its passages that are left out, since they were forgotten."""
-        extractor = self.versions.extractor
-        number = extractor.removeprefix(FORGOTTEN_PREFIX)
-        return int(number) if number != extractor else 0
+        return int(_after_prefix(self.versions.extractor, FORGOTTEN_PREFIX) or 0)
 
     @property
     def refused_group(self) -> str:
         """The group that a note names and its owner is not in, so that it was kept private; else an empty string."""
-        extractor = self.versions.extractor
-        kept = extractor.startswith(KEPT_PRIVATE_PREFIX)
-        return extractor.removeprefix(KEPT_PRIVATE_PREFIX) if kept else ""
+        return _after_prefix(self.versions.extractor, KEPT_PRIVATE_PREFIX)
+
+    @property
+    def is_unconverted(self) -> bool:
+        return self.versions.extractor == UNCONVERTED
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether it is a commit of a repository, stored or left out."""
+        return self.versions.extractor in (COMMIT, LEFT_OUT)
+
+    @property
+    def is_to_reread(self) -> bool:
+        return self.content_hash == REREAD
+
+    def to_reread(self) -> Document:
+        """Return it as a document whose file the next sync reads again."""
+        return replace(self, mtime_ns=0, content_hash=REREAD)
+
+    def with_extractor(self, extractor: str) -> Document:
+        return replace(self, versions=replace(self.versions, extractor=extractor))
+
+
+def _after_prefix(text: str, prefix: str) -> str:
+    return text.removeprefix(prefix) if text.startswith(prefix) else ""
 
 
 @frozen
@@ -608,5 +627,5 @@ def note_documents(documents: Mapping[str, Document]) -> dict[str, Document]:
     return {
         path: document
         for path, document in documents.items()
-        if not document.cursor and document.versions.extractor not in (NOT_A_TRANSCRIPT, COMMIT, LEFT_OUT)
+        if not document.cursor and not document.is_commit and document.versions.extractor != NOT_A_TRANSCRIPT
     }

@@ -24,7 +24,6 @@ from scrubjay.models.records import (
     JOINT,
     LEFT_OUT,
     OWN,
-    UNCONVERTED,
     Document,
     Record,
     Source,
@@ -153,7 +152,7 @@ def _retry_hint(document: Document) -> str:
     if document.misread:
         quotes = ": put a value with a colon in quotes" if "not YAML" in document.misread else ""
         return f"repair its front matter{quotes}; the text is stored"
-    if document.versions.extractor == UNCONVERTED:
+    if document.is_unconverted:
         return "it is read again when the file changes; a line in .scrubjayignore leaves it out"
     return "`scrubjay sync` tries it again"
 
