@@ -386,51 +386,55 @@ class _BatchImporter:
             refresh_grown_topics(self._workspace, self._writer.edges.connected)
 
     def _flush(self) -> None:
-        items, self._items, self._characters = self._items, [], 0
+        pending, self._items, self._characters = self._items, [], 0
         self._add_names()
         writer, store, scope = self._writer, self._workspace.store, self._workspace.scope
-        redacted, secret_ids = redact_new_turns(store, scope, [item.new for item, _ in items], writer.allow)
-        memories = [
-            (item, one if text is None else writer.validate(item.new, text))
-            for (item, one), text in zip(items, redacted, strict=True)
+        items = [item for item, _ in pending]
+        redacted, secret_ids = redact_new_turns(store, scope, [item.new for item in items], writer.allow)
+        validated = [
+            memory if text is None else writer.validate(item.new, text)
+            for (item, memory), text in zip(pending, redacted, strict=True)
         ]
         with store.reader(scope) as reader:
-            separated = writer.separate_speakers(reader, [one for _, one in memories])
-            memories = [(item, one) for (item, _), one in zip(memories, separated, strict=True)]
-            stored = reader.get([one.record.id for one in separated])
+            validated = writer.separate_speakers(reader, validated)
+            records = [memory.record for memory in validated]
+            stored = reader.get([record.id for record in records])
             forgotten = find_forgotten(
-                reader, writer.secret, separated, lambda one: (one.record.content,), scope.keys
+                reader, writer.secret, records, lambda record: (record.content,), scope.keys
             )
         if secret_ids and not self._dry:
             redact_stored_turns(store, scope, writer.base, secret_ids)
-        new: dict[str, tuple[ImportedMemory, ValidatedMemory]] = {}
-        for (item, one), gone in zip(memories, forgotten, strict=True):
-            memory = one.record.id
-            known = new[memory][1].record if memory in new else stored.get(memory)
+        new: dict[str, ValidatedMemory] = {}
+        for item, memory, gone in zip(items, validated, forgotten, strict=True):
+            record = memory.record
+            known = new[record.id].record if record.id in new else stored.get(record.id)
             if known is not None:
                 self.counts["existed"] += 1
-                if one.record.project not in (None, known.project):
+                if record.project not in (None, known.project):
                     there = f"the project {known.project}" if known.project else "no project"
-                    self._report_fault(item.where, f"its text is stored as {memory} already, in {there}")
+                    self._report_fault(item.where, f"its text is stored as {record.id} already, in {there}")
             elif gone and not self._include_forgotten:
                 self.counts["forgotten"] += 1
                 continue
             else:
-                new[memory] = (item, one)
+                new[record.id] = memory
             if item.name and item.name not in self.names.get([item.name]):
-                self.names.put(item.name, memory)
+                self.names.put(item.name, record.id)
         self._write_new(list(new.values()))
-        present = stored.keys() | new.keys()
-        written = [(item, one.record.id) for item, one in memories if one.record.id in present]
         self._supersede(
             [
-                one.record.id
-                for item, one in memories
-                if item.superseded
-                and (one.record.id in new or _was_imported(one.record, stored.get(one.record.id)))
+                record.id
+                for item, record in zip(items, records, strict=True)
+                if item.superseded and (record.id in new or _was_imported(record, stored.get(record.id)))
             ]
         )
-        self._link_concepts(written)
+        self._link_concepts(
+            [
+                (item, record.id)
+                for item, record in zip(items, records, strict=True)
+                if record.id in stored or record.id in new
+            ]
+        )
 
     def _validate(self, item: ImportedMemory) -> ValidatedMemory | None:
         if is_only_injected(item.new):
@@ -442,14 +446,14 @@ class _BatchImporter:
             self._report_fault(item.where, str(error).removesuffix(" Nothing was written."))
             return None
 
-    def _write_new(self, memories: Sequence[tuple[ImportedMemory, ValidatedMemory]]) -> None:
-        for _, one in memories:
+    def _write_new(self, memories: Sequence[ValidatedMemory]) -> None:
+        for memory in memories:
             self.counts["added"] += 1
-            self.scrubbed.update(one.scrubbed)
+            self.scrubbed.update(memory.scrubbed)
             if len(self.samples) < MAX_SAMPLES:
-                self.samples.append(sample_memory(one.record))
+                self.samples.append(sample_memory(memory.record))
         if memories and not self._dry:
-            self._writer.put([one for _, one in memories])
+            self._writer.put(memories)
 
     def _supersede(self, memories: Sequence[str]) -> None:
         """Supersede memories that are superseded in the import, except those that somebody restored here."""
