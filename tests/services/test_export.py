@@ -490,6 +490,4 @@ def test_every_field_of_a_memory_survives_an_export_and_an_import() -> None:
     )
     line = json.loads(json.dumps(archive.LineWriter(scope).memory(record, placed=True)))
     reader = archive.ValueReader(scope, shared=True, scrubbed=Counter())
-    assert reader.record(archive.LineFields(line)) == record, (
-        "ValueReader.record of transfer/archive.py lacks it"
-    )
+    assert reader.record(line) == record, "ValueReader.record of transfer/archive.py lacks it"

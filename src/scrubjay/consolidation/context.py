@@ -44,7 +44,6 @@ MEMORY_COUNT: Final = "memories"
 """Count of a run: memories of its key when it ended."""
 MEMORY_PAGE: Final = 500
 """Memories read together: 1 MB of turns."""
-PRECISIONS: Final = ("second", "day", "month", "year")
 
 
 def occurred_at(record: Record) -> int:

@@ -29,7 +29,6 @@ from scrubjay.consolidation.context import (
     DIGEST_TIER,
     MEMORY_PAGE,
     NOTES,
-    PRECISIONS,
     RULES_VERSION,
     TRANSCRIPTS,
     PersonsWork,
@@ -49,6 +48,7 @@ from scrubjay.models.lifecycle import VERDICTS, Event, LifecycleChange, strength
 from scrubjay.models.records import (
     NEVER_INJECT,
     PERSON_ROLES,
+    PRECISIONS,
     STATUSES,
     TIERS,
     EventTime,

@@ -17,14 +17,14 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Final, NamedTuple
 
-from scrubjay.consolidation.context import PRECISIONS, chronological_key, common_value, ended_at, occurred_at
+from scrubjay.consolidation.context import chronological_key, common_value, ended_at, occurred_at
 from scrubjay.consolidation.digest import verbatim_sentences
 from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.facts.conflicts import classify_change
 from scrubjay.facts.extractor import extract_facts
 from scrubjay.facts.reconciliation import DOUBT_FACTOR
 from scrubjay.models.dates import to_datetime
-from scrubjay.models.records import PERSON_ROLES, EventTime, Record
+from scrubjay.models.records import PERSON_ROLES, PRECISIONS, EventTime, Record
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import fold, normalize_typography
 from scrubjay.text.tokenizer import stem_word, word_rank

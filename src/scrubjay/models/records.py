@@ -61,6 +61,10 @@ CATEGORY_PREFIX: Final = "cat_"
 """Prefix of a category's id."""
 
 
+PRECISIONS: Final = ("second", "day", "month", "year")
+"""Precisions of a time, finest first."""
+
+
 @frozen
 class EventTime:
     """When something happened.
@@ -68,7 +72,7 @@ class EventTime:
     Attributes:
         start: First instant, UTC microseconds since 1970.
         end: First instant after it; equal to ``start`` for a point in time.
-        precision: ``second``, ``day``, ``month`` or ``year``.
+        precision: One of ``PRECISIONS``.
         zone: Zone it was written in (IANA name or offset), or None.
     """
 

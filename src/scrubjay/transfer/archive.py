@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
 from scrubjay.errors import InputError, SourceError, StoreDamagedError
 from scrubjay.ingest.deletion import ALL_EVENTS
@@ -44,9 +45,11 @@ from scrubjay.models.records import (
     JOINT,
     ORIGINS,
     OWN,
+    PRECISIONS,
     STATUSES,
     TIERS,
     TRUST_LEVELS,
+    UNTRUSTED,
     Document,
     EventTime,
     Record,
@@ -212,75 +215,89 @@ def _pages(reader: Reader) -> Iterator[list[Record]]:
         after = page[-1].id
 
 
+ExportLine: TypeAlias = dict[str, Any]
+"""The fields of a line by name. Nothing about them is certain before `read_value` or `read_field` has checked it."""
 MAX_INTEGER: Final = 2**63 - 1
 """Greatest integer that every store holds."""
+INTEGERS: Final = range(-MAX_INTEGER, MAX_INTEGER + 1)
+COUNTS: Final = range(MAX_INTEGER + 1)
+ALLOWED_VALUES: Final[Mapping[type, Mapping[str, Sequence[Any]]]] = {
+    Record: {"tier": TIERS, "turn": COUNTS, "origin": ORIGINS, "status": STATUSES},
+    EventTime: {"precision": PRECISIONS},
+    SourcePlace: dict.fromkeys(("ordinal", "start", "end", "line_start", "line_end"), COUNTS),
+    Source: {"trust": TRUST_LEVELS},
+    Document: {"size": COUNTS, "cursor": COUNTS},
+    Entity: {"kind": graph.ENTITY_KINDS},
+    Edge: {"kind": EXPORTED_EDGES, "origin": graph.EDGE_ORIGINS},
+    Event: {"op": EXPORTED_EVENTS, "count": COUNTS},
+    ConsolidationRun: {"state": RUN_STATES},
+}
+"""Allowed values of the fields for which the type says too little, by class and name."""
+_EXPECTED: Final = {
+    str: "a text",
+    bool: "true or false",
+    int: "a whole number",
+    list: "a list of texts",
+    dict: "an object",
+}
+T = TypeVar("T")
 
 
-class LineFields:
-    """The fields of one line; every method checks one and raises an `InputError` that names it."""
+def read_value(cls: Callable[..., T], line: ExportLine, **given: Any) -> T:
+    """Build a dataclass from the fields of its names, except those ``given``.
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._fields = values
+    Raises:
+        InputError: A field is missing, of another type, or not allowed.
+    """
+    for name, kind, default, allowed in _fields_to_read(cls):
+        if name not in given:
+            given[name] = read_field(line, name, kind, default, allowed)
+    return cls(**given)
 
-    def text(self, name: str, default: str | None = None) -> str:
-        return str(self._get(name, str, "a text", default))
 
-    def optional_text(self, name: str) -> str | None:
-        return None if self._fields.get(name) is None else self.text(name)
+@cache
+def _fields_to_read(cls: Any) -> Sequence[tuple[str, Any, Any, Sequence[Any]]]:
+    """Return name, type, default and allowed values of each field."""
+    types, allowed = get_type_hints(cls), ALLOWED_VALUES.get(cls, {})
+    return [(each.name, types[each.name], each.default, allowed.get(each.name, ())) for each in fields(cls)]
 
-    def texts(self, name: str) -> tuple[str, ...]:
-        values = self._get(name, list, "a list of texts", [])
-        if not all(isinstance(one, str) for one in values):
-            raise InputError(f"{name} holds something that is not text")
-        return tuple(map(_storable, values))
 
-    def number(self, name: str, default: int | None = None, least: int = -MAX_INTEGER) -> int:
-        value: int = self._get(name, int, "a whole number", default)
-        if isinstance(value, bool) or not least <= value <= MAX_INTEGER:
-            raise InputError(f"{name} is {value!r}, not a whole number of 64 bits from {least}")
-        return value
-
-    def optional_number(self, name: str, least: int = -MAX_INTEGER) -> int | None:
-        return None if self._fields.get(name) is None else self.number(name, least=least)
-
-    def fraction(self, name: str) -> float:
-        value = self._fields.get(name, 1.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise InputError(f"{name} is {_shorten(value)}, not a number from 0 to 1")
-        return float(value) if math.isfinite(value) else 0.0
-
-    def flag(self, name: str) -> bool:
-        return bool(self._get(name, bool, "true or false", False))
-
-    def one_of(self, name: str, known: Sequence[str], default: str | None = None) -> str:
-        value = self.text(name, default)
-        if value not in known:
-            raise InputError(f"{name} is {_shorten(value)}; known are {', '.join(known)}")
-        return value
-
-    def nested(self, name: str) -> LineFields | None:
-        value = self._fields.get(name)
+def read_field(
+    line: ExportLine, name: str, kind: Any, default: Any = MISSING, allowed: Sequence[Any] = ()
+) -> Any:
+    """Return a field as a value of the type ``kind``; raises like `read_value`."""
+    if name not in line and default is not MISSING:
+        return default
+    value = line.get(name)
+    if isinstance(kind, UnionType):  # with None
         if value is None:
             return None
-        if not isinstance(value, dict):
-            raise InputError(f"{name} is {_shorten(value)}, not an object")
-        return LineFields(value)
+        kind = get_args(kind)[0]
+    if value is None:
+        raise InputError(f"{name} is missing")
+    if get_origin(kind) is Mapping:
+        values = _checked(name, value, dict)
+        return {key: read_field(values, key, get_args(kind)[1], allowed=allowed) for key in values}
+    if get_origin(kind) is tuple:
+        return tuple(_checked(name, text, str) for text in _checked(name, value, list))
+    if kind is float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise InputError(f"{name} is {_shorten(value)}, not a number from 0 to 1")
+        return float(value)
+    if kind in _EXPECTED:
+        return _checked(name, value, kind, allowed)
+    return read_value(kind, _checked(name, value, dict))
 
-    def counts(self, name: str) -> dict[str, int]:
-        fields = self.nested(name)
-        return {} if fields is None else {key: fields.number(key) for key in fields._fields}
 
-    def choices(self, name: str, known: Sequence[str]) -> dict[str, str] | None:
-        fields = self.nested(name)
-        return None if fields is None else {key: fields.one_of(key, known) for key in fields._fields}
-
-    def _get(self, name: str, kind: type, expected: str, default: Any) -> Any:
-        value = self._fields.get(name, default)
-        if value is None:
-            raise InputError(f"{name} is missing")
-        if not isinstance(value, kind):
-            raise InputError(f"{name} is {_shorten(value)}, not {expected}")
-        return _storable(value) if isinstance(value, str) else value
+def _checked(name: str, value: Any, kind: type, allowed: Sequence[Any] = ()) -> Any:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise InputError(f"{name} is {_shorten(value)}, not {_EXPECTED[kind]}")
+    if kind is int and value not in (allowed or INTEGERS):
+        least = (allowed or INTEGERS)[0]
+        raise InputError(f"{name} is {value}, not a whole number of 64 bits from {least}")
+    if allowed and value not in allowed:
+        raise InputError(f"{name} is {_shorten(value)}; known are {', '.join(allowed)}")
+    return _storable(value) if isinstance(value, str) else value
 
 
 def _storable(text: str) -> str:
@@ -292,9 +309,6 @@ def _storable(text: str) -> str:
 def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}…"
-
-
-PRECISIONS = ("second", "day", "month", "year")
 
 
 class ValueReader:
@@ -319,8 +333,9 @@ class ValueReader:
         self._allow = allow
         self._rules: dict[str, str] = {}
 
-    def key(self, key: str) -> str:
+    def _key(self, line: ExportLine) -> str:
         """Return the visibility key of a row, never one that more people see."""
+        key: str = read_field(line, "key", str)
         if key == "user" or not self._shared:
             return self._scope.key()
         if key != "public" and not key.startswith(("group:", "user:")):
@@ -337,160 +352,84 @@ class ValueReader:
             self._rules[rule] = self._clean(rule)
         return self._rules[rule]
 
-    def record(self, line: LineFields) -> Record:
-        tier = line.one_of("tier", TIERS)
-        content = self._clean(line.text("content"))
-        record = Record(
-            id=_memory_id(line.text("id"), tier),
-            tier=tier,
-            content=content,
-            content_hash=text_hash(content),
-            title=self._clean(line.text("title", "")),
-            key=self.key(line.text("key")),
-            owner=self._scope.user,
-            recorded_at=line.number("recorded_at"),
-            updated_at=line.number("updated_at"),
-            heading_path=tuple(map(self._clean, line.texts("heading_path"))),
-            tags=tuple(sorted({self._clean(tag).strip().lower() for tag in line.texts("tags")} - {""})),
-            place=_source_place(line.nested("place")),
-            project=line.optional_text("project"),
-            agent=line.optional_text("agent"),
-            session=line.optional_text("session"),
-            role=line.optional_text("role"),
-            turn=line.optional_number("turn", 0),
-            origin="untrusted" if self._untrusted else line.one_of("origin", ORIGINS, "owner"),
-            status=line.one_of("status", STATUSES, "active"),
-            pinned=line.flag("pinned"),
-            confidence=line.fraction("confidence"),
-            strength=line.fraction("strength"),
-            event=_event_time(line.nested("event")),
-            valid_from=line.optional_number("valid_from"),
-            valid_until=line.optional_number("valid_until"),
-            last_used=line.optional_number("last_used"),
-            due=line.number("due", 0),
+    def record(self, line: ExportLine) -> Record:
+        record = read_value(
+            Record, {"title": ""} | line, key=self._key(line), owner=self._scope.user, content_hash=""
         )
-        if not content:
-            raise InputError("content is empty")
+        parsed = parse_id(record.id)
+        if parsed is None or parsed[0] != record.tier:
+            raise InputError(f"{record.id!r} is not the id of a memory of tier {record.tier}")
+        if record.place is not None:
+            _require_inside(record.place.path)
+        if record.event is not None and record.event.end < record.event.start:
+            raise InputError("event ends before it starts")
         if None not in (record.valid_from, record.valid_until) and record.valid_until < record.valid_from:  # type: ignore[operator]
             raise InputError("valid_until is before valid_from")
-        return record
+        content = self._clean(record.content)
+        if not content:
+            raise InputError("content is empty")
+        return replace(
+            record,
+            content=content,
+            content_hash=text_hash(content),
+            title=self._clean(record.title),
+            heading_path=tuple(map(self._clean, record.heading_path)),
+            tags=tuple(sorted({self._clean(tag).strip().lower() for tag in record.tags} - {""})),
+            origin=UNTRUSTED if self._untrusted else record.origin,
+        )
 
-    def source(self, line: LineFields) -> Source:
-        root = line.text("root")
-        if not root.startswith("/"):
-            raise InputError(f"root is {root!r}, not an absolute path")
-        repositories = line.choices("repositories", (OWN, JOINT, FOREIGN))
-        return Source(
-            id=line.text("id"),
-            root=root,
-            description=self._clean(line.text("description", "")),
-            include=line.texts("include"),
-            exclude=line.texts("exclude"),
-            key=self.key(line.text("key")),
-            added_at=line.number("added_at", 0),
+    def source(self, line: ExportLine) -> Source:
+        work = read_field(line, "repositories", Mapping[str, str], None, (OWN, JOINT, FOREIGN))
+        source = read_value(
+            Source,
+            line,
+            key=self._key(line),
             synced_at=IMPORTED_AT,
-            trust="untrusted" if self._untrusted else line.one_of("trust", TRUST_LEVELS, ""),
+            share=False,
             # Without their heads: the next sync looks at the commits that are here.
-            repositories=None
-            if repositories is None
-            else tuple((folder, work, "") for folder, work in repositories.items()),
+            repositories=None if work is None else tuple((folder, work[folder], "") for folder in work),
+        )
+        if not source.root.startswith("/"):
+            raise InputError(f"root is {source.root!r}, not an absolute path")
+        return replace(
+            source,
+            description=self._clean(source.description),
+            trust=UNTRUSTED if self._untrusted else source.trust,
         )
 
-    def document(self, line: LineFields) -> Document:
-        versions = _versions(line.nested("versions"))
-        if versions is None:
-            raise InputError("versions is missing")
-        return Document(
-            source=line.text("source"),
-            path=_relative_path(line.text("path")),
-            content_hash=line.text("content_hash", ""),
-            mtime_ns=line.number("mtime_ns"),
-            size=line.number("size", least=0),
-            title=self._clean(line.text("title", "")),
-            versions=versions,
-            cursor=line.number("cursor", 0, least=0),
-        )
+    def document(self, line: ExportLine) -> Document:
+        document = read_value(Document, {"title": "", "content_hash": ""} | line)
+        _require_inside(document.path)
+        return replace(document, title=self._clean(document.title))
 
-    def concept(self, line: LineFields) -> Entity:
-        identity = line.text("id")
-        if (parse_node_id(identity) or ("",))[0] != "concept":
-            raise InputError(f"{identity!r} is not the id of a concept")
-        name = self._clean(line.text("name"))
+    def concept(self, line: ExportLine) -> Entity:
+        concept = read_value(Entity, line, key=self._key(line))
+        if (parse_node_id(concept.id) or ("",))[0] != "concept":
+            raise InputError(f"{concept.id!r} is not the id of a concept")
+        name = self._clean(concept.name)
         if not name.strip():
             raise InputError("name is empty")
-        aliases = tuple(sorted({self._clean(one) for one in line.texts("aliases")} - {""}))
-        kind = line.one_of("kind", graph.ENTITY_KINDS)
-        return Entity(identity, self.key(line.text("key")), name, aliases, kind, line.number("at", 0))
+        aliases = tuple(sorted({self._clean(alias) for alias in concept.aliases} - {""}))
+        return replace(concept, name=name, aliases=aliases)
 
-    def edge(self, line: LineFields) -> Edge:
-        return Edge(
-            src=line.text("src"),
-            kind=line.one_of("kind", EXPORTED_EDGES),
-            dst=line.text("dst"),
-            key=self.key(line.text("key")),
-            weight=line.fraction("weight"),
-            at=line.number("at", 0),
-            origin=line.one_of("origin", graph.EDGE_ORIGINS, "found"),
-            rule=self._rule(line.text("rule", "")),
-            run=line.optional_text("run"),
-        )
+    def edge(self, line: ExportLine) -> Edge:
+        return read_value(Edge, line, key=self._key(line), rule=self._rule(read_field(line, "rule", str, "")))
 
-    def event(self, line: LineFields) -> Event:
+    def event(self, line: ExportLine) -> Event:
         """Return an event without its key, which is its memory's."""
-        op, before = line.one_of("op", EXPORTED_EVENTS), line.text("before", "")
+        event = read_value(Event, line, key="")
+        op, before = event.op, event.before
         if before and before not in STATUSES and (op != "reinforced" or previous_confidence(before) is None):
             raise InputError(f"before is {before[:40]!r}, which no event has")
-        count = line.number("count", 0, least=0)
-        other, run = line.optional_text("other"), line.optional_text("run")
-        memory, at, actor = line.text("memory"), line.number("at"), self._clean(line.text("actor", ""))
-        return Event(memory, op, at, "", run, other, count, before, actor)
+        return replace(event, actor=self._clean(event.actor))
 
-    def run(self, line: LineFields) -> ConsolidationRun:
-        return ConsolidationRun(
-            id=line.text("id"),
-            key=self.key(line.text("key")),
-            state=line.one_of("state", RUN_STATES),
-            rules=line.text("rules", ""),
-            started=line.number("started"),
-            ended=line.optional_number("ended"),
-            counts=line.counts("counts"),
-        )
+    def run(self, line: ExportLine) -> ConsolidationRun:
+        return read_value(ConsolidationRun, {"rules": ""} | line, key=self._key(line))
 
 
-def _memory_id(identity: str, tier: str) -> str:
-    parsed = parse_id(identity)
-    if parsed is None or parsed[0] != tier:
-        raise InputError(f"{identity!r} is not the id of a memory of tier {tier}")
-    return identity
-
-
-def _source_place(line: LineFields | None) -> SourcePlace | None:
-    if line is None:
-        return None
-    numbers = (line.number(name, least=0) for name in ("ordinal", "start", "end", "line_start", "line_end"))
-    return SourcePlace(line.text("source"), _relative_path(line.text("path")), *numbers)
-
-
-def _versions(line: LineFields | None) -> StageVersions | None:
-    if line is None:
-        return None
-    names = ("chunker", "tokenizer", "scrubber", "extractor", "labeller")
-    return StageVersions(*(line.text(name) for name in names))
-
-
-def _relative_path(path: str) -> str:
+def _require_inside(path: str) -> None:
     if path.startswith("/") or ".." in path.split("/"):
         raise InputError(f"path is {path!r}, which leads out of its source")
-    return path
-
-
-def _event_time(line: LineFields | None) -> EventTime | None:
-    if line is None:
-        return None
-    start, end = line.number("start"), line.number("end")
-    if end < start:
-        raise InputError("event ends before it starts")
-    return EventTime(start, end, line.one_of("precision", PRECISIONS, "second"), line.optional_text("zone"))
 
 
 NOTHING_IMPORTED: Final = "Nothing was imported."
@@ -545,18 +484,20 @@ def check_export(file: Path) -> ExportHeader:
         last = line
     if header is None:
         raise InputError(f"{file} is empty. {NOTHING_IMPORTED}", hint=REEXPORT_HINT)
-    footer = LineFields(_footer(file, number, last))
-    lines, actual = footer.number("lines", least=2), digest.hexdigest()
-    if lines != number or footer.text("sha256") != actual:
+    footer = _footer(file, number, last)
+    lines, sha256 = read_field(footer, "lines", int), read_field(footer, "sha256", str)
+    actual = digest.hexdigest()
+    if lines != number or sha256 != actual:
         raise InputError(
-            f"{file} is not as it was written: its last line tells of {lines:,} lines with the hash "
-            f"{footer.text('sha256')[:12]}…; there are {number:,} with {actual[:12]}…. {NOTHING_IMPORTED}",
+            f"{file} is not as it was written: its footer records {lines:,} lines and the hash {sha256[:12]}…; "
+            f"there are {number:,} with {actual[:12]}…. {NOTHING_IMPORTED}",
             hint=REEXPORT_HINT,
         )
-    return replace(header, lines=lines, memories=footer.counts("counts").get("memory", 0))
+    counts = read_field(footer, "counts", Mapping[str, int], {})
+    return replace(header, lines=lines, memories=counts.get("memory", 0))
 
 
-def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
+def read_export_lines(file: Path) -> Iterator[tuple[int, str, ExportLine]]:
     """Yield number, kind and fields of every line between header and footer.
 
     Raises:
@@ -568,7 +509,7 @@ def read_export_lines(file: Path) -> Iterator[tuple[int, str, LineFields]]:
         if kind not in LINE_KINDS:
             raise InputError(f"Line {number:,} of {file} holds {kind!r}, which no export has.")
         if kind not in ("header", "footer"):
-            yield number, kind, LineFields(values)
+            yield number, kind, values
 
 
 def exported_documents(file: Path) -> dict[str, dict[str, str]]:
@@ -578,9 +519,8 @@ def exported_documents(file: Path) -> dict[str, dict[str, str]]:
         if b'"document"' in raw[:200]:
             values = _object(file, number, raw)
             if values.get("line") == "document":
-                line = LineFields(values)
-                hashes = documents.setdefault(line.text("source"), {})
-                hashes[line.text("path")] = line.text("content_hash", "")
+                hashes = documents.setdefault(read_field(values, "source", str), {})
+                hashes[read_field(values, "path", str)] = read_field(values, "content_hash", str, "")
     return documents
 
 
@@ -605,18 +545,18 @@ def _object(file: Path, number: int, raw: bytes) -> dict[str, Any]:
 
 
 def _header(file: Path, raw: bytes) -> ExportHeader:
-    fields = LineFields(_object(file, 1, raw.removeprefix(BYTE_ORDER_MARK)))
-    if fields.text("format", "") != EXPORT_FORMAT:
+    header = _object(file, 1, raw.removeprefix(BYTE_ORDER_MARK))
+    if read_field(header, "format", str, "") != EXPORT_FORMAT:
         raise InputError(f"{file} is not an export of scrubjay. {NOTHING_IMPORTED}")
-    version = fields.number("version")
+    version = read_field(header, "version", int)
     if version != EXPORT_VERSION:
+        made_by = read_field(header, "made_by", str, "unknown")
         raise InputError(
-            f"{file} has version {version} of the format ({fields.text('made_by', 'unknown')}); this scrubjay "
-            f"reads {EXPORT_VERSION}. {NOTHING_IMPORTED}",
+            f"{file} has version {version} of the format ({made_by}); this scrubjay reads {EXPORT_VERSION}. "
+            f"{NOTHING_IMPORTED}",
             hint="upgrade scrubjay, or export it again with this version",
         )
-    store, versions = fields.text("store"), _versions(fields.nested("versions"))
-    return ExportHeader(store, versions, 0, 0, fields.texts("forgotten"))
+    return read_value(ExportHeader, header, lines=0, memories=0)
 
 
 def _footer(file: Path, number: int, raw: bytes) -> dict[str, Any]:

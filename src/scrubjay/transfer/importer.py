@@ -53,8 +53,9 @@ from scrubjay.storage.interface import Reader, Store, all_records
 from scrubjay.text.normalize import normalize_content
 from scrubjay.transfer.archive import (
     ALL_ROWS,
+    COUNTS,
     ExportHeader,
-    LineFields,
+    ExportLine,
     ValueReader,
     export_name,
     exported_documents,
@@ -63,6 +64,7 @@ from scrubjay.transfer.archive import (
     local_forgotten_names,
     principal_mark,
     read_export_lines,
+    read_field,
 )
 
 if TYPE_CHECKING:
@@ -533,7 +535,7 @@ class _LineImporter:
             self._by_name.setdefault((row.key, name), row.id)
             self._by_name.setdefault(("", name), row.id)
 
-    def import_line(self, kind: str, line: LineFields) -> None:
+    def import_line(self, kind: str, line: ExportLine) -> None:
         if kind != self._last_kind:
             self._end_section(kind)
         match kind:
@@ -548,11 +550,11 @@ class _LineImporter:
                 source = self._sources.get(document.source)
                 if source is None:
                     raise InputError(f"no source {document.source} stands above it")
-                memories = line.number("memories", least=0)
+                memories = read_field(line, "memories", int, allowed=COUNTS)
                 self._memories.document(replace(document, source=source.id), source, memories)
             case "memory":
                 record = self._values.record(line)
-                self._memories.memory(record, keep=line.text("key") in ("user", record.key))
+                self._memories.memory(record, keep=line["key"] in ("user", record.key))
             case "edge":
                 self._edges.append(self._values.edge(line))
                 if len(self._edges) >= ROW_BATCH:
