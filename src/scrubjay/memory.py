@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -195,9 +194,7 @@ class Memory:
         )
         summary = services.sync.sync(self.workspace, path, rules, progress, only=only, enriched=enrich)
         if embed_seconds > 0:
-            report = self.embed(seconds=embed_seconds, progress=progress)
-            seconds = summary.seconds + report.seconds
-            summary = replace(summary, embedded=report.embedded, waiting=report.waiting, seconds=seconds)
+            summary = summary.with_embedded(self.embed(seconds=embed_seconds, progress=progress))
         return summary
 
     def sources(self) -> list[reports.SourceStatus]:

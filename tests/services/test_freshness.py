@@ -248,6 +248,9 @@ def test_a_sync_embeds_the_few_passages_that_changed_but_not_a_first_one(
     write(root, "a.md", "The kettle is red!!", 1)
     done = memory.sync()
     assert (done.updated, done.embedded, done.waiting) == (1, 1, 0)
+    write(root, "a.md", "The kettle is green!", 2)
+    done = memory.sync(embed_seconds=60)
+    assert (done.updated, done.embedded, done.waiting) == (1, 1, 0)
 
 
 class SlowEmbedder(HashEmbedder):

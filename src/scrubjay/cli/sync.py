@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -287,7 +287,7 @@ def _enrich(
         write(
             f"{embedded.embedded:,} embedded, {embedded.waiting:,} pending, {format_duration(embedded.seconds)}"
         )
-    return replace(done, waiting=embedded.waiting)
+    return done.with_embedded(embedded)
 
 
 def _interrupted_note(last: Progress | None, *, searchable: bool) -> str:

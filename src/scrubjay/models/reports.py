@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from scrubjay.frozen import frozen
@@ -166,6 +166,24 @@ class SyncReport:
     notices: tuple[FileError, ...] = ()
     commits: int = 0
     left_out: int = 0
+
+    def with_enriched(self, report: EnrichReport) -> SyncReport:
+        return replace(
+            self,
+            linked=self.linked + report.linked,
+            learned=self.learned + report.learned,
+            problems=(*self.problems, *report.problems),
+            notices=(*self.notices, *report.notices),
+            seconds=self.seconds + report.seconds,
+        )
+
+    def with_embedded(self, report: EmbedReport) -> SyncReport:
+        return replace(
+            self,
+            embedded=self.embedded + report.embedded,
+            waiting=report.waiting,
+            seconds=self.seconds + report.seconds,
+        )
 
 
 @frozen

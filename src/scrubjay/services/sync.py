@@ -430,21 +430,10 @@ def _check_rules(workspace: Workspace, full: Path | None, rules: SyncRules) -> N
 
 
 def _enrich_synced(workspace: Workspace, done: SyncReport, progress: ProgressCallback | None) -> SyncReport:
-    report = enrich(workspace, progress)
-    embedded, waiting = 0, done.waiting
-    if waiting or report.learned:
-        few = embed_if_few(workspace)
-        embedded, waiting = few.embedded, few.waiting
-    return replace(
-        done,
-        linked=report.linked,
-        learned=report.learned,
-        embedded=embedded,
-        waiting=waiting,
-        problems=(*done.problems, *report.problems),
-        notices=(*done.notices, *report.notices),
-        seconds=done.seconds + report.seconds,
-    )
+    done = done.with_enriched(enrich(workspace, progress))
+    if done.waiting or done.learned:
+        done = done.with_embedded(embed_if_few(workspace))
+    return done
 
 
 def _with_history(
