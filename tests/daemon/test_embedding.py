@@ -36,7 +36,7 @@ from scrubjay.errors import ProviderError
 from scrubjay.ingest.embedder import BACKFILL_BATCH
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.services.models import ModelRegistry
-from scrubjay.services.sync import background_pending
+from scrubjay.services.sync import pending_work
 
 COUNT = BACKFILL_BATCH * 2 + 10
 YEAR = 365
@@ -172,8 +172,8 @@ def test_a_model_that_would_send_texts_away_is_not_asked_unasked(store: Store) -
         )
         asked = Memory(replace(workspace, models=registry))
         assert asked.models()[1].waiting == COUNT
-        assert background_pending(memory.workspace) == COUNT
-        assert background_pending(asked.workspace) == 0
+        assert pending_work(memory.workspace, bundled=True) == COUNT
+        assert pending_work(asked.workspace, bundled=True) == 0
 
 
 @pytest.mark.parametrize(

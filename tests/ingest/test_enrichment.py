@@ -18,7 +18,7 @@ from scrubjay.errors import StoreBusyError
 from scrubjay.ingest import enrichment
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.records import Scope
-from scrubjay.services.sync import background_pending, enrich_and_embed
+from scrubjay.services.sync import enrich_and_embed, pending_work
 from scrubjay.services.workspace import Workspace
 from scrubjay.storage.changes import Change
 
@@ -170,9 +170,9 @@ def test_the_background_process_works_off_the_queue_first(opened: Open, notes: N
     tree(notes)
     memory = opened()
     memory.sync(notes.root, include=FILES, enrich=False)
-    assert background_pending(memory.workspace) == 21
+    assert pending_work(memory.workspace, bundled=True) == 21
     enrich_and_embed(memory.workspace, lambda: True, bundled=True)
-    assert background_pending(memory.workspace) == 0
+    assert pending_work(memory.workspace, bundled=True) == 0
     assert "Ada Lovelace" in named(memory)
 
 

@@ -20,7 +20,7 @@ from scrubjay.errors import InputError, NotFoundError, ProviderError
 from scrubjay.models.records import Scope
 from scrubjay.services import models as registry
 from scrubjay.services.models import ModelRegistry, caller_catalog
-from scrubjay.services.sync import background_pending, enrich_and_embed
+from scrubjay.services.sync import enrich_and_embed, pending_work
 from scrubjay.storage.urls import open_store
 
 BASE, SECOND, THIRD = HashEmbedder(64), HashEmbedder(48, name="second"), HashEmbedder(80, name="third")
@@ -273,7 +273,7 @@ def test_the_background_embeds_the_multilingual_model_that_it_began_to_use(
     enrich_and_embed(memory.workspace, lambda: True, bundled=True)
     assert used(memory)["multilingual-e5-small"] == "active"
     assert {model.waiting for model in memory.models()} == {0}
-    assert background_pending(memory.workspace) == 0
+    assert pending_work(memory.workspace, bundled=True) == 0
 
 
 def test_a_model_that_the_next_embedding_would_bring_back_is_not_dropped(

@@ -285,10 +285,10 @@ def embed_in_background(env: Mapping[str, str], settings: Settings, log: Log) ->
 
 
 def _count_pending(open_memory: Callable[[], Memory]) -> int:
-    from scrubjay.services.sync import background_pending
+    from scrubjay.services.sync import pending_work
 
     with open_memory() as memory:
-        return background_pending(memory.workspace)
+        return pending_work(memory.workspace, bundled=True)
 
 
 def stop_reason(settings: Settings, env: Mapping[str, str], fingerprint: str) -> str:
@@ -308,7 +308,7 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
         ScrubjayError: The store cannot be read.
         OSError: No process can be started.
     """
-    from scrubjay.services.sync import background_pending
+    from scrubjay.services.sync import pending_work
 
     file = store_file(settings.store)
     unreachable = settings.store.startswith("memory:") or (file is not None and not file.is_absolute())
@@ -317,7 +317,7 @@ def start_embedding(settings: Settings, env: Mapping[str, str], memory: Memory) 
     job = EmbeddingJob(data_folder(env), settings.store)
     if job.is_running():
         return True
-    if job.has_failed_lately() or not background_pending(memory.workspace):
+    if job.has_failed_lately() or not pending_work(memory.workspace, bundled=True):
         return False
     # Otherwise the computation of topics at the end uses as many threads as there are processors.
     spawn_detached(["hook", "--embed"], {**env, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"})

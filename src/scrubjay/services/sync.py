@@ -222,17 +222,15 @@ def enrich_and_embed(
     return enriched, embed_pending(workspace, None, None, proceed, bundled=bundled)
 
 
-def background_pending(workspace: Workspace) -> int:
-    """Return how many memories are due for enrichment, plus the pending embeddings of the bundled models."""
+def pending_work(workspace: Workspace, *, bundled: bool = False) -> int:
+    """Return how many memories are due for enrichment, plus the pending embeddings of each model.
+
+    ``bundled`` leaves out models that send texts to a service.
+    """
+    models = workspace.models.background_models() if bundled else workspace.models.backfilled_models()
     with workspace.reader() as reader:
-        return len(due_memories(reader)) + sum(
-            reader.coverage(each.model.fingerprint).waiting for each in workspace.models.background_models()
-        )
-
-
-def pending_work(workspace: Workspace) -> int:
-    """Return how many memories are due for enrichment, plus those pending embedding, also by services."""
-    return count_due(workspace) + pending_embeddings(workspace)
+        embeddings = sum(reader.coverage(each.model.fingerprint).waiting for each in models)
+        return len(due_memories(reader)) + embeddings
 
 
 def pending_embeddings(workspace: Workspace, key: str | None = None) -> int:
