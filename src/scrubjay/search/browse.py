@@ -1,4 +1,4 @@
-"""Browse memories without ranking: by id or page, one with its surroundings, entity and category pages.
+"""Browse memories without ranking: by id or path, one with its surroundings, entity and category pages.
 
 The entity network is counted from a bounded sample: a share of all memories, chosen by the digits of their ids,
 plus all that refer to a rare entity.
@@ -29,8 +29,8 @@ from scrubjay.models.graph import (
     npmi,
 )
 from scrubjay.models.ids import SHORT_ID_DIGITS, parse_id
-from scrubjay.models.records import ENTITY_PREFIX, Record, RecordFilter, Source
-from scrubjay.models.reports import FetchReport, MemoryPage
+from scrubjay.models.records import ENTITY_PREFIX, Record, Source
+from scrubjay.models.reports import FetchReport
 from scrubjay.models.results import is_at, line_range, record_citation
 from scrubjay.models.sources import commit_path, expand_path, repository_of
 from scrubjay.models.views import (
@@ -45,10 +45,7 @@ from scrubjay.models.views import (
     MemoryLink,
     MemoryView,
     RelatedEntity,
-    TimelinePage,
 )
-from scrubjay.search.plan import resolve_filters
-from scrubjay.search.request import SearchRequest
 from scrubjay.search.results import full_path, full_paths
 from scrubjay.storage.interface import Reader
 from scrubjay.text.display import excerpt
@@ -262,20 +259,6 @@ def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Re
     ]
 
 
-def page_memories(reader: Reader, request: SearchRequest, after: str) -> MemoryPage:
-    """Return the memories that pass the request's filters and follow an id, at most its ``limit``.
-
-    Raises:
-        InputError: ``after`` is not an id.
-        NotFoundError: A filter names an unknown source or category.
-    """
-    records = reader.page(after, request.limit + 1, resolve_filters(request.where, reader))
-    page = records[: request.limit]
-    return MemoryPage(
-        tuple(page), full_paths(page, reader.sources()), page[-1].id if len(records) > len(page) else None
-    )
-
-
 MAX_TEXT: Final = 2_000_000
 """Maximum number of characters of a memory and its neighbours in a view: in practice all."""
 MAX_ENTITIES: Final = 50
@@ -305,13 +288,6 @@ def view_memory(reader: Reader, history: MemoryHistory, neighbours: int) -> Memo
         history=history,
         named={one.id: one for one in cited},
     )
-
-
-def timeline_page(reader: Reader, where: RecordFilter, limit: int, skip: int) -> TimelinePage:
-    """Return a page of the memories that pass a filter, latest event first; sources and categories by any name."""
-    records = reader.latest(resolve_filters(where, reader), limit + 1, skip)
-    shown = tuple(records[:limit])
-    return TimelinePage(shown, full_paths(shown, reader.sources()), len(records) > limit)
 
 
 def _entities_of_memory(reader: Reader, memory: str) -> tuple[EntitySummary, ...]:

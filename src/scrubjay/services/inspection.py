@@ -26,6 +26,7 @@ from scrubjay.models.records import (
     OWN,
     Document,
     Record,
+    RecordFilter,
     Source,
     UnrestrictedScope,
     due_since,
@@ -47,7 +48,8 @@ from scrubjay.models.views import (
 )
 from scrubjay.search import browse
 from scrubjay.search.browse import memory_phrase
-from scrubjay.search.request import Filters, SearchOptions, SearchRequest, build_request
+from scrubjay.search.plan import resolve_filters
+from scrubjay.search.request import Filters, SearchOptions, build_request
 from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.interface import BATCH_ROWS, Reader, all_records
@@ -260,19 +262,25 @@ def list_links(workspace: Workspace, memory: str) -> tuple[MemoryLink, ...]:
 
 def list_page(workspace: Workspace, filters: Filters, limit: int, after: str) -> MemoryPage:
     with workspace.reader() as reader:
-        return browse.page_memories(reader, _page_request(workspace, filters, limit), after)
-
-
-def _page_request(workspace: Workspace, filters: Filters, limit: int) -> SearchRequest:
-    filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
-    return build_request("", SearchOptions(filters=filters, limit=limit))
+        records = reader.page(after, limit + 1, _page_filter(workspace, reader, filters, limit))
+        page = tuple(records[:limit])
+        following = page[-1].id if len(records) > limit else None
+        return MemoryPage(page, full_paths(page, reader.sources()), following)
 
 
 def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int) -> TimelinePage:
     if skip < 0:
         raise InputError(f"skip is {skip}; it must not be negative.")
     with workspace.reader() as reader:
-        return browse.timeline_page(reader, _page_request(workspace, filters, limit).where, limit, skip)
+        records = reader.latest(_page_filter(workspace, reader, filters, limit), limit + 1, skip)
+        page = tuple(records[:limit])
+        return TimelinePage(page, full_paths(page, reader.sources()), more=len(records) > limit)
+
+
+def _page_filter(workspace: Workspace, reader: Reader, filters: Filters, limit: int) -> RecordFilter:
+    """Check filters and the limit of a page as those of a search; sources and categories are given by any name."""
+    filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
+    return resolve_filters(build_request("", SearchOptions(filters=filters, limit=limit)).where, reader)
 
 
 MAX_HISTORY_EVENTS: Final = 1_000
