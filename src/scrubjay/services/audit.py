@@ -5,7 +5,6 @@ Passages of files are neither counted nor changed.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,15 +30,17 @@ from scrubjay.ingest.deletion import (
 )
 from scrubjay.models.dates import DAY, now_micros, record_date
 from scrubjay.models.lifecycle import LifecycleChange, new_run_id
-from scrubjay.models.records import STATUSES, Record, RecordFilter
+from scrubjay.models.records import STATUSES, Record, RecordFilter, Source
 from scrubjay.models.reports import AuditReport, FaultExample, FaultRate, MemoryLine, RetentionReport
 from scrubjay.models.results import position
 from scrubjay.models.views import ChangeReport
+from scrubjay.search.results import full_path
 from scrubjay.services import inspection
 from scrubjay.services.curation import forget_memories
 from scrubjay.services.workspace import Workspace, may_change
 from scrubjay.storage.changes import DropEdges
 from scrubjay.storage.interface import Reader, all_records, in_batches
+from scrubjay.text.display import excerpt
 
 MAX_SHOWN_CHARACTERS: Final = 120
 """Characters of a memory's text that are shown."""
@@ -122,26 +123,22 @@ def _fault_rate(reader: Reader, result: AuditResult, kind: str, limit: int) -> F
 
 def _examples(reader: Reader, faults: Sequence[AuditFault]) -> tuple[FaultExample, ...]:
     records = reader.get(sorted({memory for one in faults for memory in (one.memory, one.other) if memory}))
-    roots = {source.id: source.root for source in reader.sources()}
+    sources = {source.id: source for source in reader.sources()}
     return tuple(
         FaultExample(
             one.why,
-            _memory_line(records[one.memory], roots),
-            _memory_line(records[one.other], roots) if one.other in records else None,
+            _memory_line(records[one.memory], sources),
+            _memory_line(records[one.other], sources) if one.other in records else None,
             one.mend,
         )
         for one in faults
     )
 
 
-def _memory_line(record: Record, roots: Mapping[str, str]) -> MemoryLine:
+def _memory_line(record: Record, sources: Mapping[str, Source]) -> MemoryLine:
     place = record.place
-    where = ""
-    if place is not None:
-        path = os.path.join(roots.get(place.source, ""), place.path)
-        where = path + position(record)
-    text = " ".join(record.content.split())
-    text = text if len(text) <= MAX_SHOWN_CHARACTERS else f"{text[: MAX_SHOWN_CHARACTERS - 1].rstrip()}…"
+    where = "" if place is None else (full_path(record, sources) or place.path) + position(record)
+    text = excerpt(record.content, MAX_SHOWN_CHARACTERS)
     return MemoryLine(record.id, text, record_date(record), where, record.status)
 
 

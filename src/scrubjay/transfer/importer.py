@@ -50,6 +50,7 @@ from scrubjay.storage.changes import (
     PutTombstones,
 )
 from scrubjay.storage.interface import Reader, Store, all_records
+from scrubjay.text.display import excerpt
 from scrubjay.text.normalize import normalize_content
 from scrubjay.transfer.archive import (
     ALL_ROWS,
@@ -198,10 +199,8 @@ class ImportContext:
 
 
 def sample_memory(record: Record) -> ImportSample:
-    text = " ".join(record.content[: 4 * SAMPLE_CHARACTERS].split())
-    shown = text if len(text) <= SAMPLE_CHARACTERS else f"{text[: SAMPLE_CHARACTERS - 1]}…"
     date = "" if record.event is None else format_event(record.event, record.recorded_at)
-    return ImportSample(record.tier, record.title, shown, date)
+    return ImportSample(record.tier, record.title, excerpt(record.content, SAMPLE_CHARACTERS), date)
 
 
 MEMORY_BATCH: Final = 500
