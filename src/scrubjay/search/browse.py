@@ -160,7 +160,7 @@ def find_record(reader: Reader, id: str) -> Record:
 def unknown_id(id: str) -> NotFoundError:
     """Return the error for an id that no visible memory has."""
     return NotFoundError(
-        f"No memory {id!r:.80} is there, or it is not yours to see. Nothing was done.",
+        f"No memory {id!r:.80} exists, or you may not see it. Nothing was done.",
         hint="search for it: results have ids",
     )
 

@@ -417,7 +417,7 @@ def _require_one(id: str, work: Callable[[Memory], Report]) -> Callable[[Memory]
         report = work(memory)
         if report.unknown:
             raise NotFoundError(
-                f"No memory {id!r:.80} is there, or it is not yours to see. Nothing was done.",
+                f"No memory {id!r:.80} exists, or you may not see it. Nothing was done.",
                 hint="list them with GET /v1/memories",
             )
         return report
