@@ -235,7 +235,7 @@ def test_nobody_is_told_of_what_they_do_not_see(opened: Open, settings: Settings
     found = bob.audit(["junk", "near-duplicate"])
     assert (found.memories, [one.count for one in found.rates]) == (1, [0] * 4)
     run = ann.audit(["junk"]).undo.split()[-1]
-    with pytest.raises(NotFoundError, match="put anything away that you see"):
+    with pytest.raises(NotFoundError, match="archived a memory that you may see"):
         bob.undo_audit(run)
     assert statuses(ann, one) == ["archived"]
 

@@ -147,8 +147,8 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
         events = reader.events(run=run, limit=MAX_RUN_EVENTS)
         if not events:
             raise NotFoundError(
-                f"No run {run} put anything away that you see.",
-                hint="scrubjay history ID tells of one memory",
+                f"No run {run} archived a memory that you may see. Nothing was restored.",
+                hint="scrubjay history ID shows the changes of one memory",
             )
         records: dict[str, Record] = {}
         ids = sorted({event.memory for event in events})
