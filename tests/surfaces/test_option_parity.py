@@ -16,14 +16,18 @@ import pytest
 
 from scrubjay import AsyncMemory, Memory
 from scrubjay.api.tools import find_tool
+from scrubjay.cli.memories import add
 from scrubjay.cli.search import context, search, thread
 from scrubjay.cli.transfer import import_
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import NotFoundError
+from scrubjay.models.lifecycle import Amendment, NewMemory
+from scrubjay.models.options import Option, options_of
 from scrubjay.models.results import CONTEXT_PARTS
 from scrubjay.search import request
 from scrubjay.search.plan import PRESETS
-from scrubjay.search.request import PRESET_NAMES, Option, SearchOptions, ThreadOptions, options_of
+from scrubjay.search.request import PRESET_NAMES, SearchOptions, ThreadOptions
+from scrubjay.server.http.memories import Change, MemoryToAdd
 from scrubjay.server.http.search import ContextQuery, ContextRequest, Search, SearchQuery, Thread, ThreadQuery
 from scrubjay.transfer.formats import IMPORT_FORMATS
 
@@ -135,6 +139,26 @@ def test_a_filter_that_is_declared_leaves_out_memories_that_do_not_match(one: Op
 def test_an_option_of_search_is_one_of_its_request_or_is_read_before() -> None:
     options, taken = ({item.name for item in fields(kind)} for kind in (SearchOptions, request.SearchRequest))
     assert options - taken == READ_BEFORE
+
+
+def test_python_and_http_add_and_change_a_memory_by_the_fields_that_are_declared() -> None:
+    declared = {one.name: one for one in options_of(NewMemory)}
+    parameters = inspect.signature(Memory.add).parameters
+    taken = {name: (one.annotation, one.default) for name, one in parameters.items() if name in declared}
+    assert taken == {name: (one.annotation, one.default) for name, one in declared.items()}
+    assert set(parameters) - set(declared) == {"self", "content"}
+    assert set(MemoryToAdd.model_fields) == {"content", *declared}
+    changed = [item.name for item in fields(Amendment)]
+    assert set(changed) <= {"content", *declared}
+    assert set(inspect.signature(Memory.update).parameters) == {"self", "memory", *changed}
+    assert set(Change.model_fields) == set(changed)
+
+
+def test_the_command_adds_a_memory_by_the_fields_that_are_declared() -> None:
+    fields_of_it = {one.name for one in options_of(NewMemory)}
+    taken = {param.name for param in add.params} - PRINTING
+    assert fields_of_it - taken == {"visibility"}  # --public and --group
+    assert taken - fields_of_it == {"text", "file", "public"}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -14,7 +14,8 @@ from scrubjay.api import serializers
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.frozen import frozen
 from scrubjay.models.lifecycle import VERDICTS
-from scrubjay.search.request import Option, SearchOptions, options_of
+from scrubjay.models.options import Option, options_of
+from scrubjay.search.request import SearchOptions
 
 if TYPE_CHECKING:
     from scrubjay.memory import Memory

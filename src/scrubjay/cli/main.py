@@ -20,11 +20,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.models.options import Option, options_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from scrubjay.config.settings import Settings
     from scrubjay.memory import Memory
 
+
+F = TypeVar("F", bound=Callable[..., object])
 
 COMMON_OPTIONS = ("store", "user", "json")
 MAX_SUMMARY = 1000
@@ -220,6 +223,35 @@ def stop_on_signal(stop: threading.Event | None = None) -> Iterator[threading.Ev
 def command(name: str, **rules: Any) -> Callable[[Callable[..., Any]], click.Command]:
     """Make a function a command; its docstring is the help."""
     return click.command(name, cls=Command, **rules)
+
+
+def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Give a command the flags of the options that a class declares: those named, in that order, or all."""
+    options = {option.name: option for option in options_of(kind) if option.flags}
+    chosen = names or [name for name in options if name not in without]
+
+    def decorate(function: F) -> F:
+        for name in reversed(chosen):
+            function = _click_option(options[name])(function)
+        return function
+
+    return decorate
+
+
+def _click_option(option: Option) -> Callable[[F], F]:
+    attributes: dict[str, Any] = {"metavar": option.metavar, "default": option.flag_default}
+    if option.kind == "bool":
+        attributes = {"default": option.default, "is_flag": True}
+    elif option.kind == "int" and option.bounds:
+        attributes["type"] = click.IntRange(*option.bounds)
+    elif option.kind == "float":
+        attributes["type"] = float
+    elif option.metavar is None:
+        attributes["multiple"] = option.several
+        attributes["type"] = click.Choice(option.choices) if option.choices else None
+    default = ", ".join(option.default) if option.several and option.default else option.setting
+    help_text = f"{option.help}  [default: {default}]" if default else option.help
+    return click.option(*option.flags, option.name, help=help_text, **attributes)
 
 
 def suggest(word: str, known: Iterable[str]) -> str:

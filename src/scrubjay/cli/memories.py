@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scrubjay.api import serializers
-from scrubjay.cli.main import Call, Group, command
+from scrubjay.cli.main import Call, Group, command, declared_options
 from scrubjay.cli.output import (
     BOLD,
     DIM,
@@ -29,8 +29,8 @@ from scrubjay.cli.output import (
 from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.ids import is_short_id
-from scrubjay.models.lifecycle import VERDICTS
-from scrubjay.models.records import ORIGINS, TIER_PREFIXES, TIERS
+from scrubjay.models.lifecycle import VERDICTS, NewMemory
+from scrubjay.models.records import TIER_PREFIXES
 from scrubjay.models.reports import FetchReport
 from scrubjay.models.views import (
     CategorySummary,
@@ -52,29 +52,13 @@ if TYPE_CHECKING:
 @command("add")
 @click.argument("text", nargs=-1)
 @click.option("--file", type=click.Path(path_type=Path), help="Read the text from this file.")
-@click.option(
-    "--tier", type=click.Choice(TIERS), default="observation", show_default=True, help="Tier of the memory."
-)
-@click.option("--title", default="", help="Title.")
-@click.option("--tag", "tags", multiple=True, help="Tag; repeatable.")
-@click.option("--date", metavar="DATE", help="Date of the event it describes.")
-@click.option("--valid-from", metavar="DATE", help="Start of validity.")
-@click.option("--valid-until", metavar="DATE", help="End of validity.")
-@click.option(
-    "--confidence", metavar="NUMBER", type=click.FloatRange(0, 1), default=1.0, help="Confidence, 0 to 1."
-)
-@click.option(
-    "--origin", type=click.Choice(ORIGINS), default="owner", show_default=True, help="Who stated it."
-)
-@click.option("--session", help="Conversation it belongs to.")
-@click.option("--role", help="Speaker's role in the conversation.")
-@click.option("--turn", metavar="N", type=click.IntRange(0), help="Position in the conversation, from 0.")
-@click.option("--project", help="Project it belongs to: a name, a suffix of one, or a path.")
-@click.option("--agent", help="Agent that recorded it.")
+@declared_options(
+    NewMemory, "tier", "title", "tags", "date", "valid_from", "valid_until", "confidence", "origin", "session", "role",
+    "turn", "project", "agent",
+)  # fmt: skip
 @click.option("--public", is_flag=True, help="Make it visible to every user of the store.")
-@click.option("--group", help="Make it visible to this group, one of yours in the settings.")
-@click.option("--pin", is_flag=True, help="Pin it: its score does not decay with age.")
-def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin: bool, **fields: Any) -> None:
+@declared_options(NewMemory, "group", "pinned")
+def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, **fields: Any) -> None:
     """Add one memory: TEXT, or standard input if TEXT is missing or -.
 
     Adding the same memory again (text up to whitespace, tier, date, conversation) only adds to its history. Similar
@@ -85,7 +69,7 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, pin:
     arguments = {name: value for name, value in fields.items() if value is not None}
     visibility = "public" if public else "group" if "group" in arguments else "user"
     with call.open(new=True) as memory:
-        report = memory.add(content, visibility=visibility, pinned=pin, **arguments)
+        report = memory.add(content, visibility=visibility, **arguments)
     if call.print_json(report):
         return
     if report.status == "active":

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from scrubjay.cli.main import Call, command
+from scrubjay.cli.main import Call, command, declared_options
 from scrubjay.cli.output import (
     DIM,
     SYNC_HINT,
@@ -30,44 +30,13 @@ from scrubjay.errors import InputError
 from scrubjay.models.dates import local_day
 from scrubjay.models.records import UNTRUSTED
 from scrubjay.models.results import CONTEXT_PARTS, count_strong
-from scrubjay.search.request import Option, SearchOptions, ThreadOptions, options_of
+from scrubjay.search.request import SearchOptions, ThreadOptions
 from scrubjay.text.display import shared_by, single_line, strip_control
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from scrubjay.models.results import Answer, Explanation, ReachedMemory, Result, ThreadEntry
-
-
-F = TypeVar("F", bound=Callable[..., object])
-
-
-def declared_options(kind: type, *names: str, without: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Give a command the flags of a class of `search.request`: those named, or all."""
-
-    def decorate(function: F) -> F:
-        for option in reversed(options_of(kind)):
-            if option.flags and option.name not in without and (not names or option.name in names):
-                function = _click_option(option)(function)
-        return function
-
-    return decorate
-
-
-def _click_option(option: Option) -> Callable[[F], F]:
-    attributes: dict[str, Any] = {"metavar": option.metavar, "default": option.flag_default}
-    if option.kind == "bool":
-        attributes = {"default": option.default, "is_flag": True}
-    elif option.kind == "int" and option.bounds:
-        attributes["type"] = click.IntRange(*option.bounds)
-    elif option.kind == "float":
-        attributes["type"] = float
-    elif option.metavar is None:
-        attributes["multiple"] = option.several
-        attributes["type"] = click.Choice(option.choices) if option.choices else None
-    default = ", ".join(option.default) if option.several and option.default else option.setting
-    help_text = f"{option.help}  [default: {default}]" if default else option.help
-    return click.option(*option.flags, option.name, help=help_text, **attributes)
 
 
 def validity_labels(result: Result) -> list[str]:

@@ -31,13 +31,12 @@ from scrubjay.models.dates import now_micros, parse_when
 from scrubjay.models.graph import EDITED_RULE, Edge
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import Amendment, Event, LifecycleChange, NewMemory
+from scrubjay.models.options import check_options
 from scrubjay.models.records import (
     DUE_FACTS,
     GENERIC_ROLES,
     NEVER_INJECT,
-    ORIGINS,
     PERSON_ROLES,
-    TIERS,
     UNCHANGED,
     Record,
     Scope,
@@ -171,25 +170,15 @@ def addition_key(secret: bytes, record: Record, check: str = "") -> int:
 
 
 def _check_fields(new: NewMemory) -> None:
-    if new.tier not in TIERS:
-        raise InputError(f"Tier {new.tier!r} is not one of {', '.join(TIERS)}. Nothing was written.")
-    if new.origin not in ORIGINS:
-        raise InputError(f"Origin {new.origin!r} is not one of {', '.join(ORIGINS)}. Nothing was written.")
-    if not _is_number(new.confidence) or not 0.0 <= new.confidence <= 1.0:
-        raise InputError(f"Confidence {new.confidence!r} is not between 0 and 1. Nothing was written.")
-    if new.turn is not None and not (_is_number(new.turn) and 0 <= new.turn < 2**63 and new.turn % 1 == 0):
-        raise InputError(f"Turn {new.turn!r} is not a whole number from 0. Nothing was written.")
-    if isinstance(new.tags, str):
-        raise InputError(f"Tags are {new.tags!r}, one text; give a list of them. Nothing was written.")
+    try:
+        check_options(new)
+    except InputError as error:
+        raise InputError(f"{error} {NOTHING_WRITTEN}") from error
     if new.group is not None and new.visibility != "group":
         raise InputError(
             f"Group {new.group!r} is named, but visibility is {new.visibility!r}. Nothing was written.",
             hint="set visibility to group, or leave the group out",
         )
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _optional_text(value: object, field: str) -> str | None:

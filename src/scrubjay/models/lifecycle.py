@@ -9,7 +9,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from scrubjay.frozen import frozen
-from scrubjay.models.records import NEVER_INJECT, UNCHANGED, Record, Unchanged
+from scrubjay.models.options import option
+from scrubjay.models.records import NEVER_INJECT, ORIGINS, TIERS, UNCHANGED, VISIBILITIES, Record, Unchanged
 
 
 @frozen
@@ -61,22 +62,44 @@ class NewMemory:
     """
 
     content: str
-    tier: str = "observation"
-    title: str = ""
-    tags: Sequence[str] = ()
-    date: str | datetime | None = None
-    session: str | None = None
-    role: str | None = None
-    turn: int | None = None
-    project: str | None = None
-    agent: str | None = None
-    visibility: str = "user"
-    group: str | None = None
-    confidence: float = 1.0
-    valid_from: str | datetime | None = None
-    valid_until: str | datetime | None = None
-    origin: str = "owner"
-    pinned: bool = False
+    tier: str = option(
+        "observation",
+        "--tier",
+        noun="Tier",
+        choices=TIERS,
+        help="Tier of the memory.  [default: observation]",
+    )
+    title: str = option("", "--title", help="Title.")
+    tags: Sequence[str] = option((), "--tag", help="Tag; repeatable.")
+    date: str | datetime | None = option(
+        None, "--date", metavar="DATE", help="Date of the event it describes."
+    )
+    session: str | None = option(None, "--session", help="Conversation it belongs to.")
+    role: str | None = option(None, "--role", help="Speaker's role in the conversation.")
+    turn: int | None = option(
+        None, "--turn", metavar="N", bounds=(0, None), help="Position in the conversation, from 0."
+    )
+    project: str | None = option(
+        None, "--project", project=True, help="Project it belongs to: a name, a suffix of one, or a path."
+    )
+    agent: str | None = option(None, "--agent", help="Agent that recorded it.")
+    visibility: str = option("user", noun="Visibility", choices=VISIBILITIES)
+    group: str | None = option(
+        None, "--group", help="Make it visible to this group, one of yours in the settings."
+    )
+    confidence: float = option(
+        1.0, "--confidence", metavar="NUMBER", bounds=(0, 1), help="Confidence, 0 to 1.  [0<=x<=1]"
+    )
+    valid_from: str | datetime | None = option(
+        None, "--valid-from", metavar="DATE", help="Start of validity."
+    )
+    valid_until: str | datetime | None = option(
+        None, "--valid-until", metavar="DATE", help="End of validity."
+    )
+    origin: str = option(
+        "owner", "--origin", noun="Origin", choices=ORIGINS, help="Who stated it.  [default: owner]"
+    )
+    pinned: bool = option(False, "--pin", help="Pin it: its score does not decay with age.")
 
 
 @frozen

@@ -9,15 +9,15 @@ a mask in `storage/table.py`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, Field, field, fields, is_dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, field, fields, replace
 from datetime import date, datetime, tzinfo
-from functools import cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import load_zone, local_micros, moment, now_micros, parse_when, to_local
+from scrubjay.models.options import check_choices, check_options, option, options_of
 from scrubjay.models.records import NO_FILTER, STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import FUSIONS, MAX_NEIGHBOURS, MAX_RESULTS, RERANKER_KINDS, RESULT_KINDS
 
@@ -46,79 +46,6 @@ CONFIDENCE_FLOOR: Final = 0.3
 """Memories of less confidence are guesses and no results by default: the floor of agentmemory."""
 
 Moment = str | datetime | None
-T = TypeVar("T")
-
-
-@frozen
-class Option:
-    """One option of a query, from which every surface makes its own: flag, HTTP field, tool argument.
-
-    Attributes:
-        name: Name in Python, in HTTP and for the daemon.
-        annotation: Its annotation, such as ``int | None``.
-        default: The default; None often takes a setting.
-        help: One sentence, for the command line.
-        flags: Flags of the command line, in click's notation; empty for none.
-        metavar: The value in the command's help; a list with one is a single text that the command parses.
-        flag_default: The command line's own default.
-        setting: The setting that None takes, as ``recall.limit``.
-        noun: What an error calls one of the choices; empty where the option's reader checks them.
-        choices: All possible values, or, of a number, the texts that may take its place.
-        bounds: Minimum and maximum of a number.
-        project: Whether it names projects, which a server does not take as paths.
-        tool: Name of the argument of ``memory_search``; empty for none.
-        tool_help: Help for a model.
-    """
-
-    name: str = ""
-    annotation: str = ""
-    default: Any = None
-    help: str = ""
-    flags: tuple[str, ...] = ()
-    metavar: str | None = None
-    flag_default: str | None = None
-    setting: str = ""
-    noun: str = ""
-    choices: tuple[str, ...] = ()
-    bounds: tuple[int, int] | None = None
-    project: bool = False
-    tool: str = ""
-    tool_help: str = ""
-
-    @property
-    def kind(self) -> str:
-        """Its annotation without None, such as ``int``."""
-        return self.annotation.removesuffix(" | None")
-
-    @property
-    def several(self) -> bool:
-        """Whether it is a list."""
-        return self.annotation.startswith("Sequence")
-
-
-def option(default: T, *flags: str, **shown: Any) -> T:
-    """Declare a field as an option; ``shown`` are the fields of `Option`."""
-    declared: T = field(default=default, metadata={"option": Option(flags=flags, **shown)})
-    return declared
-
-
-@cache
-def _declared_option(item: Field[Any]) -> Option:
-    """Return the option that a field declares."""
-    declared: Option = item.metadata["option"]
-    return replace(declared, name=item.name, annotation=str(item.type), default=item.default)
-
-
-def options_of(kind: type) -> tuple[Option, ...]:
-    """Return the declared options of a class in order, those of its groups in the groups' places."""
-    options: list[Option] = []
-    for item in fields(kind):
-        if "option" in item.metadata:
-            options.append(_declared_option(item))
-        elif is_dataclass(item.default):
-            group: Any = item.default
-            options += [replace(one, default=getattr(group, one.name)) for one in options_of(type(group))]
-    return tuple(options)
 
 
 @frozen
@@ -456,7 +383,7 @@ def build_request(
     options = _rename_stages(options)
     check_options(options)
     filters, clock = options.filters, options.clock
-    _check_choices("Tier", (*tier_options.tiers, *tier_options.weights), TIERS)
+    check_choices("Tier", (*tier_options.tiers, *tier_options.weights), TIERS)
     for tier, weight in tier_options.weights.items():
         if not 0 <= weight <= MAX_WEIGHT:
             raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
@@ -546,32 +473,3 @@ def _time_range(filters: Filters, place: tzinfo | None, now: int) -> tuple[int |
             hint="swap them or omit one",
         )
     return since, until
-
-
-def check_options(options: object) -> None:
-    """Check lists, choices and bounds as they are declared.
-
-    Raises:
-        InputError: An option has a value it cannot have.
-    """
-    for item in fields(options):  # type: ignore[arg-type]
-        value = getattr(options, item.name)
-        if "option" not in item.metadata:
-            if is_dataclass(value):
-                check_options(value)
-        elif value is not None:
-            declared = _declared_option(item)
-            if declared.several and isinstance(value, str):
-                raise InputError(f"{item.name} is {value!r}, one text; give a list of them.")
-            if declared.noun:
-                _check_choices(declared.noun, value if declared.several else (value,), declared.choices)
-            elif declared.bounds is not None and not declared.choices:
-                least, most = declared.bounds
-                if not least <= value <= most:
-                    raise InputError(f"{item.name} is {value}; it must lie between {least} and {most}.")
-
-
-def _check_choices(noun: str, values: Iterable[str], known: Sequence[str]) -> None:
-    for name in values:
-        if name not in known:
-            raise InputError(f"{noun} {name!r} is not one of {', '.join(known)}.")

@@ -14,6 +14,7 @@ from scrubjay.errors import StoreBusyError, StoreError, StoreReadOnlyError
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.ids import is_short_id, may_be_id
+from scrubjay.models.options import check_options
 from scrubjay.models.records import STATUSES, RecordFilter
 from scrubjay.models.results import Notice
 from scrubjay.search.request import (
@@ -26,7 +27,6 @@ from scrubjay.search.request import (
     ThreadOptions,
     TierOptions,
     build_request,
-    check_options,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.quota import used_allowances

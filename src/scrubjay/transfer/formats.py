@@ -32,6 +32,7 @@ from scrubjay.ingest.transcripts.base import (
 )
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.lifecycle import NewMemory
+from scrubjay.models.options import options_of
 from scrubjay.models.reports import RejectedItem
 from scrubjay.transfer.archive import MAX_LINE, NOTHING_IMPORTED, raw_lines, reraise_read_errors
 
@@ -397,19 +398,18 @@ def _observation(note: _Note, text: str, where: str) -> list[ImportedItem]:
     return [ImportedMemory(new, where, (note.title,), note.title), *_links(note, content)]
 
 
-MEMORY_FIELDS: Final = (
-    "tier", "title", "tags", "date", "session", "role", "turn", "project", "agent", "confidence", "valid_from",
-    "valid_until", "origin", "pinned",
-)  # fmt: skip
+MEMORY_FIELDS: Final = tuple(
+    field for field in options_of(NewMemory) if field.name not in ("visibility", "group")
+)
 """Fields of a line that are fields of a memory."""
 OTHER_FIELDS: Final = frozenset({"content", "text", "concepts", "name", "links", "id", "metadata"})
-FIELD_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
-    "tags": list,
-    "pinned": bool,
-    "turn": int,
-    "confidence": (int, float),
+JSON_TYPES: Final[dict[str, type | tuple[type, ...]]] = {
+    "Sequence[str]": list,
+    "bool": bool,
+    "int": int,
+    "float": (int, float),
 }
-"""Types of the fields that are not texts."""
+"""Annotation to types of a value in JSON; all others are texts."""
 
 
 def read_jsonl(file: Path) -> Iterator[ImportedItem]:
@@ -427,23 +427,23 @@ def _line_item(where: str, entry: dict[str, Any]) -> Iterator[ImportedItem]:
         return
     about = tuple(as_texts(entry.get("concepts")))
     name = as_string(entry.get("name"))
-    fields = {field: entry[field] for field in MEMORY_FIELDS if entry.get(field) is not None}
+    fields = {field.name: entry[field.name] for field in MEMORY_FIELDS if entry.get(field.name) is not None}
     yield from (ImportedName(one, (), where) for one in about)
     yield ImportedMemory(NewMemory(entry.get("content") or entry["text"], **fields), where, about, name)
     yield from (ImportedRelation(name, other) for other in as_texts(entry.get("links")) if name)
 
 
 def _line_problem(entry: dict[str, Any]) -> str:
-    known = sorted((*MEMORY_FIELDS, *OTHER_FIELDS))
+    known = sorted({field.name for field in MEMORY_FIELDS} | OTHER_FIELDS)
     if unknown := sorted(entry.keys() - set(known)):
         return f"it has a field {unknown[0]!r}; known are {', '.join(known)}"
     if not isinstance(entry.get("content") or entry.get("text"), str):
         return "it has no text under `content`"
     for field in MEMORY_FIELDS:
-        value = entry.get(field)
-        kind = FIELD_TYPES.get(field, str)
+        value = entry.get(field.name)
+        kind = JSON_TYPES.get(field.kind, str)
         if value is not None and (not isinstance(value, kind) or (kind is int and isinstance(value, bool))):
-            return f"{field} is {str(value)[:40]!r}, which is not what {field} can be"
+            return f"{field.name} is {str(value)[:40]!r}, which is not what {field.name} can be"
     if not all(isinstance(tag, str) for tag in entry.get("tags") or ()):
         return "tags holds something that is no text"
     return ""

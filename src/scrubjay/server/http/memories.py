@@ -15,7 +15,7 @@ from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError
 from scrubjay.memory import Memory
 from scrubjay.models.lifecycle import VERDICTS, Event, NewMemory
-from scrubjay.models.records import ORIGINS, Record
+from scrubjay.models.records import Record
 from scrubjay.models.reports import AddReport, FetchReport, ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryHistory, MemoryLink, UpdateReport
 from scrubjay.search.browse import MAX_IDS
@@ -24,13 +24,9 @@ from scrubjay.server.http.schemas import (
     Count,
     Fraction,
     Ids,
-    OptionalDate,
-    Project,
     RequestModel,
     Status,
-    Strings,
-    Tier,
-    Visibility,
+    declared_fields,
     describe_response,
     describe_responses,
     document_fields,
@@ -58,11 +54,22 @@ MemoryId = Annotated[
     str,
     Path(description="A memory's id, or its shortest unique beginning.", examples=["obs_4f0c9a1be27d6f35"]),
 ]
-Origin = Annotated[str, enum(ORIGINS)]
 PositiveInt = Annotated[int, Field(ge=1, le=MAX_INTEGER)]
 
 
-@document_fields(NewMemory, Memory.add, Record)
+@declared_fields(
+    NewMemory,
+    Memory.add,
+    NewMemory,
+    Record,
+    descriptions={
+        "title": "Title.",
+        "agent": "Agent that recorded it; defaults to the token's agent.",
+        "valid_from": "Start of validity, as an ISO date.",
+        "valid_until": "End of validity, as an ISO date.",
+        "origin": "Who stated it; defaults to `agent` if the token names an agent, else `owner`.",
+    },
+)
 class MemoryToAdd(
     RequestModel,
     json_schema_extra={"examples": [{"content": "The launch moved to 3 May.", "tags": ["launch"]}]},
@@ -70,27 +77,6 @@ class MemoryToAdd(
     """A memory to add."""
 
     content: Annotated[str, Field(description="Its text, understandable on its own.")]
-    tier: Tier = "observation"
-    title: Annotated[str, Field(description="Title.")] = ""
-    tags: Strings = []
-    date: OptionalDate = None
-    session: str | None = None
-    role: str | None = None
-    turn: Count | None = None
-    project: Project | None = None
-    agent: Annotated[
-        str | None, Field(description="Agent that recorded it; defaults to the token's agent.")
-    ] = None
-    visibility: Visibility = "user"
-    group: str | None = None
-    confidence: Fraction = 1.0
-    valid_from: Annotated[OptionalDate, Field(description="Start of validity, as an ISO date.")] = None
-    valid_until: Annotated[OptionalDate, Field(description="End of validity, as an ISO date.")] = None
-    origin: Annotated[
-        Origin,
-        Field(description="Who stated it; defaults to `agent` if the token names an agent, else `owner`."),
-    ] = "owner"
-    pinned: bool = False
 
 
 class NewMemories(
@@ -106,19 +92,11 @@ class NewMemories(
     ]
 
 
-@document_fields(Memory.update)
+@declared_fields(NewMemory, Memory.update, Memory.update)
 class Change(RequestModel, json_schema_extra={"examples": [{"content": "The launch moved to 5 May."}]}):
     """Changes to a memory; omitted fields stay, and null clears a date."""
 
     content: str = ""
-    title: str = ""
-    tags: Strings = []
-    date: OptionalDate = None
-    confidence: Fraction = 1.0
-    valid_from: OptionalDate = None
-    valid_until: OptionalDate = None
-    pinned: bool = False
-    origin: Origin = "owner"
 
 
 @document_fields(Memory.get)

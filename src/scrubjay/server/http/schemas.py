@@ -13,7 +13,7 @@ import typing
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache, partial
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, TypeVar, Union, get_args, get_origin
 
 from fastapi import APIRouter, FastAPI
@@ -25,6 +25,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from scrubjay.api import serializers
 from scrubjay.api.tools import MAX_INTEGER, MAX_ITEMS, is_path
 from scrubjay.models import lifecycle, records, reports, results, views
+from scrubjay.models.options import Option, options_of
 from scrubjay.server.auth import TOKEN_NEEDED
 from scrubjay.server.requests import REQUIRED_SCOPES, UNEXPECTED_ERROR
 
@@ -60,7 +61,6 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 OptionalDate = str | None
 Ids = Annotated[list[str], Field(min_length=1, max_length=MAX_ITEMS)]
 Visibility = Literal["user", "group", "public"]
-Tier = Annotated[str, enum(records.TIERS)]
 Status = Annotated[str, enum(records.STATUSES)]
 
 
@@ -95,6 +95,60 @@ def document_fields(*documented: object) -> Callable[[type[Model]], type[Model]]
         return model
 
     return describe
+
+
+def declared_fields(
+    kind: type,
+    method: Callable[..., object],
+    *documented: object,
+    without: tuple[str, ...] = (),
+    descriptions: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[type[Model]], type[Model]]:
+    """Give a form the options that a class declares, as far as the method takes them and in its order.
+
+    The form's own fields stay. Fields are described by ``descriptions``, else as in `document_fields`.
+    """
+
+    def extend(form: type[Model]) -> type[Model]:
+        options = {option.name: option for option in options_of(kind)}
+        fields: dict[str, Any] = {
+            name: _form_field(options[name], descriptions.get(name))
+            for name in inspect.signature(method).parameters
+            if name in options and name not in without and name not in form.model_fields
+        }
+        model = create_model(
+            form.__name__, __base__=form, __module__=form.__module__, __doc__=form.__doc__, **fields
+        )
+        return document_fields(*documented)(model)
+
+    return extend
+
+
+def _form_field(option: Option, description: str | None) -> tuple[Any, Any]:
+    minimum, maximum = option.bounds or (None, None)
+    if minimum is not None and maximum is None:
+        maximum = MAX_INTEGER
+    enum: dict[str, Any] = {"enum": list(option.choices)}
+    annotation: Any
+    if option.several and option.default is None:
+        examples: dict[str, Any] = {"examples": [list(option.choices)]}
+        annotation = Annotated[Strings, Field(json_schema_extra=examples)] if option.choices else Strings
+    elif option.several:
+        item: Any = Project if option.project else str
+        item = Annotated[item, Field(json_schema_extra=enum)] if option.choices else item
+        annotation = Annotated[list[item], Field(max_length=MAX_ITEMS)]
+    elif option.kind.startswith(("int", "float")):
+        number: Any = int if option.kind == "int" else float
+        annotation = Annotated[number, Field(ge=minimum, le=maximum)]
+        annotation = annotation | Literal[option.choices] if option.choices else annotation
+    elif option.kind == "bool":
+        annotation = bool
+    else:
+        annotation = Project if option.project else str
+        annotation = Annotated[annotation, Field(json_schema_extra=enum)] if option.choices else annotation
+    default = list(option.default) if isinstance(option.default, tuple) else option.default
+    annotation = annotation if default is not None else annotation | None
+    return annotation, Field(default, description=description)
 
 
 CLOSED_CONFIG: Final = ConfigDict(extra="forbid")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final
 
 from fastapi import Query
-from pydantic import BaseModel, Field, create_model
+from pydantic import Field
 from starlette.responses import Response
 
 from scrubjay.api.serializers import OPTIONAL_RESULT_FIELDS
@@ -25,13 +23,13 @@ from scrubjay.models.results import (
     Result,
 )
 from scrubjay.search import request
-from scrubjay.search.request import Option, options_of
 from scrubjay.server.http.schemas import (
     OptionalDate,
     Project,
     RequestModel,
     Status,
     Strings,
+    declared_fields,
     describe_responses,
     document_fields,
     list_of,
@@ -42,7 +40,6 @@ from scrubjay.server.requests import Access, ApiRouter, ReadAccess
 
 router = ApiRouter(prefix="/v1", tags=["recall"])
 
-Form = TypeVar("Form", bound=BaseModel)
 _DESCRIPTIONS: Final = {
     "projects": "Any of these projects, by name or suffix of a name.",
     "here": "Project whose memories are preferred; others are searched too.",
@@ -50,57 +47,14 @@ _DESCRIPTIONS: Final = {
 """Differs from `Memory.search`: a server takes no paths."""
 
 
-def declared_fields(
-    kind: type, method: Callable[..., object], *, without: tuple[str, ...] = ()
-) -> Callable[[type[Form]], type[Form]]:
-    """Give a form the options of a class of `search.request`, in the method's order; its own fields stay."""
-
-    def extended(form: type[Form]) -> type[Form]:
-        options = {option.name: option for option in options_of(kind)}
-        fields: dict[str, Any] = {
-            name: _form_field(options[name])
-            for name in inspect.signature(method).parameters
-            if name in options and name not in without and name not in form.model_fields
-        }
-        model = create_model(
-            form.__name__, __base__=form, __module__=form.__module__, __doc__=form.__doc__, **fields
-        )
-        return document_fields(method, Memory.search)(model)
-
-    return extended
-
-
-def _form_field(option: Option) -> tuple[Any, Any]:
-    minimum, maximum = option.bounds or (None, None)
-    enum: dict[str, Any] = {"enum": list(option.choices)}
-    annotation: Any
-    if option.several and option.default is None:
-        examples: dict[str, Any] = {"examples": [list(option.choices)]}
-        annotation = Annotated[Strings, Field(json_schema_extra=examples)] if option.choices else Strings
-    elif option.several:
-        item: Any = Project if option.project else str
-        item = Annotated[item, Field(json_schema_extra=enum)] if option.choices else item
-        annotation = Annotated[list[item], Field(max_length=MAX_ITEMS)]
-    elif option.kind.startswith(("int", "float")):
-        number: Any = int if option.kind == "int" else float
-        annotation = Annotated[number, Field(ge=minimum, le=maximum)]
-        annotation = annotation | Literal[option.choices] if option.choices else annotation
-    elif option.kind == "bool":
-        annotation = bool
-    else:
-        annotation = Project if option.project else str
-        annotation = Annotated[annotation, Field(json_schema_extra=enum)] if option.choices else annotation
-    default = list(option.default) if isinstance(option.default, tuple) else option.default
-    annotation = annotation if default is not None else annotation | None
-    return annotation, Field(default, description=_DESCRIPTIONS.get(option.name))
-
-
-@declared_fields(request.Filters, Memory.search)
+@declared_fields(request.Filters, Memory.search, Memory.search, descriptions=_DESCRIPTIONS)
 class Filters(RequestModel):
     """Filters of a query."""
 
 
-@declared_fields(request.SearchOptions, Memory.search, without=("weights",))
+@declared_fields(
+    request.SearchOptions, Memory.search, Memory.search, without=("weights",), descriptions=_DESCRIPTIONS
+)
 class SearchOptions(Filters):
     """Search options whose form is the same in GET and POST."""
 
@@ -125,7 +79,7 @@ class SearchQuery(SearchOptions, strict=False):
     ] = []
 
 
-@declared_fields(request.ThreadOptions, Memory.thread)
+@declared_fields(request.ThreadOptions, Memory.thread, Memory.thread, Memory.search)
 class Thread(Filters, json_schema_extra={"examples": [{"query": "why did we change the engine?"}]}):
     """A query for a timeline."""
 
