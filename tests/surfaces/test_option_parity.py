@@ -19,6 +19,7 @@ from scrubjay.api.tools import find_tool
 from scrubjay.cli.memories import add
 from scrubjay.cli.search import context, search, thread
 from scrubjay.cli.transfer import import_
+from scrubjay.config.loader import known_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import NotFoundError
 from scrubjay.models.lifecycle import Amendment, NewMemory
@@ -134,6 +135,20 @@ def test_a_filter_that_is_declared_leaves_out_memories_that_do_not_match(one: Op
         except NotFoundError:
             return  # so it was read
         assert found < added, f"{method} takes {one.name}, and no memory was left out: see `record_matches`"
+
+
+@pytest.mark.parametrize(
+    "one", [*options_of(SearchOptions), *options_of(ThreadOptions)], ids=lambda one: one.name
+)
+def test_the_setting_that_is_an_options_default_allows_what_the_option_allows(one: Option) -> None:
+    if not one.setting:
+        return
+    rule = known_settings()[one.setting]
+    if one.kind == "float | str":
+        assert (rule.kind, one.choices, one.bounds) == ("relevance", ("auto",), (0, 1))
+        return
+    assert set(rule.choices) == set(one.choices)
+    assert ((rule.low, rule.high) if rule.low is not None else None) == one.bounds
 
 
 def test_an_option_of_search_is_one_of_its_request_or_is_read_before() -> None:

@@ -12,6 +12,7 @@ import click
 from scrubjay.cli.main import Call, Group, command, suggest
 from scrubjay.cli.output import BOLD, format_count, indent, paint, require_terminal, write, write_error
 from scrubjay.cli.sync import show_progress
+from scrubjay.config.settings import MAX_DAYS
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.text.display import single_line, strip_control
 
@@ -73,7 +74,7 @@ MAX_EXAMPLES = 3
 )
 @click.option(
     "--after-days",
-    type=click.IntRange(0, 36_500),
+    type=click.IntRange(0, MAX_DAYS),
     metavar="N",
     help="Age in days from which memories are consolidated.",
 )

@@ -221,7 +221,7 @@ class RecallSettings:
     confidence_floor: float = number(0.3, "Confidence below which a memory is no result.", 0, 1)
     links: int = integer(0, "Hops over links that a search follows from its results.", 0, 5)
     hierarchy: bool = switch(False, "Whether a search descends into matching categories.")
-    snippet: int = integer(700, "Maximum characters of a result's snippet.", 40, 20_000)
+    snippet: int = integer(700, "Maximum characters of a result's snippet.", 1, 20_000)
     tz: str | None = option(
         None, 'Time zone of dates and of "yesterday" in a question, such as Europe/Berlin.',
         shown="this machine's",
@@ -684,7 +684,7 @@ class ConsolidationSettings:
         "Whether transcripts (turns and tool results) are archived once they have a digest. Notes never are.",
         choices=("never", "transcripts"),
     )
-    after_days: int = integer(14, "Days after its last turn that a conversation gets a digest.", 0, 36_500)
+    after_days: int = integer(14, "Days after its last turn that a conversation gets a digest.", 0, MAX_DAYS)
 
 
 def data_dir() -> Path:

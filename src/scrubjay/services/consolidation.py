@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scrubjay.config.loader import api_key
+from scrubjay.config.settings import MAX_DAYS
 from scrubjay.consolidation.context import (
     MEMORY_COUNT,
     MEMORY_PAGE,
@@ -52,10 +53,6 @@ LOCK_NAME: Final = "consolidate"
 
 SUMMED_COUNTS: Final = ("tokens", "kept", "archived", "renewed", "supported", "read", "rephrased", "refused")
 """Counts of a report that are the sums of those of the keys."""
-
-
-MAX_DAYS: Final = 36_500
-"""Days of the setting and of the command's option, too."""
 
 
 def run_consolidation(

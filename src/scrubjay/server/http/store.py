@@ -23,7 +23,7 @@ from starlette.responses import Response
 from scrubjay.api import serializers
 from scrubjay.api.tools import MAX_INTEGER
 from scrubjay.config.loader import config_path
-from scrubjay.config.settings import ServerSettings, data_dir
+from scrubjay.config.settings import MAX_DAYS, ServerSettings, data_dir
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
 from scrubjay.memory import Memory
 from scrubjay.models.reports import (
@@ -227,7 +227,7 @@ class Consolidate(RequestModel, json_schema_extra={"examples": [{"if_due": "4h"}
     """Options of a consolidation."""
 
     if_due: str | None = None
-    after_days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    after_days: Annotated[int, Field(ge=0, le=MAX_DAYS)] | None = None
     archive: Literal["transcripts", "notes"] | None = None
     dry_run: bool = False
     now: OptionalDate = None
