@@ -294,13 +294,13 @@ def test_memories_status_and_context_are_resources(server: Server) -> None:
         assert "Ann prefers tea." in await read(client, f"scrubjay://memory/{added['id']}")
         assert json.loads(await read(client, "scrubjay://status"))["memories"] == 1
         assert await read(client, "scrubjay://context") == ""
-        for uri in (
-            "scrubjay://memory/obs_0000000000000000",
-            "scrubjay://memory/",
-            "scrubjay://x",
-            "file:///etc/passwd",
+        for uri, problem in (
+            ("scrubjay://memory/obs_0000000000000000", "No memory 'obs_0000000000000000' exists"),
+            ("scrubjay://memory/", "There is no resource"),
+            ("scrubjay://x", "There is no resource"),
+            ("file:///etc/passwd", "There is no resource"),
         ):
-            with pytest.raises(MCPError, match="There is no"):
+            with pytest.raises(MCPError, match=problem):
                 await client.read_resource(uri)
 
     talk(server, use)

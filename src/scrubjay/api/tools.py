@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from scrubjay.api import serializers
-from scrubjay.errors import InputError, NotFoundError
+from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
 from scrubjay.models.lifecycle import VERDICTS
 from scrubjay.models.options import Option, options_of
@@ -239,15 +239,14 @@ def _update(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _forget(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
+    from scrubjay.search.browse import unknown_id
+
     report = memory.forget(**arguments)
     if report.unknown and not report.ids:
-        raise NotFoundError(
-            f"There is no memory {', '.join(report.unknown)}, or it is not yours. Nothing was deleted.",
-            hint="find memories with memory_search",
-        )
+        raise unknown_id(*report.unknown)
     fields: dict[str, Any] = serializers.to_plain(report)
     if report.still:
-        fields["note"] = "It comes back when its passage there is edited, and by nothing else."
+        fields["note"] = "It is stored again only if that passage is edited."
     return fields
 
 

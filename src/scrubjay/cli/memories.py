@@ -241,9 +241,10 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
             elif records:
                 confirm(f"Forget {format_count(len(records), 'memory')}", "forgotten")
         report = memory.forget_everything() if everything else memory.forget(ids)
-    missing = f"Not found, or not yours: {', '.join(map(single_line, report.unknown))}."
     if report.unknown and not report.ids:
-        raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
+        from scrubjay.search.browse import unknown_id
+
+        raise unknown_id(*report.unknown)
     if call.print_json(report):
         return
     write(f"{format_count(len(report.ids), 'memory')} forgotten.")
@@ -258,8 +259,12 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
     write_remains(report.still)
     if report.still:
         write("It comes back when its passage there is edited, unless you delete it from the file.")
-    if report.unknown:
-        write_error(missing)
+    write_unknown(report.unknown)
+
+
+def write_unknown(ids: Sequence[str]) -> None:
+    if ids:
+        write_error(f"Not found, or not yours: {', '.join(map(single_line, ids))}.")
 
 
 def write_remains(places: Sequence[str]) -> None:
@@ -361,9 +366,10 @@ def feedback(call: Call, verdict: str, ids: tuple[str, ...]) -> None:
 def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: str) -> None:
     with call.open(cold=True) as memory:
         report = change(memory)
-    missing = f"Not found, or not yours: {', '.join(map(single_line, report.unknown))}."
     if report.unknown and not report.ids and not report.unchanged:
-        raise NotFoundError(missing, hint="scrubjay search QUESTION shows ids")
+        from scrubjay.search.browse import unknown_id
+
+        raise unknown_id(*report.unknown)
     if call.print_json(report):
         return
     write(f"{format_count(len(report.ids), 'memory')} {word}.")
@@ -371,8 +377,7 @@ def _change_status(call: Call, change: Callable[[Memory], ChangeReport], word: s
         write(f"Also {word}: {', '.join(report.also)}.")
     if report.unchanged:
         write(f"{format_count(len(report.unchanged), 'memory')} unchanged.")
-    if report.unknown:
-        write_error(missing)
+    write_unknown(report.unknown)
 
 
 @command("history")

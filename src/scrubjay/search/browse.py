@@ -157,10 +157,10 @@ def find_record(reader: Reader, id: str) -> Record:
     return next(iter(found.values()))
 
 
-def unknown_id(id: str) -> NotFoundError:
-    """Return the error for an id that no visible memory has."""
+def unknown_id(*ids: str) -> NotFoundError:
+    """Return the error for ids that no visible memory has."""
     return NotFoundError(
-        f"No memory {id!r:.80} exists, or you may not see it. Nothing was done.",
+        f"No memory {' or '.join(f'{id!r:.80}' for id in ids)} exists, or you may not see it. Nothing was done.",
         hint="search for it: results have ids",
     )
 

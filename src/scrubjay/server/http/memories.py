@@ -12,13 +12,13 @@ from starlette.responses import Response
 
 from scrubjay.api import serializers
 from scrubjay.api.tools import MAX_INTEGER
-from scrubjay.errors import ForbiddenError, InputError, NotFoundError
+from scrubjay.errors import ForbiddenError, InputError
 from scrubjay.memory import Memory
 from scrubjay.models.lifecycle import VERDICTS, Event, NewMemory
 from scrubjay.models.records import Record
 from scrubjay.models.reports import AddReport, FetchReport, ForgetReport
 from scrubjay.models.views import ChangeReport, MemoryHistory, MemoryLink, UpdateReport
-from scrubjay.search.browse import MAX_IDS
+from scrubjay.search.browse import MAX_IDS, unknown_id
 from scrubjay.server.http.schemas import (
     CompactJSONResponse,
     Count,
@@ -394,10 +394,7 @@ def _require_one(id: str, work: Callable[[Memory], Report]) -> Callable[[Memory]
     def checked(memory: Memory) -> Report:
         report = work(memory)
         if report.unknown:
-            raise NotFoundError(
-                f"No memory {id!r:.80} exists, or you may not see it. Nothing was done.",
-                hint="list them with GET /v1/memories",
-            )
+            raise unknown_id(id)
         return report
 
     return checked

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 from scrubjay.api import serializers
 from scrubjay.api.tools import INSTRUCTIONS, TOOLS, Caller, Tool, call_tool, find_tool, reply_to_tool
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.search.browse import unknown_id
 from scrubjay.text.display import escape_json, single_line
 from scrubjay.tracing import annotate, span
 
@@ -58,9 +59,7 @@ def read_uri(memory: Memory, *, uri: str, local: bool) -> tuple[str, str]:
         if kind == "memory" and name:
             reply = reply_to_tool(memory, find_tool("memory_get"), {"ids": [name]}, Caller(local=local))
             if not reply.fields["memories"]:
-                raise NotFoundError(
-                    f"There is no memory {name!r:.80}.", hint="find memories with memory_search"
-                )
+                raise unknown_id(name)
             return reply.text, MARKDOWN_TYPE
     raise NotFoundError(
         f"There is no resource {uri!r:.200}.",

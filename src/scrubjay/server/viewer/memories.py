@@ -19,6 +19,7 @@ from scrubjay.models.dates import format_event, local_day, parse_when, record_da
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
 from scrubjay.models.results import Answer, Explanation, count_strong, record_citation
 from scrubjay.models.views import MemoryView, TimelinePage
+from scrubjay.search.browse import unknown_id
 from scrubjay.server.requests import Access, ReadAccess, WriteAccess, http_status
 from scrubjay.server.viewer.markdown import plain_text, render_text, split_front_matter
 from scrubjay.server.viewer.page import (
@@ -319,13 +320,13 @@ async def forget(access: WriteAccess, fields: FormFields, name: str) -> Response
         raise InputError("Not confirmed. Nothing was forgotten.", hint="tick the box first")
     report = await access.write(lambda memory: memory.forget(name))
     if not report.ids:
-        raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was forgotten.")
+        raise unknown_id(name)
     return render_page(access.request, "forgotten", done=report)
 
 
 def _redirect_back(ids: tuple[str, ...], name: str, message: str) -> Response:
     if not ids:
-        raise NotFoundError(f"There is no memory {name!r:.80}. Nothing was done.")
+        raise unknown_id(name)
     return redirect(url_with_query(f"/memories/{ids[0]}", {"said": message}))
 
 
