@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 import pytest
+from pydantic import BaseModel
 
 from scrubjay import AsyncMemory, Memory
 from scrubjay.api.tools import find_tool
@@ -28,8 +29,18 @@ from scrubjay.models.results import CONTEXT_PARTS
 from scrubjay.search import request
 from scrubjay.search.plan import PRESETS
 from scrubjay.search.request import PRESET_NAMES, SearchOptions, ThreadOptions
-from scrubjay.server.http.memories import Change, MemoryToAdd
+from scrubjay.server.http.memories import Change, Get, ListQuery, MemoryToAdd
 from scrubjay.server.http.search import ContextQuery, ContextRequest, Search, SearchQuery, Thread, ThreadQuery
+from scrubjay.server.http.store import (
+    AuditRequest,
+    Backup,
+    Consolidate,
+    Embed,
+    ImportQuery,
+    Rebuild,
+    Retain,
+    Sync,
+)
 from scrubjay.transfer.formats import IMPORT_FORMATS
 
 METHODS = ("search", "thread", "context")
@@ -75,6 +86,19 @@ OF_A_MODEL = {
 """All that a tool takes: each word of a tool is read before every conversation, so the rest is left to the settings."""
 
 
+NOT_OVER_HTTP: dict[type[BaseModel], tuple[Callable[..., object], set[str]]] = {
+    Get: (Memory.get, set()),
+    ListQuery: (Memory.page, set()),
+    Sync: (Memory.sync, {"enrich", "progress"}),
+    Embed: (Memory.embed, {"progress"}),
+    Rebuild: (Memory.rebuild, {"progress"}),
+    Consolidate: (Memory.consolidate, {"progress"}),
+    AuditRequest: (Memory.audit, set()),
+    Retain: (Memory.retain, set()),
+    ImportQuery: (Memory.import_, {"path", "progress"}),
+    Backup: (Memory.backup, set()),
+}
+"""Form to its method, and to the parameters that only Python has."""
 FILTERED: dict[str, Callable[[Any], Iterator[str]]] = {
     "search": lambda answer: (one.id for one in answer.results),
     "thread": lambda thread: (knot.result.id for knot in thread.knots),
@@ -187,6 +211,19 @@ def test_the_command_takes_what_python_takes(method: str) -> None:
 def test_http_takes_what_python_takes(method: str) -> None:
     for form in FORMS[method]:
         assert set(form.model_fields) == options(method), form.__name__
+
+
+@pytest.mark.parametrize("form", NOT_OVER_HTTP, ids=lambda form: form.__name__)
+def test_a_form_takes_what_its_method_takes_with_the_same_defaults(form: type[BaseModel]) -> None:
+    method, left_out = NOT_OVER_HTTP[form]
+    parameters = dict(inspect.signature(method).parameters)
+    del parameters["self"]
+    assert parameters.keys() - form.model_fields.keys() == left_out
+    assert form.model_fields.keys() <= parameters.keys()
+    for name, field in form.model_fields.items():
+        default = inspect.Parameter.empty if field.is_required() else field.default
+        expected = parameters[name].default
+        assert default == (list(expected) if isinstance(expected, tuple) else expected), name
 
 
 @pytest.mark.parametrize("method", METHODS)
