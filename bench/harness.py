@@ -245,7 +245,7 @@ def _ask(
     if "thread" in options:
         story = memory.thread(query.text, limit=DEPTH, now=query.ts, deep=options["deep"])
         run.partial.update(story.partial)
-        results = [knot.result for knot in story.knots]
+        results = [knot.result for knot in story.entries]
     else:
         answer = memory.search(query.text, limit=DEPTH, now=query.ts, **options)
         run.partial.update(answer.partial)

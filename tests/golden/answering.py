@@ -159,7 +159,7 @@ def _answered(memory: Memory, one: Mapping[str, Any], called: Mapping[str, str],
                 {"hops": knot.reached.hops, "steps": [step.kind for step in knot.reached.path], "gap": knot.gap,
                  "replaced": named(knot.replaced_by), "contradicts": named(knot.contradicts)},
             ]
-            for knot in story.knots
+            for knot in story.entries
         ]  # fmt: skip
         return {"results": rows, "left_out": story.left_out, **_said(story)}
     answer = memory.search(one["query"], **options)

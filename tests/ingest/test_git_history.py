@@ -120,7 +120,7 @@ def test_a_synced_repository_brings_its_commits_with_message_author_date_and_fil
     for name in (path, f"notes@{sha[:12]}", f"notes@{sha[:7]}", f"notes@{sha}"):
         assert [one.id for one in memory.get(path=name).records] == [record.id]
     assert "2026-03-01 Ines Roth, notes@" in memory.context("growing delay of uploads").text
-    assert memory.thread("growing delay of uploads").knots[0].result.citation == path
+    assert memory.thread("growing delay of uploads").entries[0].result.citation == path
     files, log = sorted(memory.sources(), key=lambda one: one.root)
     assert (log.root, log.commits, log.left_out, log.passages) == (f"{notes.root}/.git", 2, 0, 2)
     assert (files.root, files.documents, files.commits) == (str(notes.root), 1, 0)

@@ -37,7 +37,7 @@ def code(tmp_path: Path) -> Memory:
 
 def test_a_thread_on_what_nothing_stored_answers_is_empty_and_says_so(code: Memory) -> None:
     found = code.thread(FOREIGN)
-    assert found.knots == ()
+    assert found.entries == ()
     assert found.silence.startswith("Nothing stored is likely to answer this")
 
 
@@ -65,8 +65,8 @@ def test_an_unprompted_context_is_as_short_as_its_evidence(code: Memory) -> None
 
 def test_a_thread_holds_no_weakly_connected_memory(code: Memory) -> None:
     found = code.thread("how many attempts does the retry of the upload queue make?")
-    assert any("five attempts" in knot.result.snippet for knot in found.knots)
-    assert len(found.knots) <= 4
+    assert any("five attempts" in knot.result.snippet for knot in found.entries)
+    assert len(found.entries) <= 4
 
 
 def test_a_session_that_begins_is_told_no_acknowledgement(opened: Callable[..., Memory]) -> None:

@@ -326,10 +326,10 @@ def test_a_thread_asks_it_too_if_told_to(
 ) -> None:
     reranker = Liking("roof")
     memory = held(reranker=reranker)
-    best = max(memory.thread("heron willow", deep=True).knots, key=lambda one: one.result.score)
+    best = max(memory.thread("heron willow", deep=True).entries, key=lambda one: one.result.score)
     assert "roof" in best.result.snippet
     assert len(reranker.asked) == 1
-    best = max(memory.thread("heron willow").knots, key=lambda one: one.result.score)
+    best = max(memory.thread("heron willow").entries, key=lambda one: one.result.score)
     assert "roof" not in best.result.snippet
     assert len(reranker.asked) == 1
 

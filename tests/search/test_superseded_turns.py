@@ -159,7 +159,7 @@ def test_a_timeline_says_which_turn_replaced_another(learning: Callable[..., Mem
     memory = learning()
     porto = say(memory, "I live in Porto.", "2026-01-10")
     lisbon = say(memory, "I moved to Lisbon.", "2026-04-10")
-    entries = {one.result.id: one for one in memory.thread(ASKED).knots}
+    entries = {one.result.id: one for one in memory.thread(ASKED).entries}
     assert entries[porto].replaced_by == (lisbon,)
 
 

@@ -40,11 +40,11 @@ def memory() -> Iterator[Memory]:
 
 
 def ids(thread: Thread) -> list[str]:
-    return [knot.result.id for knot in thread.knots]
+    return [knot.result.id for knot in thread.entries]
 
 
 def knot(thread: Thread, memory: str) -> ThreadEntry:
-    (found,) = [knot for knot in thread.knots if knot.result.id == memory]
+    (found,) = [knot for knot in thread.entries if knot.result.id == memory]
     return found
 
 
@@ -103,7 +103,7 @@ def test_related_concepts_are_two_hops_away(memory: Memory) -> None:
     near = memory.thread("outage of the ball", limit=60, hops=1)
     wide = memory.thread("outage of the ball", limit=60, hops=2)
     assert asked in ids(near)
-    assert [k for k in near.knots if k.result.id == far and k.reached.hops] == []
+    assert [k for k in near.entries if k.result.id == far and k.reached.hops] == []
     steps = [step.kind for step in knot(wide, far).reached.path]
     assert steps in (
         ["references", "related_to", "references"],
@@ -158,7 +158,7 @@ def test_a_chain_of_links_is_followed_as_far_as_the_hops_reach(memory: Memory) -
     memory.link(second, third)
     for hops, wanted in ((1, {second}), (2, {second, third})):
         found = memory.thread("zeppelin timetable hall nine", limit=100, hops=hops)
-        assert {one.result.id for one in found.knots if one.reached.path} == wanted
+        assert {one.result.id for one in found.entries if one.reached.path} == wanted
 
 
 def test_a_score_is_what_was_carried_and_what_is_its_own(memory: Memory) -> None:
@@ -191,7 +191,7 @@ def test_of_a_concept_with_very_many_memories_the_ones_that_fit_the_question_are
     memory.concepts.add("Heron")
     found = memory.thread("outage of the ball lamps", limit=3, fan_out=2)
     assert fits in ids(found)
-    assert len(found.knots) == 3
+    assert len(found.entries) == 3
 
 
 def test_of_a_hub_those_are_looked_at_that_the_question_found(
@@ -217,9 +217,9 @@ def _new(text: str):  # type: ignore[no-untyped-def]
 
 
 def test_an_empty_store_and_an_empty_question_have_no_story(memory: Memory) -> None:
-    assert memory.thread("anything").knots == ()
+    assert memory.thread("anything").entries == ()
     memory.add("A note.")
-    assert memory.thread("").knots == ()
+    assert memory.thread("").entries == ()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_no_hops_give_what_the_search_found_as_a_story(memory: Memory) -> None:
     other = memory.add("The zeppelin crashed.", date="2023-02-01").id
     found = memory.thread("zeppelin", hops=0)
     assert ids(found) == [other, one]
-    assert all(k.reached.hops == 0 and k.reached.path == () for k in found.knots)
+    assert all(k.reached.hops == 0 and k.reached.path == () for k in found.entries)
 
 
 def test_a_text_stands_in_a_story_once(memory: Memory) -> None:
@@ -265,7 +265,14 @@ def test_an_acknowledgement_stands_in_no_thread(memory: Memory) -> None:
     )
     for at, (role, text) in enumerate(turns):
         memory.add(text, session="s1", turn=at, role=role, date=f"2026-05-01T10:0{at}:00Z")
-    told = [knot.result.snippet for knot in memory.thread("log format slog Kestrel").knots]
+    told = [knot.result.snippet for knot in memory.thread("log format slog Kestrel").entries]
     assert told
     assert "ok" not in told
     assert "OK." not in told
+
+
+def test_the_former_name_of_the_entries_still_works_and_warns(memory: Memory) -> None:
+    memory.add("The mast was bent in the storm.")
+    found = memory.thread("mast storm")
+    with pytest.warns(DeprecationWarning, match="Thread.knots is called Thread.entries now"):
+        assert found.knots == found.entries

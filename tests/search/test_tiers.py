@@ -130,7 +130,7 @@ def test_an_unsure_memory_answers_only_below_the_floor(memory: Memory) -> None:
     assert any("confidence below 0.3" in note for note in notes)
     assert not any("confidence" in note for note in memory.search("kettle", confidence_floor=0).notes)
     assert [record.id for record in memory.get([unsure]).records] == [unsure]
-    assert [knot.result.id for knot in memory.thread("kettle").knots] == [sure]
+    assert [knot.result.id for knot in memory.thread("kettle").entries] == [sure]
 
 
 def test_one_setting_answers_from_observations_alone(
@@ -142,7 +142,7 @@ def test_one_setting_answers_from_observations_alone(
     fact = memory.add("The kettle is of steel.", tier="semantic").id
     assert ids(memory) == [seen]
     assert ids(memory, tiers=["semantic"]) == [fact]
-    assert [knot.result.id for knot in memory.thread("kettle").knots] == [seen]
+    assert [knot.result.id for knot in memory.thread("kettle").entries] == [seen]
     both = opened()
     both.add("The kettle is blue.")
     both.add("The kettle is of steel.", tier="semantic")

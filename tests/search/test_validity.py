@@ -93,9 +93,9 @@ def test_the_answer_says_of_which_time_it_is(limits: Any) -> None:
 
 def test_a_thread_as_of_a_day_tells_nothing_later(limits: Any) -> None:
     told = limits.thread("deploy limit", as_of="2026-03-01", tz="UTC", now=NOW)
-    assert [knot.result.snippet.split()[4] for knot in told.knots] == ["30"]
+    assert [knot.result.snippet.split()[4] for knot in told.entries] == ["30"]
     assert told.as_of == "2026-03-01T23:59:59+00:00"
-    assert len(limits.thread("deploy limit", now=NOW).knots) == 3
+    assert len(limits.thread("deploy limit", now=NOW).entries) == 3
 
 
 @pytest.mark.parametrize(

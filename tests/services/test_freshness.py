@@ -124,7 +124,7 @@ def test_what_a_search_cannot_take_is_marked_in_its_results(memory: Memory, root
         "The brown pot is here.": "gone",
         "The white cup is here.": "",
     }
-    assert {knot.result.outdated for knot in memory.thread("kettle").knots} >= {"changed"}
+    assert {knot.result.outdated for knot in memory.thread("kettle").entries} >= {"changed"}
     memory.sync()
     assert {result.outdated for result in memory.search("kettle cup", limit=50).results} == {""}
 

@@ -573,7 +573,7 @@ def test_an_import_without_a_date_does_not_get_the_day_of_the_import(
     context = memory.context("What is the day rate in euros?").text
     assert "850" in context
     assert today.date().isoformat() not in context
-    (told,) = [one for one in memory.thread("day rate euros").knots if one.result.id == imported]
+    (told,) = [one for one in memory.thread("day rate euros").entries if one.result.id == imported]
     assert told.dated is False
     assert imported not in {result.id for result in memory.search("What happened today?").results}
     asked = memory.search("What was said about the euros today?", explain=True)

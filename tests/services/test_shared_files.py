@@ -148,7 +148,7 @@ def test_a_search_of_others_reads_no_file_and_leaves_out_what_has_changed(
             assert [one.title for one in found.results] == ["c.md"]
             assert found.partial == (LEFT_OUT,)
         thread = colleague.thread("rack beeps battery")
-        assert [one.result.title for one in thread.knots] == ["c.md"]
+        assert [one.result.title for one in thread.entries] == ["c.md"]
         assert thread.partial == (LEFT_OUT,)
         context = colleague.context("rack beeps battery")
         assert "Rack c" in context.text

@@ -101,7 +101,7 @@ NOT_OVER_HTTP: dict[type[BaseModel], tuple[Callable[..., object], set[str]]] = {
 """Form to its method, and to the parameters that only Python has."""
 FILTERED: dict[str, Callable[[Any], Iterator[str]]] = {
     "search": lambda answer: (one.id for one in answer.results),
-    "thread": lambda thread: (knot.result.id for knot in thread.knots),
+    "thread": lambda thread: (knot.result.id for knot in thread.entries),
     "page": lambda page: (record.id for record in page.records),
     "timeline": lambda page: (record.id for record in page.memories),
 }

@@ -63,7 +63,9 @@ MEMORY_CALLS: dict[str, Callable[[Walk, Memory, Callable[[str], str], str], list
     "link": lambda w, m, cut, id: [m.link(cut(w.add()), cut(id)).id],
     "unlink": lambda w, m, cut, id: _unlinked(w, m, cut, id),
     "rewrite": lambda w, m, cut, id: _rewritten(w, m, cut, id),
-    "thread": lambda w, m, cut, id: [one.result.id for one in m.thread(cut(id)).knots if one.result.id == id],
+    "thread": lambda w, m, cut, id: [
+        one.result.id for one in m.thread(cut(id)).entries if one.result.id == id
+    ],
 }
 
 

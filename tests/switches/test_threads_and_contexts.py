@@ -73,8 +73,8 @@ def told(memory: Memory) -> dict[str, Any]:
     for query in ("why did Wren wait at the gate", "Dunlin month 3 -Heron"):
         thread = memory.thread(query, hops=3, limit=20, now=NOW)
         # The last bits of a mean differ between stores; no score does.
-        knots = [replace(knot, result=replace(knot.result, explanation=None)) for knot in thread.knots]
-        found[query] = replace(thread, took_ms=0.0, knots=tuple(knots))
+        entries = [replace(entry, result=replace(entry.result, explanation=None)) for entry in thread.entries]
+        found[query] = replace(thread, took_ms=0.0, entries=tuple(entries))
     for query in (None, "which gate sticks when Wren comes late"):
         found[f"context {query}"] = replace(memory.context(query, project="marsh", now=NOW), took_ms=0.0)
     return found
@@ -87,7 +87,7 @@ def test_every_store_tells_the_same_story(store: Store) -> None:
     live(memory)
     wanted = told(reference)
     assert told(memory) == wanted
-    assert any(knot.reached.hops for knot in wanted["why did Wren wait at the gate"].knots)
+    assert any(knot.reached.hops for knot in wanted["why did Wren wait at the gate"].entries)
 
 
 def test_what_a_stranger_writes_changes_no_word_of_it(store: Store) -> None:

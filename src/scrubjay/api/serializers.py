@@ -95,7 +95,7 @@ def _result_fields(answers: Iterable[Result], *, explain: bool) -> list[dict[str
 
 def thread_fields(thread: Thread) -> dict[str, Any]:
     entries = []
-    for entry in thread.knots:
+    for entry in thread.entries:
         plain = to_plain(entry.result)
         del plain["explanation"]
         for part, names in ((entry.reached, REACHED_FIELDS), (entry, ENTRY_FIELDS)):
@@ -219,7 +219,7 @@ def compact_fetched(report: FetchReport) -> dict[str, Any]:
 
 def compact_thread(thread: Thread) -> dict[str, Any]:
     memories = []
-    for entry in thread.knots:
+    for entry in thread.entries:
         reached = entry.reached
         links = {
             "way": path_text(reached, entry.result.id) if reached.path and not reached.found else "",

@@ -267,15 +267,15 @@ def thread(call: Call, query: tuple[str, ...], explain: bool, **options: Any) ->
 
         call.print_json(thread_fields(story))
         return
-    for number, entry in enumerate(story.knots, 1):
+    for number, entry in enumerate(story.entries, 1):
         if entry.gap:
             write(paint(f"   … {single_line(entry.gap)}", DIM) + "\n")
         write(format_entry(number, entry, text, explain=explain) + "\n")
-    if not story.knots:
+    if not story.entries:
         write(f"{story.silence or f'Nothing found for: {single_line(text)}'}\n")
     notes = [f"partial: {single_line(text)}" for text in story.partial] + as_of_notes(story.as_of)
     notes.append(
-        f"{format_count(len(story.knots), 'memory')}, {story.left_out:,} left out, in {story.took_ms:.0f} ms"
+        f"{format_count(len(story.entries), 'memory')}, {story.left_out:,} left out, in {story.took_ms:.0f} ms"
     )
     write(paint("\n".join(notes), DIM))
 

@@ -8,6 +8,7 @@ A citation says where a passage is in its file, in a unit that a reader of the f
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -446,7 +447,7 @@ class Thread:
     """Memories about a question in chronological order.
 
     Attributes:
-        knots: The entries, earliest first; empty when nothing was found.
+        entries: Earliest first; empty when nothing was found.
         left_out: Number of reached memories that are not shown.
         partial: What the answer lacks, one sentence each.
         took_ms: Milliseconds from call to answer.
@@ -455,13 +456,20 @@ class Thread:
         silence: Why nothing is shown although memories were found: none is likely to answer. Else empty.
     """
 
-    knots: tuple[ThreadEntry, ...]
+    entries: tuple[ThreadEntry, ...]
     left_out: int
     partial: tuple[str, ...]
     took_ms: float
     notes: tuple[str, ...] = field(default=())
     as_of: str | None = None
     silence: str = ""
+
+    @property
+    def knots(self) -> tuple[ThreadEntry, ...]:
+        """The former name of `entries`."""
+        message = "Thread.knots is called Thread.entries now; the old name works until the next release."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.entries
 
 
 BLOCK_OPEN: Final = "<scrubjay-memories>"

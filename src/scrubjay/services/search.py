@@ -397,15 +397,15 @@ def thread(workspace: Workspace, query: str, options: ThreadOptions) -> Thread:
         if options.clock.now is None:
             request = replace(request, now=view.now)
         story = build_thread(view.reader, view.embedders, request, options, reranker)
-        results, changed = view.mark_outdated([knot.result for knot in story.knots])
+        results, changed = view.mark_outdated([entry.result for entry in story.entries])
     marked = {one.id: one for one in results}
-    knots = tuple(
-        replace(knot, result=marked[knot.result.id]) for knot in story.knots if knot.result.id in marked
+    entries = tuple(
+        replace(entry, result=marked[entry.result.id]) for entry in story.entries if entry.result.id in marked
     )
     timer.lap("rank")
-    log_slow_query(workspace, "thread", query, timer, len(knots), view.names)
+    log_slow_query(workspace, "thread", query, timer, len(entries), view.names)
     partial = (*view.stale, *changed, *view.failed, *no_reranker, *story.partial)
-    return replace(story, knots=knots, partial=partial, took_ms=timer.ms)
+    return replace(story, entries=entries, partial=partial, took_ms=timer.ms)
 
 
 _OPERATORS = re.compile(r"[\"“„”«»「」]|(?<!\S)-")

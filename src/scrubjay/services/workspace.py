@@ -200,7 +200,7 @@ def retry_if_empty(workspace: Workspace, ask: Callable[..., T], arguments: Mappi
     Raises:
         InputError: No visible memory has a value; the message names similar ones.
     """
-    if any(getattr(found, name, None) for name in ("results", "nearest", "knots", "text")):
+    if any(getattr(found, name, None) for name in ("results", "nearest", "entries", "text")):
         return found
     completed = find_filter_values(workspace, arguments)
     return ask(**completed) if completed != arguments else found
