@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from scrubjay.embeddings.static import StaticEmbedder
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import SECOND, local_day, record_date
 from scrubjay.models.ids import SHOWN_ID, text_hash
 from scrubjay.models.records import JOINT, MARKED_WRONG, NEVER_INJECT, UNTRUSTED, Record, RecordFilter, Source
@@ -350,77 +351,119 @@ class ContextRequest:
         return self
 
 
+@frozen
+class Answers:
+    """The memories that answer a question, with their copies, the best first.
+
+    Attributes:
+        expected: Ids of those of which at least one must be shown: the confident ones, else all.
+        notice: The line that warns that all are weak, or an empty string.
+    """
+
+    records: Sequence[Record] = ()
+    expected: Set[str] = frozenset()
+    notice: str = ""
+    features: Mapping[str, RelevanceFeatures] = field(default_factory=dict)
+
+
 def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: ContextRequest) -> Context:
     """Return the memories worth injecting, from one consistent view.
 
     Where a question has no answer only pinned ones are shown, and none to somebody who did not ask.
     """
-    partial: tuple[str, ...] = ()
-    state, claims, relevant, weak = None, [], set(), ""
-    asks_for_answers = request.asking is not None and "relevant" in request.parts
-    features: Mapping[str, RelevanceFeatures] = {}
+    state: RetrievalState | None = None
+    answers: Answers | None = None
     if request.asking is not None:
         search = replace(request.asking, where=request.scope.where(), limit=request.max_results)
         state = retrieve(reader, embedders, search)
-        partial = state.channels.partial
-        if asks_for_answers:
-            selection = select_answers(state)
-            features = selection.features
-            ranked = [group.lead for group in selection.groups]
-            answers = ranked
-            if request.unprompted:
-                prompt = prompt_record(request)
-                answers = [one for one in answers if says_something(selection.records[one.id], prompt)]
-            confident = confident_only(answers, features)
-            answers = confident if request.unprompted else possible_only(answers, features)
-            weak = WEAK_MATCHES if all_weak([features[one.id] for one in answers]) else ""
-            confident_ids = {one.id for one in confident}
-            wanted = {one.id for one in answers}
-            wanted |= {later for one in answers for later in selection.joined.get(one.id, ())}
-            answers = [one for one in ranked if one.id in wanted]
-            for one in answers:
-                with_copies = (one.id, *selection.copies.get(one.id, ())[:MAX_COPIES])
-                relevant |= set(with_copies) if one.id in confident_ids else set()
-                claims += [("relevant", selection.records[memory]) for memory in with_copies]
-            if not claims and (request.unprompted or "pinned" not in request.parts):
-                return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
-            relevant = relevant or {record.id for _, record in claims}
+        if "relevant" in request.parts:
+            answers = find_answers(state, request)
+    partial = state.channels.partial if state is not None else ()
+    shows_pins = "pinned" in request.parts and not request.unprompted
+    if answers is not None and not answers.records and not shows_pins:
+        return Context("", (), (), 0, request.budget, partial, silence=NOTHING_FOUND)
+    claims = [("relevant", record) for record in answers.records] if answers is not None else []
     claims += _ambient_records(reader, state, request)
     if request.hook and state is None:
         claims = list(_with_successors(claims, reader.latest(request.scope.where(), MAX_LATEST)))
     claims.sort(key=lambda claim: PART_PRIORITY.index(claim[0]))
-    unique, omitted, represented_by = injectable_items(reader, claims, state, request)
-    tokens_left = request.budget - FRAME_TOKENS
-    placed, unplaced = fit_budget(
-        unique,
-        tokens_left - estimate_tokens(weak),
-        question=state is not None,
-        pins_first=not request.unprompted,
-    )
-    answering = relevant | {represented_by[memory] for memory in relevant if memory in represented_by}
-    notice, silence = weak, ""
-    if asks_for_answers and not any(one.item.record.id in answering for one in placed):
-        notice = silence = (
-            NOTHING_FITS if any(one.record.id in answering for one in unique) else NOTHING_FOUND
-        )
-        pins = [one for one in unique if one.part == "pinned" and not request.unprompted]
-        placed, left_out = fit_budget(pins, tokens_left - estimate_tokens(notice), question=True)
-        unplaced = [*(one for one in unplaced if one.part != "pinned"), *left_out]
-    several = len(placed) > 1 and not silence
-    text = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip() if several else notice)
-    if estimate_tokens(text) > request.budget:  # the last line costs no memory its place
-        text = render_block(placed, notice)
+    items, omitted, represented_by = injectable_items(reader, claims, state, request)
+    placed, unplaced, silence = _fit_answers(items, answers, represented_by, request)
+    notice = silence or (answers.notice if answers is not None else "")
+    text = render_block(placed, notice)
+    if len(placed) > 1 and not silence:
+        longer = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip())
+        if estimate_tokens(longer) <= request.budget:  # the last line costs no memory its place
+            text = longer
     if state is not None and not text:
         silence = silence or NOTHING_FOUND
     return Context(
         text,
-        citations_of(placed, features),
+        citations_of(placed, answers.features if answers is not None else {}),
         (*omitted, *unplaced),
         estimate_tokens(text),
         request.budget,
         partial,
         silence=silence,
     )
+
+
+def find_answers(state: RetrievalState, request: ContextRequest) -> Answers:
+    """Return the memories that are relevant enough for this request, each followed by its copies."""
+    selection = select_answers(state)
+    features, records = selection.features, selection.records
+    ranked = [group.lead for group in selection.groups]
+    answers = ranked
+    if request.unprompted:
+        prompt = prompt_record(request)
+        answers = [answer for answer in ranked if says_something(records[answer.id], prompt)]
+    confident = confident_only(answers, features)
+    answers = confident if request.unprompted else possible_only(answers, features)
+    notice = WEAK_MATCHES if all_weak([features[answer.id] for answer in answers]) else ""
+    wanted = {answer.id for answer in answers}
+    wanted |= {later for answer in answers for later in selection.joined.get(answer.id, ())}
+    confident_ids = {answer.id for answer in confident}
+    shown: list[Record] = []
+    expected: set[str] = set()
+    for answer in ranked:
+        if answer.id not in wanted:
+            continue
+        with_copies = (answer.id, *selection.copies.get(answer.id, ())[:MAX_COPIES])
+        shown += [records[memory] for memory in with_copies]
+        if answer.id in confident_ids:
+            expected.update(with_copies)
+    return Answers(shown, expected or {record.id for record in shown}, notice, features)
+
+
+def _fit_answers(
+    items: Sequence[ContextItem],
+    answers: Answers | None,
+    represented_by: Mapping[str, str],
+    request: ContextRequest,
+) -> tuple[list[PlacedItem], list[OmittedItem], str]:
+    """Return the items to show, those without room, and why no answer is among the shown ones, if none is.
+
+    Without an answer only pinned memories are shown, and none to somebody who did not ask.
+    """
+    budget = request.budget - FRAME_TOKENS
+    placed, unplaced = fit_budget(
+        items,
+        budget - estimate_tokens(answers.notice if answers is not None else ""),
+        question=request.asking is not None,
+        pins_first=not request.unprompted,
+    )
+    if answers is None:
+        return placed, unplaced, ""
+    answering = answers.expected | {
+        represented_by[memory] for memory in answers.expected if memory in represented_by
+    }
+    if any(shown.item.record.id in answering for shown in placed):
+        return placed, unplaced, ""
+    silence = NOTHING_FITS if any(item.record.id in answering for item in items) else NOTHING_FOUND
+    pins = [] if request.unprompted else [item for item in items if item.part == "pinned"]
+    placed, unplaced_pins = fit_budget(pins, budget - estimate_tokens(silence), question=True)
+    unplaced = [omitted for omitted in unplaced if omitted.part != "pinned"]
+    return placed, unplaced + unplaced_pins, silence
 
 
 def citations_of(

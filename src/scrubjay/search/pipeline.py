@@ -333,43 +333,71 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
 
 
 def _place_results(selection: Selection, state: RetrievalState) -> None:
-    """Place newer memories before those they change, others before memories marked wrong, and digests last.
-
-    Each rule names the memories that belong before another; where two contradict, the later rule holds.
-    """
-    plan, by_memory = state.plan, state.request.by == "memory"
-    prefers_newer = by_memory and "recency" in plan.stages and plan.timeless
-    if prefers_newer:
+    """Place newer memories before those they change, others before memories marked wrong, and digests last."""
+    if _prefers_newer(state):
         _answer_by_successor(selection, state)
-    first = [group.lead.id for group in selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]]
+    first = [group.lead.id for group in selection.groups[: max(state.plan.limit, relevance.FIRST_RESULTS)]]
     superseded = validity.superseded_statements(
         state.reader, {memory: selection.records[memory] for memory in first}, state.at, uncertain=True
     )
+    newer = _join_newer(selection, state, superseded)
+    if selection.groups:
+        selection.groups = _reorder(selection.groups, newer, selection, state)
+    else:
+        selection.nearest = _reorder(selection.nearest, newer, selection, state)
+    for memory, supersessions in superseded.items():
+        successors = [supersession.later.id for supersession in supersessions]
+        newer[memory] = tuple(dict.fromkeys((*successors, *newer.get(memory, ()))))
+    selection.newer = newer
+
+
+def _prefers_newer(state: RetrievalState) -> bool:
+    return state.request.by == "memory" and "recency" in state.plan.stages and state.plan.timeless
+
+
+def _join_newer(
+    selection: Selection,
+    state: RetrievalState,
+    superseded: Mapping[str, Sequence[validity.Supersession]],
+) -> dict[str, tuple[str, ...]]:
+    """Return, by result, the memories that may have changed it.
+
+    Where newer ones are preferred, those that belong before a result are added to the results.
+    """
     leads = [group.lead.id for group in selection.groups or selection.nearest]
     newer, corrected = _find_newer(state, {memory: selection.records[memory] for memory in leads})
-    if prefers_newer:
-        newer = _find_replacements(selection, state) | newer
-        later = _choose_later(selection, state, superseded, newer, corrected)
-        newer |= _find_newer(state, _join_later(selection, state, later))[0]
-    groups = validity.place_ahead(selection.groups or selection.nearest, selection.joined)
-    records, features = selection.records, selection.features
-    if prefers_newer and plan.fusion == "auto":
+    if not _prefers_newer(state):
+        return newer
+    newer = _find_replacements(selection, state) | newer
+    later = _choose_later(selection, state, superseded, newer, corrected)
+    newer_than_added, _ = _find_newer(state, _join_later(selection, state, later))
+    return newer | newer_than_added
+
+
+def _reorder(
+    groups: Sequence[results.ResultGroup],
+    newer: Mapping[str, Sequence[str]],
+    selection: Selection,
+    state: RetrievalState,
+) -> list[results.ResultGroup]:
+    """Apply the rules of order, of which each names the memories that belong before another.
+
+    Where two rules contradict, the later one holds; some depend on the order that the earlier ones made.
+    """
+    plan, records, features = state.plan, selection.records, selection.features
+    by_memory, place_ahead = state.request.by == "memory", validity.place_ahead
+    groups = place_ahead(groups, selection.joined)
+    if _prefers_newer(state) and plan.fusion == "auto":
         best = [group.lead for group in groups[: relevance.FIRST_RESULTS]]
         equivalents = validity.newer_equivalents(best, records, features, plan, state.channels.terms)
-        groups = validity.place_ahead(groups, equivalents)
-    groups = validity.place_ahead(validity.place_ahead(groups, newer), selection.joined)
+        groups = place_ahead(groups, equivalents)
+    groups = place_ahead(groups, newer)
+    groups = place_ahead(groups, selection.joined)
     if by_memory and plan.fusion == "auto" and "decay" in plan.stages:
-        groups = validity.place_ahead(groups, validity.better_than_wrong(groups, records, features))
+        groups = place_ahead(groups, validity.better_than_wrong(groups, records, features))
     if by_memory:
-        digests = validity.better_than_digests(groups, records, features, state.reader)
-        groups = validity.place_ahead(groups, digests)
-    if selection.groups:
-        selection.groups = groups
-    else:
-        selection.nearest = groups
-    for memory, own in superseded.items():
-        newer[memory] = tuple(dict.fromkeys((*(one.later.id for one in own), *newer.get(memory, ()))))
-    selection.newer = newer
+        groups = place_ahead(groups, validity.better_than_digests(groups, records, features, state.reader))
+    return groups
 
 
 def _find_newer(
