@@ -92,27 +92,31 @@ def find_successors(
 
     That is the latest that answers the question like it, else the decision that shares most with it.
     """
-    terms = {one.id: rare_terms(one) for one in others}
+    terms = {other.id: rare_terms(other) for other in others}
     counts = Counter(word for words in terms.values() for word in words)
     weights = {word: math.log(1 + len(terms) / (1 + count)) for word, count in counts.items()}
 
     def weight(words: Iterable[str]) -> float:
         return math.fsum(weights.get(word, 0.0) for word in words)
 
-    stated = [(one, at, decides(one)) for one in others if one.origin != "derived" and (at := stated_at(one))]
+    stated = [
+        (other, at, decides(other))
+        for other in others
+        if other.origin != "derived" and (at := stated_at(other))
+    ]
     successors = {}
     for record in records:
         at, own = stated_at(record), rare_terms(record)
         least = MIN_SHARE * math.sqrt(max(len(own) / SHORT_TERMS, 1.0)) * weight(own)
         later = []
-        for one, later_at, is_decision in stated:
+        for other, later_at, is_decision in stated:
             if at is None or later_at < at + MIN_GAP:
                 continue
-            shared = own & terms[one.id]
-            if answers_alike(record.id, one.id):
-                later.append((later_at, 0.0, one.id, one))
+            shared = own & terms[other.id]
+            if answers_alike(record.id, other.id):
+                later.append((later_at, 0.0, other.id, other))
             elif is_decision and len(shared) >= MIN_SHARED and (share := weight(shared)) >= least:
-                later.append((0, share, one.id, one))
+                later.append((0, share, other.id, other))
         if later:
             successors[record.id] = max(later)[3]
     return successors

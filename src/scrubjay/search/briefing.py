@@ -95,9 +95,9 @@ def build_briefing(
     best = order if first else [memory for memory in order if memory in relevant]
     claims = [("relevant", records[memory]) for memory in best[:MAX_READ]]
     unique, omitted, _ = injectable_items(reader, claims, state, request)
-    if relevant <= {one.id for one in omitted if one.why == OUTDATED}:
+    if relevant <= {item.id for item in omitted if item.why == OUTDATED}:
         unique = []
-    relevance = {memory: one.relevance for memory, one in selection.features.items()}
+    relevance = {memory: own.relevance for memory, own in selection.features.items()}
     known_relevance = max((relevance[memory] for memory in order if memory in request.known), default=0.0)
     # At a later prompt what the session has already counts: if it answers, what is far behind it adds nothing.
     compared = [item.record.id for item in unique] if first else order
@@ -110,19 +110,20 @@ def build_briefing(
         if (scores[item.record.id] >= least or item.record.id in sufficient)
         and relevance[item.record.id] >= KNOWN_SHARE * known_relevance
     ][: MAX_MEMORIES if first else MAX_LATER]
-    chosen.sort(key=lambda one: -relevance[one.id])
+    chosen.sort(key=lambda record: -relevance[record.id])
     answers_alike = _answer_comparison(state, order, relevant)
     later = find_successors(chosen, [records[memory] for memory in order], answers_alike)
     reasons = _reason_turns(reader, chosen) if first else {}
     shown: dict[str, Record] = {}
     for record in chosen:
-        newer = [records[one] for one in selection.joined.get(record.id, ())]
+        newer = [records[memory] for memory in selection.joined.get(record.id, ())]
         newer += [later[record.id]] if record.id in later else []
         reason = [reasons[record.id]] if record.id in reasons else []
-        shown |= {one.id: one for one in (*newer, record, *reason) if one.id not in shown}
-    claims = [("relevant", one) for one in shown.values()]
+        for neighbour in (*newer, record, *reason):
+            shown.setdefault(neighbour.id, neighbour)
+    claims = [("relevant", record) for record in shown.values()]
     items, repeats, _ = injectable_items(reader, claims, state, request)
-    omitted = [*omitted, *(one for one in repeats if one not in omitted)]
+    omitted = [*omitted, *(item for item in repeats if item not in omitted)]
     items = items[: MAX_MEMORIES if first else MAX_LATER]
     notice = LATER_HOLDS if len(items) > 1 else ""
     placed, unplaced = fit_tokens(items, request.budget, base, notice)
@@ -137,22 +138,22 @@ def _briefing_scores(selection: Selection, prompt: Record) -> dict[str, float]:
     """Return the scores of the memories that say something, on a scale of their own."""
     groups = [group.lead for group in selection.groups]
     ranked = [
-        one
-        for one in groups
-        if says_something(record := selection.records[one.id], prompt) and not is_digest(record)
+        candidate
+        for candidate in groups
+        if says_something(record := selection.records[candidate.id], prompt) and not is_digest(record)
     ]
     if not ranked:
         return {}
-    best = max(one.score for one in ranked)
-    spread = max(best - min(one.score for one in ranked), MIN_SPREAD)
+    best = max(candidate.score for candidate in ranked)
+    spread = max(best - min(candidate.score for candidate in ranked), MIN_SPREAD)
     scores = {}
-    for one in ranked:
-        record = selection.records[one.id]
-        score = 1.0 - (best - one.score) / spread
+    for candidate in ranked:
+        record = selection.records[candidate.id]
+        score = 1.0 - (best - candidate.score) / spread
         score += DECISION_WEIGHT if decides(record) else 0.0
         score += PERSON_WEIGHT if record.turn is None or record.role in PERSON_ROLES else REPLY_WEIGHT
         score += SHORT_WEIGHT if len(rare_terms(record)) < SHORT_TERMS else 0.0
-        scores[one.id] = score
+        scores[candidate.id] = score
     return scores
 
 
@@ -182,8 +183,8 @@ def _relevant_ids(selection: Selection, ids: Sequence[str], project: str | None)
     has_own = bool(project) and any(selection.records[memory].project == project for memory in ids)
     return {
         memory
-        for memory, one in features.items()
-        if one.sufficient or (has_own and one.relevance >= PROJECT_SHARE[one.family] * one.least)
+        for memory, own in features.items()
+        if own.sufficient or (has_own and own.relevance >= PROJECT_SHARE[own.family] * own.least)
     }
 
 
@@ -191,16 +192,17 @@ def _reason_turns(reader: Reader, chosen: Sequence[Record]) -> dict[str, Record]
     """Return a turn with a reason beside each of the first decisions that were made in a conversation."""
     known = {record.id for record in chosen}
     reasons = {}
-    for record in [one for one in chosen if one.session and one.turn is not None and decides(one)][
-        :MAX_REASONS
-    ]:
+    decisions = [
+        record for record in chosen if record.session and record.turn is not None and decides(record)
+    ]
+    for record in decisions[:MAX_REASONS]:
         if gives_reason(record):
             continue
         assert record.session is not None
         assert record.turn is not None
         near = reader.turns(record.session, max(record.turn - NEAR_TURNS, 0), record.turn + NEAR_TURNS)
-        near.sort(key=lambda one: (abs((one.turn or 0) - (record.turn or 0)), one.turn))
-        new = (one for one in near if one.id not in known and one.status == "active")
+        near.sort(key=lambda turn: (abs((turn.turn or 0) - (record.turn or 0)), turn.turn))
+        new = (turn for turn in near if turn.id not in known and turn.status == "active")
         reason = next(filter(gives_reason, new), None)
         if reason is not None:
             known.add(reason.id)

@@ -57,7 +57,7 @@ class LateInteractionScores:
         pairs = zip(nominated, scores, strict=True)
         scored = [(memory, score) for memory, score in pairs if score is not None]
         self._hits = [
-            Hit(memory, score) for memory, score in sorted(scored, key=lambda one: (-one[1], one[0]))
+            Hit(memory, score) for memory, score in sorted(scored, key=lambda pair: (-pair[1], pair[0]))
         ]
         raws = np.array([score for _, score in scored], np.float64)
         self.mean = float(raws.mean()) if scored else 0.0
@@ -197,7 +197,10 @@ def rank_by_respelling(
         spellings = respellings(group, similar)[:MAX_RESPELLINGS]
         if spellings:
             forms = (
-                form for term in spellings for one in query_groups(term, languages) for form in one.forms
+                form
+                for term in spellings
+                for group_of_term in query_groups(term, languages)
+                for form in group_of_term.forms
             )
             respelled.append(TermGroup(group.word, tuple(dict.fromkeys((*spellings, *forms)))))
             notes.append(f"{group.word} was not found; read as {', '.join(spellings)}.")
@@ -226,7 +229,7 @@ class ChannelResults:
         return [] if self.terms is None else self.terms.rarity
 
     def with_depth(self, depth: int) -> ChannelResults:
-        rankings = tuple(replace(one, hits=tuple(one.scored.top(depth))) for one in self.rankings)
+        rankings = tuple(replace(ranking, hits=tuple(ranking.scored.top(depth))) for ranking in self.rankings)
         return replace(self, rankings=rankings)
 
 

@@ -111,10 +111,10 @@ def profile_memories(reader: Reader, of: ContextScope) -> list[Record]:
     by_id = {record.id: record for record in _in_scope(latest, of) if not record.marked_wrong}
     return sorted(
         by_id.values(),
-        key=lambda one: (
-            bool(of.project) and one.project is None,
-            PROFILE_TIERS.index(one.tier),
-            -one.confidence * one.strength,
+        key=lambda record: (
+            bool(of.project) and record.project is None,
+            PROFILE_TIERS.index(record.tier),
+            -record.confidence * record.strength,
         ),
     )
 
@@ -124,11 +124,11 @@ def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]
     if not most:
         return []
     latest = reader.latest(of.where(own=True), MAX_LATEST)
-    latest = [one for one in latest if one.session is not None and not one.marked_wrong]
-    sessions = dict.fromkeys(one.session for one in _in_scope(latest, of) if one.session is not None)
+    latest = [record for record in latest if record.session is not None and not record.marked_wrong]
+    sessions = dict.fromkeys(record.session for record in _in_scope(latest, of) if record.session is not None)
     shown: list[list[Record]] = []
     for session in islice(sessions, READ_SESSIONS * most):
-        digests = [one for one in latest if one.session == session and one.tier in DIGEST_TIERS]
+        digests = [record for record in latest if record.session == session and record.tier in DIGEST_TIERS]
         shown += [own] if (own := digests[:1] or _in_scope(_last_turns(reader, session), of)) else []
         if len(shown) == most:
             break
@@ -140,12 +140,12 @@ def _last_turns(reader: Reader, session: str) -> list[Record]:
     if last is None:
         return []
     turns = [
-        one
-        for one in reader.turns(session, last - READ_TURNS + 1, last)
-        if one.status == "active" and not one.marked_wrong and not is_small_talk(one.content)
+        turn
+        for turn in reader.turns(session, last - READ_TURNS + 1, last)
+        if turn.status == "active" and not turn.marked_wrong and not is_small_talk(turn.content)
     ]
-    roles = [one.role for one in turns]
-    return [one for place, one in enumerate(turns) if roles[place:].count(one.role) <= LAST_TURNS_OF_ROLE]
+    roles = [turn.role for turn in turns]
+    return [turn for place, turn in enumerate(turns) if roles[place:].count(turn.role) <= LAST_TURNS_OF_ROLE]
 
 
 def _in_scope(records: Iterable[Record], of: ContextScope) -> list[Record]:
@@ -204,7 +204,9 @@ def fit_budget(
         takes_spare = part == "relevant" or not question
         left = total * shares[part] // 100 + (spare if takes_spare else 0)
         unplaced_by_part[part] = []
-        for item in (one for one in items if one.part == part):
+        for item in items:
+            if item.part != part:
+                continue
             size = place(item, free if pins_first and part == "pinned" else left)
             left -= size
             unplaced_by_part[part] += [] if size else [item]
@@ -217,8 +219,8 @@ def fit_budget(
         omitted += [OmittedItem(item.record.id, part, "budget") for item in unplaced]
     order = {item.record.id: at for at, item in enumerate(items)}
     for part_items in placed.values():
-        part_items.sort(key=lambda one: order[one.item.record.id])
-    return [one for part in CONTEXT_PARTS for one in placed[part]], omitted
+        part_items.sort(key=lambda shown: order[shown.item.record.id])
+    return [shown for part in CONTEXT_PARTS for shown in placed[part]], omitted
 
 
 def fast_embedder(embedders: Sequence[AnyEmbedder]) -> StaticEmbedder | None:
@@ -470,9 +472,9 @@ def citations_of(
     placed: Sequence[PlacedItem], features: Mapping[str, RelevanceFeatures]
 ) -> tuple[Citation, ...]:
     citations = []
-    for one in placed:
-        item, memory = one.item, one.item.record.id
-        tokens = -(-one.weight // QUARTERS_PER_TOKEN)
+    for shown in placed:
+        item, memory = shown.item, shown.item.record.id
+        tokens = -(-shown.weight // QUARTERS_PER_TOKEN)
         relevance = features[memory].relevance if memory in features else None
         tier = item.record.tier
         citations.append(Citation(memory, item.part, tier, item.citation, item.date, tokens, relevance))
@@ -492,7 +494,8 @@ def injectable_items(
     known_since = request.known
     known_records = reader.get(list(known_since)).values() if known_since else ()
     known = [record for record in known_records if record.updated_at <= known_since[record.id] * SECOND]
-    roots = evidence_roots(reader, list(dict.fromkeys(one.id for one in (*known, *(r for _, r in claims)))))
+    ids = [record.id for record in known] + [record.id for _, record in claims]
+    roots = evidence_roots(reader, list(dict.fromkeys(ids)))
     _drop_unquoted_sources(reader, known, roots)
     past = state is not None and state.plan.as_of is not None
     sources = {source.id: source for source in reader.sources()}
@@ -537,7 +540,8 @@ def _ambient_records(
         claims += [("pinned", record) for record in _in_scope(pinned, request.scope)]
     if "profile" in request.parts:
         profile = {record.id: record for record in profile_memories(reader, request.scope)}
-        ranked = list(profile) if state is None else [one.id for one in score_memories(state, list(profile))]
+        scored = score_memories(state, list(profile)) if state is not None else []
+        ranked = [candidate.id for candidate in scored]
         claims += [("profile", profile[memory]) for memory in ranked or profile]
     if "recent" in request.parts:
         claims += [("recent", record) for record in recent_sessions(reader, request.scope, request.sessions)]
@@ -549,7 +553,9 @@ def _with_successors(
 ) -> Iterator[tuple[str, Record]]:
     """Yield memories with their parts, each behind the later decision that may have changed it."""
     claims = list(claims)
-    later = find_successors((one for part, one in claims if part != "pinned" and one.tier != "facet"), latest)
+    later = find_successors(
+        (record for part, record in claims if part != "pinned" and record.tier != "facet"), latest
+    )
     for part, record in claims:
         if record.id in later:
             yield part, later[record.id]
@@ -566,7 +572,7 @@ def evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
         for edge in edges:
             sources.setdefault(edge.src, set()).add(edge.dst)
         frontier = {
-            memory: {one for end in reached for one in sources.get(end, ())} - roots[memory]
+            memory: {source for end in reached for source in sources.get(end, ())} - roots[memory]
             for memory, reached in frontier.items()
         }
         frontier = {memory: reached for memory, reached in frontier.items() if reached}
@@ -577,7 +583,7 @@ def evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 
 def _drop_unquoted_sources(reader: Reader, known: Sequence[Record], roots: dict[str, set[str]]) -> None:
     """Drop the sources of known memories that these do not quote: a digest leaves most words out."""
-    evidence = reader.get(sorted(set().union(*(roots[one.id] for one in known)))) if known else {}
+    evidence = reader.get(sorted(set().union(*(roots[record.id] for record in known)))) if known else {}
     for record in known:
         quoted_words = content_vocabulary(" ".join((*record.heading_path, _shown_text(record))))
         roots[record.id] = {
@@ -650,7 +656,7 @@ def _is_read_by_agent(record: Record, patterns: Sequence[str]) -> bool:
     path = record.place.path.casefold()
     name = path.rpartition("/")[2]
     folded = [pattern.casefold() for pattern in patterns]
-    return any(fnmatch.fnmatchcase(path if "/" in one else name, one) for one in folded)
+    return any(fnmatch.fnmatchcase(path if "/" in pattern else name, pattern) for pattern in folded)
 
 
 def _shown_text(record: Record) -> str:
@@ -692,7 +698,7 @@ def _context_item(
     in_file = place is not None and record.session is None
     where = f"{place.path}{position(record)}" if place is not None and in_file else record.id[:length]
     if newer:
-        where += f", newer {' '.join(one.later.id[:length] for one in newer)}"
+        where += f", newer {' '.join(supersession.later.id[:length] for supersession in newer)}"
     citation = record_citation(record, path)
     kind = record.role or ("" if record.tier == "observation" else record.tier)
     if request.scope.user and record.owner != request.scope.user:
@@ -731,7 +737,7 @@ def render_block(placed: Sequence[PlacedItem], notice: str = "") -> str:
         return ""
     block = [BLOCK_OPEN, BLOCK_NOTICE]
     for part in PART_HEADINGS:
-        lines = [one.line for one in placed if one.item.part == part]
+        lines = [shown.line for shown in placed if shown.item.part == part]
         block += [PART_HEADINGS[part], *lines] if lines else []
     block += [notice] if notice else []
     return "\n".join([*block, BLOCK_CLOSE])

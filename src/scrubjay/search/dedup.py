@@ -65,7 +65,9 @@ class NearDuplicateIndex:
         words, vocabulary = content_words(record.content), content_vocabulary(record.content)
         heading = record.heading_path or ((record.title,) if record.place is None else ())
         text = _IndexedText(record, words, vocabulary, content_words(" ".join(heading)))
-        original = next((one for one in self._possible_originals(text) if _is_copy(text, one)), None)
+        original = next(
+            (indexed for indexed in self._possible_originals(text) if _is_copy(text, indexed)), None
+        )
         if original is not None:
             return original.record.id
         for key in {(record.content_hash,), words}:
@@ -83,7 +85,9 @@ class NearDuplicateIndex:
         # Looking costs less than an index of all their words in a row: most hold not even these words.
         first = text.words[:SHINGLE_SIZE]
         return [
-            one for one in self._all if one.vocabulary.issuperset(first) and _contains_run(first, one.words)
+            indexed
+            for indexed in self._all
+            if indexed.vocabulary.issuperset(first) and _contains_run(first, indexed.words)
         ]
 
 
@@ -106,9 +110,9 @@ def _is_copy(text: _IndexedText, better: _IndexedText) -> bool:
     return _is_contained(text.words, better.words) and not _differ_in_case(text.record, better.record)
 
 
-def _differ_in_case(one: Record, other: Record) -> bool:
+def _differ_in_case(record: Record, other: Record) -> bool:
     """Return whether a name is written in one text in a case that it has not in the other."""
-    words, others = _cases_of_words(one.content), _cases_of_words(other.content)
+    words, others = _cases_of_words(record.content), _cases_of_words(other.content)
     return any(
         words[word].isdisjoint(others[word]) and any(map(_NAME_LIKE.search, words[word] | others[word]))
         for word in words.keys() & others.keys()
@@ -177,8 +181,8 @@ def deduplicate_items(
         if memory in unique or memory in represented_by:
             continue
         sources = evidence.get(memory, ())
-        original = next((one for one in sorted(sources) if one in unique), None) or evidence_of.get(memory)
-        original = original or index.add_or_find(item.record)
+        shown_source = next((source for source in sorted(sources) if source in unique), None)
+        original = shown_source or evidence_of.get(memory) or index.add_or_find(item.record)
         if original is not None:
             represented_by[memory] = original
             omitted.append(OmittedItem(memory, item.part, "loaded" if original in loaded_ids else "repeats"))
@@ -203,7 +207,7 @@ def collapse_facts(
     candidates: Sequence[Candidate], evidence: Mapping[str, Sequence[str]]
 ) -> tuple[list[Candidate], dict[str, tuple[str, ...]]]:
     """Give each turn the best score of the facts derived from it; return the candidates, and each turn's facts."""
-    scores = {one.id: one.score for one in candidates} if evidence else {}
+    scores = {candidate.id: candidate.score for candidate in candidates} if evidence else {}
     facts: dict[str, list[str]] = {}
     for memory in scores:
         turns = [
@@ -217,13 +221,13 @@ def collapse_facts(
         return list(candidates), {}
     collapsed_ids = {memory for own in facts.values() for memory in own}
     rest = []
-    for one in candidates:
-        if one.id in collapsed_ids:
+    for candidate in candidates:
+        if candidate.id in collapsed_ids:
             continue
-        best = max((scores[memory] for memory in facts.get(one.id, ())), default=one.score)
-        if best > one.score:
-            one = one.plus(Contribution("statement", best, best - one.score, 1.0))
-        rest.append(one)
+        best = max((scores[memory] for memory in facts.get(candidate.id, ())), default=candidate.score)
+        if best > candidate.score:
+            candidate = candidate.plus(Contribution("statement", best, best - candidate.score, 1.0))
+        rest.append(candidate)
     return best_first(rest), {turn: tuple(sorted(own)) for turn, own in facts.items()}
 
 
@@ -262,12 +266,14 @@ def maximal_marginal_relevance(
     """Demote candidates that repeat better ones, by the idf of shared words over the idf of all their words."""
     texts: list[_MmrText] = []
     bits: dict[str, int] = {}
-    for one in candidates[:MAX_REORDERED]:
-        words = content_vocabulary(records[one.id].content)
+    for candidate in candidates[:MAX_REORDERED]:
+        words = content_vocabulary(records[candidate.id].content)
         for word in words:
             if word not in bits:
                 bits[word] = 1 << len(bits)
-        texts.append(_MmrText(one, words, sum(map(bits.__getitem__, words)), (-one.score, one.id)))
+        texts.append(
+            _MmrText(candidate, words, sum(map(bits.__getitem__, words)), (-candidate.score, candidate.id))
+        )
     all_texts = list(texts)
     idf: dict[str, float] = {}
 
@@ -318,19 +324,21 @@ def apply_caps(
     counts: Counter[tuple[str, ...]] = Counter()
     under_cap: list[Candidate] = []
     over_cap: list[tuple[Candidate, int]] = []
-    for one in candidates:
-        group, cap = _cap_group(records[one.id], most)
+    for candidate in candidates:
+        group, cap = _cap_group(records[candidate.id], most)
         if cap:
             counts[group] += 1
         if cap and counts[group] > cap:
-            over_cap.append((one, counts[group]))
+            over_cap.append((candidate, counts[group]))
         else:
-            under_cap.append(one)
+            under_cap.append(candidate)
     if not over_cap or not under_cap:
         return list(candidates)
     # One amount for all of them keeps their order, and brings the best of them just below the last that is not over.
     reduction = max(0.0, over_cap[0][0].score - under_cap[-1].score + 1 / MICRO)
-    lowered = [one.plus(Contribution("cap", float(place), -reduction, 1.0)) for one, place in over_cap]
+    lowered = [
+        candidate.plus(Contribution("cap", float(place), -reduction, 1.0)) for candidate, place in over_cap
+    ]
     return under_cap + lowered
 
 

@@ -51,7 +51,7 @@ class ScoreCache:
         self.reader = reader
         self._where = where
         self._score = score
-        self._known: dict[str, Candidate | None] = {one.id: one for one in known}
+        self._known: dict[str, Candidate | None] = {candidate.id: candidate for candidate in known}
 
     def get(self, ids: Iterable[str]) -> dict[str, Candidate]:
         """Return the candidates of these memories, in the order of their ids."""
@@ -60,8 +60,10 @@ class ScoreCache:
         if new:
             allowed = filter_records(self.reader, self._where, self.reader.get(new))
             self._known |= dict.fromkeys(new) | {memory: Candidate(memory, ()) for memory in allowed}
-            self._known |= {one.id: one for one in self._score(allowed) if one.id in allowed}
-        return {memory: one for memory in wanted if (one := self._known[memory]) is not None}
+            self._known |= {
+                candidate.id: candidate for candidate in self._score(allowed) if candidate.id in allowed
+            }
+        return {memory: candidate for memory in wanted if (candidate := self._known[memory]) is not None}
 
 
 GATE_SHARE: Final = 0.7
@@ -95,7 +97,7 @@ def score_categories(
         candidates = fuse_scores(scored, ids, split_weights(rankings, plan.weights))
     else:
         candidates = fuse_scores(scored, ids, channel_weights(rankings, plan.query.text))
-    return categories, {one.id: one.score for one in candidates}
+    return categories, {candidate.id: candidate.score for candidate in candidates}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ class _PhraseScores:
         return []
 
     def by_id(self, ids: Sequence[str]) -> list[float | None]:
-        return [self.scores.get(one) for one in ids]
+        return [self.scores.get(category) for category in ids]
 
 
 def _rank_categories(
@@ -123,12 +125,13 @@ def _rank_categories(
     for ranking in rankings:
         scores: Mapping[str, float] = {}
         if isinstance(ranking, TermRanking):
-            scores = {one: _phrase_bm25(phrase, ranking) for one, phrase in phrases.items()}
+            scores = {category: _phrase_bm25(phrase, ranking) for category, phrase in phrases.items()}
         elif ranking is base:
             model = next(
-                one
-                for one in embedders
-                if not isinstance(one, TokenEmbedder) and ranking.channel == f"vector:{one.model.name}"
+                embedder
+                for embedder in embedders
+                if not isinstance(embedder, TokenEmbedder)
+                and ranking.channel == f"vector:{embedder.model.name}"
             )
             scores = _phrase_cosines(phrases, model, query)
         if scores or ranking.kind == "vector":
@@ -177,10 +180,10 @@ def descend_categories(
     by_id = {category.id: category for category in categories[0]}
     scores = {category: score for category, score in categories[1].items() if category in by_id}
     children: dict[str, list[str]] = {}
-    for one in by_id.values():
-        if one.parent in by_id and one.id in scores:
-            children.setdefault(one.parent, []).append(one.id)
-    own = {one.id: one for one in ranked}
+    for node in by_id.values():
+        if node.parent in by_id and node.id in scores:
+            children.setdefault(node.parent, []).append(node.id)
+    own = {candidate.id: candidate for candidate in ranked}
     best = dict(own)
     queue: list[tuple[float, str, int]] = []
 
@@ -189,7 +192,7 @@ def descend_categories(
             heapq.heappush(queue, (-score, category, depth))
 
     def first_results() -> list[tuple[float, str]]:
-        return heapq.nsmallest(limit, ((-one.score, one.id) for one in best.values()))
+        return heapq.nsmallest(limit, ((-candidate.score, candidate.id) for candidate in best.values()))
 
     seeds = sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
     for category, score in seeds[: max(MIN_SEEDS, SEEDS_PER_RESULT * limit)]:
@@ -209,7 +212,7 @@ def descend_categories(
         edges = cache.reader.edges([category], ["belongs"], inward=True, limit=MAX_MEMBERS)
         members = sorted({*ranked_members.get(category, ()), *(edge.src for edge in edges)})
         own |= cache.get(memory for memory in members if memory not in own)
-        path = " > ".join(one.name for one in category_path(by_id[category], by_id))
+        path = " > ".join(ancestor.name for ancestor in category_path(by_id[category], by_id))
         for memory in members:
             if memory not in own or score <= own[memory].score or expansion.alpha >= 1:
                 continue
@@ -253,11 +256,13 @@ def follow_links(
     ``score = max(own, .8 · carried + .2 · own)`` with the best referrer, an own score below 0 counting as 0. Links are
     followed from the first ``limit`` candidates, over ``hops``; ``least`` is the least score of a memory brought in.
     """
-    own = {one.id: one for one in ranked}
+    own = {candidate.id: candidate for candidate in ranked}
     best = dict(own)
-    referrers = [one for one in ranked[: min(limit, MAX_REFERRERS)] if one.score >= least]
+    referrers = [candidate for candidate in ranked[: min(limit, MAX_REFERRERS)] if candidate.score >= least]
     for _ in range(hops):
-        leads = _best_leads(cache, {one.id: one.score for one in referrers if one.score > 0})
+        leads = _best_leads(
+            cache, {candidate.id: candidate.score for candidate in referrers if candidate.score > 0}
+        )
         own |= cache.get(memory for memory in leads if memory not in own)
         better = []
         for memory, lead in leads.items():
@@ -272,7 +277,7 @@ def follow_links(
             lifted = own[memory].plus(part)
             if lifted.score >= least and (memory not in best or lifted.score > best[memory].score):
                 better.append(lifted)
-        best |= {one.id: one for one in better}
+        best |= {candidate.id: candidate for candidate in better}
         referrers = best_first(better)[:MAX_REFERRERS]
         if not referrers:
             break

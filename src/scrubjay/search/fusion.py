@@ -59,7 +59,8 @@ _SORT_KEY: Final = itemgetter(0, 1)
 
 def best_first(found: Iterable[RowOrCandidate]) -> list[RowOrCandidate]:
     """Return rows or candidates best first, ties to the smaller id."""
-    return [one for _, _, one in sorted([(-one.score, one.id, one) for one in found], key=_SORT_KEY)]
+    keyed = [(-candidate.score, candidate.id, candidate) for candidate in found]
+    return [candidate for _, _, candidate in sorted(keyed, key=_SORT_KEY)]
 
 
 def to_candidates(rows: ScoreTable) -> list[Candidate]:
@@ -494,13 +495,13 @@ def decay(memory: str, head: RankingMetadata, now: int) -> float:
 def displaced_by_age(ranked: Sequence[Candidate], limit: int) -> tuple[str, ...]:
     """Return the candidates that the age penalty displaced from the first ``limit``, the best first."""
     ageless_scores: list[tuple[float, str]] = []
-    for one in ranked:
-        score = one.score
+    for candidate in ranked:
+        score = candidate.score
         if len(ageless_scores) >= limit and score + AGE_WEIGHT < ranked[limit - 1].score:
             break  # even ageless it would be behind these
-        age_penalty = math.fsum([part.amount for part in one.contributions if part.channel == "age"])
-        ageless_scores.append((age_penalty - score, one.id))
-    shown = {one.id for one in ranked[:limit]}
+        age_penalty = math.fsum([part.amount for part in candidate.contributions if part.channel == "age"])
+        ageless_scores.append((age_penalty - score, candidate.id))
+    shown = {candidate.id for candidate in ranked[:limit]}
     return tuple(memory for _, memory in sorted(ageless_scores)[:limit] if memory not in shown)
 
 
@@ -513,7 +514,7 @@ def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
     """Add the proximity of each memory to the nearest time that the question names."""
     for _, head, parts in rows:
         if head is not None:
-            near = max(date_proximity(head.at, one) for one in times)
+            near = max(date_proximity(head.at, time) for time in times)
             parts.append(("dated", near, near, DATE_WEIGHT))
 
 
@@ -522,7 +523,7 @@ def ids_within(rows: ScoreTable, times: Sequence[QueryTime]) -> list[str]:
     return [
         memory
         for memory, head, _ in rows
-        if head is not None and any(date_proximity(head.at, one) == 1 for one in times)
+        if head is not None and any(date_proximity(head.at, time) == 1 for time in times)
     ]
 
 
@@ -577,8 +578,8 @@ def pool_tiers(
     pooled: list[RowOrCandidate] = []
     counts: Counter[str] = Counter()
     low_confidence_count = 0
-    for one in ranked:
-        head, tier = heads.get(one.id), tier_of(one.id)
+    for candidate in ranked:
+        head, tier = heads.get(candidate.id), tier_of(candidate.id)
         if options.weights.get(tier, 1.0) == 0.0:
             continue
         if head is not None and head.confidence < options.floor and not head.pinned:
@@ -586,7 +587,7 @@ def pool_tiers(
             continue
         counts[tier] += 1
         if counts[tier] <= most:
-            pooled.append(one)
+            pooled.append(candidate)
     return pooled, low_confidence_count
 
 

@@ -137,7 +137,9 @@ def _entity_paths(reader: Reader, query: str, seeds: Mapping[str, float], memori
         return
     sizes = reader.degrees("references", ids)
     followed = [concept for concept in ids if 1 < sizes.get(concept, 0) <= HUB_SIZE]
-    names = {one.id: one.name for one in merge_entities(reader.concepts(followed))} if followed else {}
+    names = (
+        {entity.id: entity.name for entity in merge_entities(reader.concepts(followed))} if followed else {}
+    )
     unasked_names = {concept: name for concept, name in names.items() if not contains_phrase(query, name)}
     starts: dict[str, list[tuple[float, str]]] = {}
     for edge in edges:
@@ -210,28 +212,28 @@ def expand_by_graph(
     Returns the rows, best first; their heads; and the path to each memory that one leads to.
     """
     rows = best_first(rows)
-    best = list(islice((one for one in rows if one.head is not None and not one.head.turn), MAX_SEEDS))
+    best = list(islice((row for row in rows if row.head is not None and not row.head.turn), MAX_SEEDS))
     first = best[0].score if best else 0.0
     unanswered = _unanswered_share(channels, best[0].id) if first > 0 else 0.0
     if not unanswered:
         return rows, heads, {}
-    shares = {one.id: max(one.score, 0.0) / first for one in best}
-    titles = {one.id: one.head.title for one in rows if one.head is not None and one.head.title}
+    shares = {row.id: max(row.score, 0.0) / first for row in best}
+    titles = {row.id: row.head.title for row in rows if row.head is not None and row.head.title}
     ranking = rank_by_graph(plan, channels, reader, shares, titles)
     if ranking is None:
         return rows, heads, {}
-    new_rows, new_heads = score(_unscored_ids(plan, reader, ranking, {one.id for one in rows}))
+    new_rows, new_heads = score(_unscored_ids(plan, reader, ranking, {row.id for row in rows}))
     heads = {**heads, **new_heads}
     path_scores = {hit.id: hit.score for hit in ranking.hits if hit.id in heads and not heads[hit.id].turn}
-    seed_scores = {one.id: one.score for one in best}
+    seed_scores = {row.id: row.score for row in best}
     weight = GRAPH_WEIGHT * unanswered
-    all_rows = [*rows, *(one for one in new_rows if one.id in path_scores)]
-    for one in all_rows:
-        if one.id in path_scores:
+    all_rows = [*rows, *(row for row in new_rows if row.id in path_scores)]
+    for row in all_rows:
+        if row.id in path_scores:
             # It puts no memory before the hit that the path begins with.
-            distance = max(0.0, seed_scores[ranking.paths[one.id][0]] - one.score)
-            gain = min(path_scores[one.id] * weight, MAX_CLOSING * distance)
-            one.parts.append(("graph", path_scores[one.id], gain / weight, weight))
+            distance = max(0.0, seed_scores[ranking.paths[row.id][0]] - row.score)
+            gain = min(path_scores[row.id] * weight, MAX_CLOSING * distance)
+            row.parts.append(("graph", path_scores[row.id], gain / weight, weight))
     return best_first(all_rows), heads, ranking.paths
 
 

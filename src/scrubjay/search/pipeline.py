@@ -119,7 +119,7 @@ def _search_archive_too(
     """Answer one query; where nothing active is likely to answer, search the archive too."""
     state = retrieve(reader, embedders, request)
     active_answer = answer(state, reranker)
-    if not allows_archived(state.plan) or count_strong(one.relevance for one in active_answer.results):
+    if not allows_archived(state.plan) or count_strong(result.relevance for result in active_answer.results):
         return active_answer
     request = replace(request, where=replace(request.where, statuses=("archived",)))
     if not reader.latest(request.where, 1):
@@ -128,8 +128,10 @@ def _search_archive_too(
     archive_reranker = None if active_answer.results else reranker  # reranking twice doubles the time
     archive = replace(archive, plan=replace(archive.plan, true_at=state.plan.true_at))
     archive_answer = answer(archive, archive_reranker)
-    best = max((one.relevance or 0.0 for one in active_answer.results), default=0.0)
-    likelier = [one for one in archive_answer.results if one.relevance is None or one.relevance > best]
+    best = max((result.relevance or 0.0 for result in active_answer.results), default=0.0)
+    likelier = [
+        result for result in archive_answer.results if result.relevance is None or result.relevance > best
+    ]
     if not likelier:
         return active_answer
     return replace(
@@ -251,9 +253,9 @@ def _expand(selection: Selection, state: RetrievalState) -> None:
         if hops:
             candidates = follow_links(candidates, cache, hops, plan.limit, least)
     if expansion.threshold is not None:
-        candidates = [one for one in candidates if one.score >= expansion.threshold]
+        candidates = [candidate for candidate in candidates if candidate.score >= expansion.threshold]
     if plan.fusion == "auto" and "fold" in plan.stages:
-        facts = [one.id for one in candidates if one.id.startswith(DERIVED_PREFIXES)]
+        facts = [candidate.id for candidate in candidates if candidate.id.startswith(DERIVED_PREFIXES)]
         candidates, selection.collapsed = collapse_facts(candidates, evidence_by_memory(state.reader, facts))
     selection.candidates = candidates
 
@@ -305,8 +307,10 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     groups = selection.groups[: max(plan.limit, relevance.FIRST_RESULTS)]
     first = [group.lead for group in groups]
     by_session = state.request.by == "session"
-    compared = [one for group in groups for one in (group.lead, *group.others)] if by_session else first
-    turns = {one.id: selection.records[one.id].is_turn for one in compared}
+    compared = (
+        [candidate for group in groups for candidate in (group.lead, *group.others)] if by_session else first
+    )
+    turns = {candidate.id: selection.records[candidate.id].is_turn for candidate in compared}
     evidence = relevance.graph_evidence(turns, selection.candidates, selection.paths)
     others = sorted({memory for referrers in evidence.values() for memory in referrers} - turns.keys())
     turns |= {
@@ -319,7 +323,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     selection.features = relevance.propagate_relevance(own_features, evidence)
     if by_session:  # a conversation is as likely to answer as the likeliest of its turns
         for group in groups:
-            features = [selection.features[one.id] for one in (group.lead, *group.others)]
+            features = [selection.features[candidate.id] for candidate in (group.lead, *group.others)]
             selection.features[group.lead.id] = max(features, key=lambda own: (own.plausible, own.relevance))
     least = state.request.min_relevance if "abstain" in plan.stages else 0.0
     answers, selection.abstained = relevance.decide_abstention(first, selection.features, least)
@@ -327,7 +331,7 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
         selection.abstained = "Nothing stored is of the time that is asked about."
     if least is None and not answers:
         selection.nearest = selection.groups[: relevance.NEAREST_RESULTS]
-    answering = {one.id for one in answers}
+    answering = {candidate.id for candidate in answers}
     selection.groups = [group for group in selection.groups if group.lead.id in answering]
     annotate({"scrubjay.abstained": bool(selection.abstained)})
 
@@ -437,20 +441,23 @@ def _answer_by_successor(selection: Selection, state: RetrievalState) -> None:
     "I moved to Lisbon" shares no word with "where do I live?", but it superseded "I live in Porto".
     """
     first = selection.groups[: relevance.FIRST_RESULTS]
-    best = max((selection.features[one.lead.id].relevance for one in first), default=0.0)
+    best = max((selection.features[group.lead.id].relevance for group in first), default=0.0)
     likelier = _likelier_superseded(state, best)
     if not likelier:
         return
     current = validity.successors(state.reader, sorted(likelier), state.at)
-    records = {one.id: one for later in current.values() for one in later}
+    records = {record.id: record for later in current.values() for record in later}
     scored = score_memories(state, filter_records(state.reader, state.plan.where, records))
-    evidence = {one.id: [old for old, later in current.items() if records[one.id] in later] for one in scored}
+    evidence = {
+        candidate.id: [old for old, later in current.items() if records[candidate.id] in later]
+        for candidate in scored
+    }
     features = relevance.propagate_relevance({**likelier, **_features(state, scored, records)}, evidence)
-    better = [one for one in scored if features[one.id].relevance > best]
+    better = [candidate for candidate in scored if features[candidate.id].relevance > best]
     if not better:
         return
-    better.sort(key=lambda one: (-features[one.id].relevance, one.id))
-    placed = {one.id for one in better}
+    better.sort(key=lambda candidate: (-features[candidate.id].relevance, candidate.id))
+    placed = {candidate.id for candidate in better}
     others = [group for group in selection.groups if group.lead.id not in placed]
     selection.groups = [*map(results.ResultGroup, better), *others]
     selection.features = {**selection.features, **features}
@@ -489,9 +496,13 @@ def _choose_later(
     later: dict[str, list[Record]] = {}
     for memory, own in superseded.items():
         held, *statement_terms = relevance.terms_held(
-            state.channels.terms, [memory, *(one.statement.id for one in own)]
+            state.channels.terms, [memory, *(supersession.statement.id for supersession in own)]
         )
-        later[memory] = [one.later for one, words in zip(own, statement_terms, strict=True) if words >= held]
+        later[memory] = [
+            supersession.later
+            for supersession, words in zip(own, statement_terms, strict=True)
+            if words >= held
+        ]
     leads = [group.lead.id for group in selection.groups[: relevance.FIRST_RESULTS]]
     likely = [
         memory
@@ -516,32 +527,36 @@ def _join_later(
     """
     if not later:
         return {}
-    leads = {one.id: group.lead.id for group in selection.groups for one in (group.lead, *group.others)}
+    leads = {
+        candidate.id: group.lead.id for group in selection.groups for candidate in (group.lead, *group.others)
+    }
     leads |= {
-        copy: one
-        for one, own in selection.copies.items()
-        if one in leads and not is_digest(selection.records[one])  # it comes behind what it quotes
+        copy: memory
+        for memory, own in selection.copies.items()
+        if memory in leads and not is_digest(selection.records[memory])  # it comes behind what it quotes
         for copy in own
     }
-    missing = {one.id: one for own in later.values() for one in own if one.id not in leads}
-    passing = [Candidate(one, ()) for one in filter_records(state.reader, state.plan.where, missing)]
+    missing = {record.id: record for own in later.values() for record in own if record.id not in leads}
+    passing = [Candidate(memory, ()) for memory in filter_records(state.reader, state.plan.where, missing)]
     passing = validity.match_phrases(passing, missing, replace(state.plan.query, phrases=()))
-    added = score_memories(state, [one.id for one in passing])
+    added = score_memories(state, [candidate.id for candidate in passing])
     selection.groups = [*selection.groups, *map(results.ResultGroup, added)]
     placed = {group.lead.id for group in selection.groups}
     selection.joined = {
-        memory: tuple(one for one in (leads.get(one.id, one.id) for one in own) if one in placed - {memory})
+        memory: tuple(
+            lead for lead in (leads.get(record.id, record.id) for record in own) if lead in placed - {memory}
+        )
         for memory, own in later.items()
     }
     selection.features = {**selection.features, **_features(state, added, missing)}
     selection.records = {**selection.records, **missing}
-    return {one.id: missing[one.id] for one in added}
+    return {candidate.id: missing[candidate.id] for candidate in added}
 
 
 def _features(
     state: RetrievalState, candidates: Sequence[Candidate], records: Mapping[str, Record]
 ) -> dict[str, relevance.RelevanceFeatures]:
-    turns = {one.id: records[one.id].is_turn for one in candidates}
+    turns = {candidate.id: records[candidate.id].is_turn for candidate in candidates}
     return relevance.relevance_features(state.plan, state.channels.terms, state.channels.rankings, turns)
 
 
@@ -565,7 +580,7 @@ def _fuse_by_weights(
     weights = fusion.split_weights(rankings, plan.weights)
     if plan.fusion == "rrf":
         wanted = set(ids)
-        fused = [one for one in fusion.fuse_by_rank(rankings, weights) if one.id in wanted]
+        fused = [candidate for candidate in fusion.fuse_by_rank(rankings, weights) if candidate.id in wanted]
     elif plan.fusion == "raw":
         records = reader.get(ids) if plan.trigram_weight else {}
         texts = {memory: record.content for memory, record in records.items()}
@@ -606,7 +621,7 @@ def score_rows(
     if "dated" in stages and plan.question.times:
         # The day of an import is not the day of an undated text.
         inside = reader.get(fusion.ids_within(rows, plan.question.times))
-        undated = {memory for memory, one in inside.items() if one.is_undated_import}
+        undated = {memory for memory, record in inside.items() if record.is_undated_import}
         fusion.add_date_feature([row for row in rows if row.id not in undated], plan.question.times)
     if plan.tier_options is not None:
         fusion.add_tier_features(rows, plan.tier_options)

@@ -175,13 +175,13 @@ class QueryMeaning:
     @property
     def names_date(self) -> bool:
         """Whether one of its times is a month, a weekday or a date, which texts name too."""
-        return any(names_date(one.words) for one in self.times)
+        return any(names_date(period.words) for period in self.times)
 
     @property
     def window(self) -> tuple[int | None, int | None]:
         """The common range of its times; None for unbounded."""
-        starts = [one.start for one in self.times]
-        ends = [one.end for one in self.times]
+        starts = [period.start for period in self.times]
+        ends = [period.end for period in self.times]
         first = None if None in starts else min((at for at in starts if at is not None), default=None)
         last = None if None in ends else max((at for at in ends if at is not None), default=None)
         return first, last
@@ -200,21 +200,21 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
         is_quoted = any(first < span.last and span.first < last for first, last in quoted_spans)
         if query_time is not None and not is_quoted:
             times.append(query_time)
-    as_of = [one for one in times if one.relation == "as_of"]
+    as_of = [period for period in times if period.relation == "as_of"]
     time_only = bool(times) and not (as_of or query.phrases or query.preferred or query.excluded)
     return QueryMeaning(
         tuple(times),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
-        tuple(dict.fromkeys(f"Read as a time: {one.words} = {one.shown}." for one in times)),
+        tuple(dict.fromkeys(f"Read as a time: {period.words} = {period.shown}." for period in times)),
         time_only and asks_for_all([word.text for word in split_words(without_times(query.text, times))]),
-        any(names_date(one.words) for one in times) and looks_ahead(query.text),
+        any(names_date(period.words) for period in times) and looks_ahead(query.text),
     )
 
 
 def without_times(text: str, times: Sequence[QueryTime]) -> str:
     """Return a query's text without the words that name these times."""
-    for one in times:
-        text = text.replace(one.words, " ", 1)
+    for period in times:
+        text = text.replace(period.words, " ", 1)
     return text
 
 
@@ -398,7 +398,7 @@ def resolve_anchors(
 ) -> QueryMeaning:
     """Add the times of the events that a question counts from; they are looked for in all visible memories."""
     text = query.text
-    known = [*query.phrases, *query.preferred, *(one.words for one in question.times)]
+    known = [*query.phrases, *query.preferred, *(period.words for period in question.times)]
     covered = [(at, at + len(words)) for words in known if words and (at := text.find(words)) >= 0]
     times, notes = list(question.times), list(question.notes)
     for event in find_events(text, covered)[:MAX_ANCHORS]:

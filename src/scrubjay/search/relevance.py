@@ -48,10 +48,10 @@ def term_weights(plan: QueryPlan, terms: TermRanking | None) -> dict[str, float]
         for group, frequency in zip(terms.groups, terms.scored.frequencies, strict=True)
         if not is_uninformative(group.word)
     }
-    times = [] if plan.question.ahead else [one for one in plan.question.times if not one.anchor]
+    times = [] if plan.question.ahead else [time for time in plan.question.times if not time.anchor]
     if not times:
         return weights
-    of_times = {word.text for one in times for word in split_words(one.words)}
+    of_times = {word.text for time in times for word in split_words(time.words)}
     of_times -= {word.text for word in split_words(without_times(plan.query.text, times))}
     return {word: weight for word, weight in weights.items() if word not in of_times} or weights
 
@@ -237,7 +237,9 @@ def relevance_features(
         least = RARE_SHARE * idf(memories, 0)
         pairs = zip(terms.groups, terms.scored.frequencies, strict=True)
         identifiers = frozenset(
-            one.word for one, count in pairs if one.word in identifiers and idf(memories, count) >= least
+            group.word
+            for group, count in pairs
+            if group.word in identifiers and idf(memories, count) >= least
         )
     near, late = (
         by_channel[name].scored.by_id(ids) if name in by_channel else [None] * len(ids)
@@ -270,7 +272,7 @@ def graph_evidence(
 
     ``paths`` is memory to the hit and the name that the graph reached it by.
     """
-    scored = {one.id: one for one in candidates}
+    scored = {candidate.id: candidate for candidate in candidates}
     evidence: dict[str, tuple[str, ...]] = {}
     queue = list(memories)
     while queue:
@@ -332,12 +334,12 @@ def decide_abstention(
     ``least`` is the relevance that each must have; None for all or nothing: all if one of the first is plausible.
     Memories whose relevance cannot be known stay.
     """
-    first = [features[one.id] for one in candidates[:FIRST_RESULTS]]
+    first = [features[candidate.id] for candidate in candidates[:FIRST_RESULTS]]
     if least is not None:
         answers = [
-            one
-            for one in candidates
-            if (own := features[one.id]).exact or not own.reliable or own.relevance >= least
+            candidate
+            for candidate in candidates
+            if (own := features[candidate.id]).exact or not own.reliable or own.relevance >= least
         ]
     elif any(own.plausible or not own.reliable for own in first):
         answers = list(candidates)
@@ -345,7 +347,7 @@ def decide_abstention(
         answers = []
     if answers or not candidates:
         return answers, ""
-    nearest = max(features[one.id].relevance for one in candidates)
+    nearest = max(features[candidate.id].relevance for candidate in candidates)
     if least is None:
         return [], f"Nothing stored is likely to answer this: the nearest memory has relevance {nearest:.3f}."
     return [], f"No memory has a relevance of {least:g} or more: the nearest has {nearest:.3f}."
@@ -359,11 +361,11 @@ def confident_only(
     Each is likely enough by itself, and not far less likely than the best. Where relevance cannot be known none is
     injected: a guess costs somebody who did not ask more than silence.
     """
-    best = max((features[one.id].relevance for one in candidates), default=0.0)
+    best = max((features[candidate.id].relevance for candidate in candidates), default=0.0)
     return [
-        one
-        for one in candidates
-        if (own := features[one.id]).sufficient and (own.exact or own.relevance >= CLOSE_SHARE * best)
+        candidate
+        for candidate in candidates
+        if (own := features[candidate.id]).sufficient and (own.exact or own.relevance >= CLOSE_SHARE * best)
     ]
 
 
@@ -387,14 +389,20 @@ def possible_only(
     hold .831 of the evidence (bench/LOG.md).
     """
     share = POSSIBLE_SHARE
-    own_features = [features[one.id] for one in candidates]
+    own_features = [features[candidate.id] for candidate in candidates]
     if all_weak(own_features):
         if any(own.turn and own.relevance >= TURN_SHARE * WEAK_RELEVANCE for own in own_features):
             share = CLOSE_SHARE
         else:
             candidates = candidates[:NEAREST_RESULTS]
-    if not any(features[one.id].sufficient for one in candidates):
-        candidates = [one for one in candidates if features[one.id].plausible]
-    has_exact_hit = any(features[one.id].exact for one in candidates)
-    best = 1.0 if has_exact_hit else max((features[one.id].relevance for one in candidates), default=0.0)
-    return [one for one in candidates if (own := features[one.id]).exact or own.relevance >= share * best]
+    if not any(features[candidate.id].sufficient for candidate in candidates):
+        candidates = [candidate for candidate in candidates if features[candidate.id].plausible]
+    has_exact_hit = any(features[candidate.id].exact for candidate in candidates)
+    best = max((features[candidate.id].relevance for candidate in candidates), default=0.0)
+    if has_exact_hit:
+        best = 1.0
+    return [
+        candidate
+        for candidate in candidates
+        if (own := features[candidate.id]).exact or own.relevance >= share * best
+    ]

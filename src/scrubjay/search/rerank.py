@@ -50,8 +50,8 @@ def rerank_scores(
     A part is the weight times the z-score among the given scores, since rerankers have no unit in common.
     """
     query = RerankQuery(plan.query.text, plan.groups, tuple(rarity))
-    records = reader.get([one.id for one in candidates[: options.depth]]) if query.text else {}
-    ids = [one.id for one in candidates[: options.depth] if one.id in records]
+    records = reader.get([candidate.id for candidate in candidates[: options.depth]]) if query.text else {}
+    ids = [candidate.id for candidate in candidates[: options.depth] if candidate.id in records]
     if len(ids) < 2:
         return {}, ()
     passages = [rerank_passage(records[memory]) for memory in ids]
@@ -86,7 +86,10 @@ def rerank_scores(
 
 def add_rerank_parts(candidates: Sequence[Candidate], parts: Mapping[str, Contribution]) -> list[Candidate]:
     """Return the candidates with the reranker's parts, best first; one without a part counts as average."""
-    return best_first(one.plus(parts[one.id]) if one.id in parts else one for one in candidates)
+    return best_first(
+        candidate.plus(parts[candidate.id]) if candidate.id in parts else candidate
+        for candidate in candidates
+    )
 
 
 def rerank_passage(record: Record) -> str:

@@ -85,10 +85,10 @@ MAX_SESSION_TURNS: Final = 3
 def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]) -> list[ResultGroup]:
     """Rank conversations by their best turn and half of the second, where that is positive."""
     turns: dict[str, list[Candidate]] = {}
-    for one in candidates:
-        session = records[one.id].session
+    for candidate in candidates:
+        session = records[candidate.id].session
         if session is not None:
-            turns.setdefault(session, []).append(one)
+            turns.setdefault(session, []).append(candidate)
     groups = []
     for own in turns.values():
         lead = own[0]
@@ -113,18 +113,18 @@ def group_neighbours(
 ) -> list[ResultGroup]:
     """Let each candidate that would be shown around a better one join it."""
     if not neighbours:
-        return [ResultGroup(one) for one in candidates]
+        return [ResultGroup(candidate) for candidate in candidates]
     leads: list[Candidate] = []
     others: dict[str, list[Candidate]] = {}
     lead_by_place: dict[TurnPlace, str] = {}
     sizes: dict[str, int] = {}
-    for one in candidates:
-        place = _turn_place(records[one.id])
-        lead = lead_by_place.get(place, one.id) if place is not None else one.id
-        if lead == one.id:
-            leads.append(one)
+    for candidate in candidates:
+        place = _turn_place(records[candidate.id])
+        lead = lead_by_place.get(place, candidate.id) if place is not None else candidate.id
+        if lead == candidate.id:
+            leads.append(candidate)
         else:
-            others.setdefault(lead, []).append(one)
+            others.setdefault(lead, []).append(candidate)
         if place is not None and sizes.get(lead, 0) < MAX_TURNS:
             session, turn = place
             for near in [(session, turn + offset) for offset in range(-neighbours, neighbours + 1)]:
@@ -141,16 +141,16 @@ def surrounding_turns(
     words: Sequence[TermGroup],
 ) -> dict[str, tuple[NearbyTurn, ...]]:
     """Return the visible turns to show with each group's lead, in their order, each of them once."""
-    shown = {one.id for group in groups for one in (group.lead, *group.others)}
+    shown = {candidate.id for group in groups for candidate in (group.lead, *group.others)}
     turns_by_lead: dict[str, tuple[NearbyTurn, ...]] = {}
     for group in groups:
         own = _turn_place(records[group.lead.id])
         if own is None:
             continue
-        scores = {one.id: one.score for one in group.others}
-        nearby_turns = {one.id: records[one.id] for one in group.others}
-        for one in (group.lead, *group.others) if neighbours else ():
-            place = _turn_place(records[one.id])
+        scores = {candidate.id: candidate.score for candidate in group.others}
+        nearby_turns = {candidate.id: records[candidate.id] for candidate in group.others}
+        for candidate in (group.lead, *group.others) if neighbours else ():
+            place = _turn_place(records[candidate.id])
             if place is not None:
                 turns = reader.turns(place[0], place[1] - neighbours, place[1] + neighbours)
                 turns = [turn for turn in turns if turn.id not in shown and _turn_place(turn)]
@@ -193,7 +193,7 @@ def build_results(
     records = selection.records
     ids = [group.lead.id for group in groups]
     sources = {source.id: source for source in reader.sources()}
-    evidence = evidence_by_memory(reader, [one for one in ids if records[one].origin == "derived"])
+    evidence = evidence_by_memory(reader, [memory for memory in ids if records[memory].origin == "derived"])
     turns: Mapping[str, tuple[NearbyTurn, ...]] = {}
     if request.neighbours or request.by == "session":
         turns = surrounding_turns(reader, groups, records, request.neighbours, plan.groups)

@@ -121,7 +121,8 @@ def count_unsaid_words(text: str, sources: Sequence[str]) -> int:
     said = (word for word in words if _is_in_sources(word.text, known))
     covered = {at for word in said for at in range(word.start, word.end)}
     return sum(
-        not all(at in covered or _is_particle(text[at]) for at in range(one.start, one.end)) for one in words
+        not all(at in covered or _is_particle(text[at]) for at in range(word.start, word.end))
+        for word in words
     )
 
 

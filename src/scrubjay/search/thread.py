@@ -92,14 +92,16 @@ def build_thread(
     wide = replace(request, multiplier=-(-POOL_SIZE // request.limit), explain=True)
     state = retrieve(reader, embedders, wide)
     found = answer(state, reranker)
-    best = max((one.relevance or 0.0 for one in found.results), default=0.0)
+    best = max((result.relevance or 0.0 for result in found.results), default=0.0)
     seeds = {
-        one.id: one for one in found.results if one.relevance is None or one.relevance >= CLOSE_SHARE * best
+        result.id: result
+        for result in found.results
+        if result.relevance is None or result.relevance >= CLOSE_SHARE * best
     }
     graph = ThreadGraph(state, options.fan_out)
-    reached = expand_paths({one.id: one.score for one in seeds.values()}, graph, options.hops)
+    reached = expand_paths({result.id: result.score for result in seeds.values()}, graph, options.hops)
     least = MIN_SCORE_SHARE * max(reached[0].score, 0.0) if reached else 0.0
-    unique = graph.deduplicated([one for one in reached if one.found or one.score >= least])
+    unique = graph.deduplicated([memory for memory in reached if memory.found or memory.score >= least])
     chosen = unique[: request.limit]
     entries = graph.entries(chosen, seeds)
     return Thread(
@@ -126,8 +128,12 @@ class ThreadGraph:
         if unscored:
             self._scores |= dict.fromkeys(unscored)
             self._read(unscored)
-            allowed = self._allowed_ids({one: self._records[one] for one in unscored if one in self._records})
-            self._scores |= {one.id: one.score for one in score_memories(self.state, allowed)}
+            allowed = self._allowed_ids(
+                {memory: self._records[memory] for memory in unscored if memory in self._records}
+            )
+            self._scores |= {
+                candidate.id: candidate.score for candidate in score_memories(self.state, allowed)
+            }
         return {memory: score for memory in ids if (score := self._scores[memory]) is not None}
 
     def _read(self, ids: Sequence[str]) -> None:
@@ -142,47 +148,54 @@ class ThreadGraph:
             ids = [memory for memory in ids if is_true_at(records[memory], plan.true_at, began)]
         # Quoted phrases must be in the search's results, not in what they lead to.
         unquoted = replace(plan.query, phrases=())
-        return [one.id for one in match_phrases([Candidate(memory, ()) for memory in ids], records, unquoted)]
+        return [
+            candidate.id
+            for candidate in match_phrases([Candidate(memory, ()) for memory in ids], records, unquoted)
+        ]
 
     def deduplicated(self, reached: Sequence[ReachedMemory]) -> list[ReachedMemory]:
         """Leave out duplicates, and facts whose turn is there, unless another memory changed them."""
-        self._read([one.id for one in reached])
-        by_id = {one.id: one for one in reached}
-        facts = [one.id for one in reached if one.id.startswith(DERIVED_PREFIXES)]
+        self._read([memory.id for memory in reached])
+        by_id = {memory.id: memory for memory in reached}
+        facts = [memory.id for memory in reached if memory.id.startswith(DERIVED_PREFIXES)]
         stated = {edge.src for edge in self.reader.edges(facts, ["derived_from"]) if edge.dst in by_id}
         changed: set[str] = set()
         for inward in (False, True):
             edges = self.reader.edges(sorted(stated), ["supersedes", "contradicts"], inward=inward)
             changed |= {edge.dst if inward else edge.src for edge in edges}
-        different, _ = deduplicate([Candidate(one.id, ()) for one in reached], self._records)
-        return [by_id[one.id] for one in different if one.id not in stated or one.id in changed]
+        different, _ = deduplicate([Candidate(memory.id, ()) for memory in reached], self._records)
+        return [
+            by_id[candidate.id]
+            for candidate in different
+            if candidate.id not in stated or candidate.id in changed
+        ]
 
     def entries(
         self, chosen: Sequence[ReachedMemory], seeds: Mapping[str, Result]
     ) -> tuple[ThreadEntry, ...]:
         """Return readable entries in chronological order."""
         plan, length, user = self.state.plan, self.state.request.snippet, self.state.request.user
-        by_id = {one.id: one for one in chosen}
+        by_id = {memory.id: memory for memory in chosen}
         sources = {source.id: source for source in self.reader.sources()}
         superseding = self._neighbours(list(by_id), "supersedes", (True,))
         records = {memory: self._records[memory] for memory in by_id}
         for memory, changes in superseded_statements(self.reader, records, self.state.at).items():
-            later = {one.later.id for one in changes}
+            later = {change.later.id for change in changes}
             superseding[memory] = tuple(sorted({*superseding.get(memory, ()), *later}))
         contradicting = self._neighbours(list(by_id), "contradicts", (False, True))
         entries = []
         for place in chronological_order(records):
-            one, record = by_id[place.id], self._records[place.id]
+            reached, record = by_id[place.id], self._records[place.id]
             result = seeds.get(place.id)
-            if result is None or one.path:
+            if result is None or reached.path:
                 text = result_snippet(record.content, plan.groups, length)
                 parts = (
-                    Contribution("carried", one.carried, one.carried, one.share),
-                    Contribution("own", one.own, one.own, one.least),
+                    Contribution("carried", reached.carried, reached.carried, reached.share),
+                    Contribution("own", reached.own, reached.own, reached.least),
                 )
-                result = build_result(record, sources, one.score, text, Explanation(parts, ()), user)
+                result = build_result(record, sources, reached.score, text, Explanation(parts, ()), user)
             others = (superseding.get(place.id, ()), contradicting.get(place.id, ()))
-            entries.append(ThreadEntry(result, one, place.gap, place.dated, *others))
+            entries.append(ThreadEntry(result, reached, place.gap, place.dated, *others))
         return tuple(entries)
 
     def _neighbours(
@@ -216,19 +229,21 @@ def expand_paths(seeds: Mapping[str, float], graph: ThreadGraph, hops: int) -> l
     """Return the seeds (memory to score) and what they lead to, best first, ties to the smaller id."""
 
     def by_score(reached: Iterable[ReachedMemory]) -> list[ReachedMemory]:
-        return sorted(reached, key=lambda one: (-one.score, one.id))
+        return sorted(reached, key=lambda memory: (-memory.score, memory.id))
 
     found = {memory: ReachedMemory(memory, score, memory, found=True) for memory, score in seeds.items()}
     last = list(found.values())
     entities: dict[str, MemoryPath] = {}
     for hop in range(1, hops + 1):
         starts = {}
-        for one in by_score(last)[:MAX_STARTS]:
+        for start in by_score(last)[:MAX_STARTS]:
             # The path that led to it, or one that begins with itself where that carries more.
-            own = max(seeds.get(one.id, 0.0), 0.0)
-            starts_here = own >= one.carried
-            starts[one.id] = (
-                MemoryPath(one.id, (), own) if starts_here else MemoryPath(one.seed, one.path, one.carried)
+            own = max(seeds.get(start.id, 0.0), 0.0)
+            starts_here = own >= start.carried
+            starts[start.id] = (
+                MemoryPath(start.id, (), own)
+                if starts_here
+                else MemoryPath(start.seed, start.path, start.carried)
             )
         referenced = _referenced_entity_paths(graph, starts)
         entity_paths = BestPaths(referenced)
@@ -242,13 +257,13 @@ def expand_paths(seeds: Mapping[str, float], graph: ThreadGraph, hops: int) -> l
         for memory, score in graph.measure(list(best)).items():
             path = best[memory]
             # A memory that does not fit the question may still lead to the answer.
-            one = ReachedMemory(
+            reached = ReachedMemory(
                 memory, max(score, 0.0), path.seed, path.steps, hop, path.carried,
                 CARRIED_SHARE, OWN_WEIGHT, memory in seeds,
             )  # fmt: skip
-            if memory not in found or one.score > found[memory].score:
-                last.append(one)
-        found |= {one.id: one for one in last}
+            if memory not in found or reached.score > found[memory].score:
+                last.append(reached)
+        found |= {memory.id: memory for memory in last}
         entities = referenced
     return by_score(found.values())
 
@@ -376,12 +391,18 @@ def _neighbour_time(
 
 
 def _left_out_between(before: Record, after: Record) -> str:
-    one, other, missing, unit = before.place, after.place, 0, "turn"
+    missing, unit = 0, "turn"
+    first, second = before.place, after.place
     if before.session is not None and before.session == after.session:
         if before.turn is not None and after.turn is not None:
             missing = after.turn - before.turn - 1
-    elif one is not None and other is not None and (one.source, one.path) == (other.source, other.path):
-        missing, unit = other.ordinal - one.ordinal - 1, "passage"
+    elif (
+        first is not None
+        and second is not None
+        and first.source == second.source
+        and first.path == second.path
+    ):
+        missing, unit = second.ordinal - first.ordinal - 1, "passage"
     return f"{missing:,} {unit}{'s' if missing > 1 else ''} left out" if missing > 0 else ""
 
 

@@ -41,26 +41,28 @@ def order_turns(
 
     Passages keep their order among themselves, and so do turns. Also returns the features computed.
     """
-    heads = reader.ranking_metadata([one.id for one in candidates])
-    is_turn = {one.id: one.id in heads and heads[one.id].turn for one in candidates}
+    heads = reader.ranking_metadata([candidate.id for candidate in candidates])
+    is_turn = {candidate.id: candidate.id in heads and heads[candidate.id].turn for candidate in candidates}
     if not any(is_turn.values()):
         return list(candidates), {}
-    passages = [one for one in candidates if not is_turn[one.id]]
-    turns = [one for one in candidates if is_turn[one.id]]
-    records = reader.get([one.id for one in turns[:MAX_READ_TURNS]])
+    passages = [candidate for candidate in candidates if not is_turn[candidate.id]]
+    turns = [candidate for candidate in candidates if is_turn[candidate.id]]
+    records = reader.get([turn.id for turn in turns[:MAX_READ_TURNS]])
     shares = answering_shares(records, plan, channels)
     asking = {memory for memory, share in shares.items() if share < ASKING_SHARE}
-    stating = [one for one in turns if one.id not in asking]
+    stating = [turn for turn in turns if turn.id not in asking]
     wanted = is_turn
     if not passages:  # then only questions are placed, behind the first of the others
-        first = [one.id for one in best_first(stating)[:COMPARED_PASSAGES]]
+        first = [turn.id for turn in best_first(stating)[:COMPARED_PASSAGES]]
         wanted = dict.fromkeys([*first, *shares, *replies_by_question(shares, records).values()], True)
     features = relevance_features(plan, channels.terms, channels.rankings, wanted)
     features |= question_features(features, shares, records)
     stating = place_turns(stating, passages, features)
     answers = [*passages[:COMPARED_PASSAGES], *stating[:COMPARED_PASSAGES]]
-    answers = [one for one in answers if features[one.id].plausible]
-    questions = place_turns([one for one in candidates if one.id in asking], answers, features, len(answers))
+    answers = [candidate for candidate in answers if features[candidate.id].plausible]
+    questions = place_turns(
+        [candidate for candidate in candidates if candidate.id in asking], answers, features, len(answers)
+    )
     return best_first([*passages, *stating, *questions]), features
 
 
@@ -72,15 +74,15 @@ def place_turns(
 ) -> list[Candidate]:
     """Merge turns into the others; none comes before one of the ``first`` others that is likelier to answer."""
     placed = []
-    compared = [(one.score, features[one.id].comparable) for one in others[:first]]
+    compared = [(candidate.score, features[candidate.id].comparable) for candidate in others[:first]]
     if not compared:
         return best_first(turns)
-    for place, one in enumerate(turns, start=1):
-        relevance = features[one.id].comparable
+    for place, turn in enumerate(turns, start=1):
+        relevance = features[turn.id].comparable
         least = min((score for score, other in compared if other > relevance), default=math.inf)
-        if one.score >= least:
-            one = one.plus(Contribution("behind", least, least - TURN_GAP * place - one.score, 1.0))
-        placed.append(one)
+        if turn.score >= least:
+            turn = turn.plus(Contribution("behind", least, least - TURN_GAP * place - turn.score, 1.0))
+        placed.append(turn)
     return best_first(placed)
 
 
@@ -106,7 +108,7 @@ def replies_by_question(shares: Mapping[str, float], records: Mapping[str, Recor
     numbered = [record for record in records.values() if record.turn is not None]
     by_place = {(record.session, record.turn): record for record in numbered}
     replies = {}
-    for memory in [one for one, share in shares.items() if share < ASKING_SHARE]:
+    for memory in [memory for memory, share in shares.items() if share < ASKING_SHARE]:
         question = records[memory]
         reply = by_place.get((question.session, (question.turn or 0) + 1))
         if reply is not None and reply.role != question.role and not admits_not_knowing(reply.content):
