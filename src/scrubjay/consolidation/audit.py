@@ -120,7 +120,7 @@ def run_audit(reader: Reader, now: int) -> AuditResult:
     junk_ids = {fault.memory for fault in junk}
     found: dict[str, Iterable[AuditFault]] = {
         "junk": junk,
-        "near-duplicate": _duplicates(reader, (one for one in every if one.id not in junk_ids)),
+        "near-duplicate": _duplicates(reader, (memory for memory in every if memory.id not in junk_ids)),
         "stale": _stale(every, _superseded(reader, traits), now),
         "orphaned": _orphaned(reader, every),
     }
@@ -129,7 +129,7 @@ def run_audit(reader: Reader, now: int) -> AuditResult:
         ranked = sorted(found[kind], key=lambda fault: (-fault.weight, fault.other or "", fault.memory))
         restored = _restored_by_hand(reader, [fault.memory for fault in ranked])
         faults[kind] = [fault for fault in ranked if fault.memory not in restored]
-    tiers = Counter(one.tier for one in every)
+    tiers = Counter(memory.tier for memory in every)
     tiers_of = {fault.memory: traits[fault.memory].tier for own in faults.values() for fault in own}
     return AuditResult(len(traits), dict(sorted(tiers.items())), faults, tiers_of)
 
@@ -196,29 +196,29 @@ def _says_nothing(record: Record, words: Sequence[str]) -> bool:
 
 
 def _best_first(traits: Iterable[_Traits]) -> list[_Traits]:
-    return sorted(traits, key=lambda one: (not one.pinned, not one.used, one.recorded, one.id))
+    return sorted(traits, key=lambda memory: (not memory.pinned, not memory.used, memory.recorded, memory.id))
 
 
 def _junk(traits: Sequence[_Traits]) -> list[AuditFault]:
     """Return the memories that say nothing, and boilerplate; dated additions ("ran 5 km") are none."""
     faults = [
-        AuditFault(one.id, "says nothing", "says nothing", 1.0 / (1 + one.words), "archived")
-        for one in traits
-        if one.empty and not one.pinned
+        AuditFault(memory.id, "says nothing", "says nothing", 1.0 / (1 + memory.words), "archived")
+        for memory in traits
+        if memory.empty and not memory.pinned
     ]
     empty = {fault.memory for fault in faults}
     texts: defaultdict[tuple[str, int], list[_Traits]] = defaultdict(list)
-    for one in traits:
-        if one.id not in empty and not (one.dated and one.kind == "addition"):
-            texts[one.key, one.text].append(one)
+    for memory in traits:
+        if memory.id not in empty and not (memory.dated and memory.kind == "addition"):
+            texts[memory.key, memory.text].append(memory)
     for same in texts.values():
         if len(same) >= BOILERPLATE_COPIES:
             best, *others = _best_first(same)
             why = f"one text in {len(same):,} memories"
             faults += [
-                AuditFault(one.id, why, "boilerplate", len(same), "archived", best.id)
-                for one in others
-                if not one.pinned
+                AuditFault(memory.id, why, "boilerplate", len(same), "archived", best.id)
+                for memory in others
+                if not memory.pinned
             ]
     return faults
 
@@ -226,43 +226,43 @@ def _junk(traits: Sequence[_Traits]) -> list[AuditFault]:
 def _duplicates(reader: Reader, traits: Iterable[_Traits]) -> Iterator[AuditFault]:
     """Yield all but the best of the memories with the same words, one a document."""
     same: defaultdict[tuple[int, int], list[_Traits]] = defaultdict(list)
-    for one in traits:
-        if one.kind != "turn" and one.words:
-            same[one.subject, one.text].append(one)
+    for memory in traits:
+        if memory.kind != "turn" and memory.words:
+            same[memory.subject, memory.text].append(memory)
     for group in same.values():
         if len(group) == 1:
             continue
         by_document: dict[int, _Traits] = {}
-        for one in _best_first(group):
-            by_document.setdefault(one.document, one)
+        for memory in _best_first(group):
+            by_document.setdefault(memory.document, memory)
         best, *others = by_document.values()
-        records = reader.get([one.id for one in by_document.values()])
-        for one in others:
-            text = records[one.id].content
+        records = reader.get([memory.id for memory in by_document.values()])
+        for memory in others:
+            text = records[memory.id].content
             equal = normalize_content(text) == normalize_content(records[best.id].content) and not any(
                 mark in text for mark in REDACTION_MARKS
             )
             why = "the same text" if equal else "the same words"
-            mend = "archived" if equal and one.kind == "addition" and not one.pinned else ""
-            yield AuditFault(one.id, why, why, len(others), mend, best.id)
+            mend = "archived" if equal and memory.kind == "addition" and not memory.pinned else ""
+            yield AuditFault(memory.id, why, why, len(others), mend, best.id)
 
 
 def _stale(traits: Sequence[_Traits], superseded: Mapping[str, str], now: int) -> Iterator[AuditFault]:
     """Yield memories that are superseded, no longer true, or old and never used."""
-    for one in traits:
-        if one.pinned:
+    for memory in traits:
+        if memory.pinned:
             continue
-        days = (now - one.active_at) / DAY
-        newer = superseded.get(one.id)
+        days = (now - memory.active_at) / DAY
+        newer = superseded.get(memory.id)
         if newer is not None:
-            yield AuditFault(one.id, "superseded but still active", "superseded", 1e6, "superseded", newer)
-        elif one.ends is not None and one.ends <= now:
+            yield AuditFault(memory.id, "superseded but still active", "superseded", 1e6, "superseded", newer)
+        elif memory.ends is not None and memory.ends <= now:
             yield AuditFault(
-                one.id, "no longer true", "no longer true", 1e5 + (now - one.ends) / DAY, "archived"
+                memory.id, "no longer true", "no longer true", 1e5 + (now - memory.ends) / DAY, "archived"
             )
-        elif not one.used and days > STALE_HALF_LIVES * HALF_LIFE[one.tier]:
+        elif not memory.used and days > STALE_HALF_LIVES * HALF_LIFE[memory.tier]:
             yield AuditFault(
-                one.id, f"{days:,.0f} days old and never used", "old and never used", days, "archived"
+                memory.id, f"{days:,.0f} days old and never used", "old and never used", days, "archived"
             )
 
 
@@ -278,13 +278,13 @@ def _superseded(reader: Reader, traits: Mapping[str, _Traits]) -> dict[str, str]
 
 
 def _orphaned(reader: Reader, traits: Sequence[_Traits]) -> Iterator[AuditFault]:
-    derived = [one for one in traits if one.derived]
+    derived = [memory for memory in traits if memory.derived]
     for page in in_batches(derived, EDGE_PAGE):
-        grounded = {edge.src for edge in reader.edges([one.id for one in page], ["derived_from"])}
-        for one in page:
-            if not one.pinned and one.id not in grounded:
+        grounded = {edge.src for edge in reader.edges([memory.id for memory in page], ["derived_from"])}
+        for memory in page:
+            if not memory.pinned and memory.id not in grounded:
                 why = "all of its sources are gone"
-                yield AuditFault(one.id, why, "no evidence left", float(-one.recorded), "archived")
+                yield AuditFault(memory.id, why, "no evidence left", float(-memory.recorded), "archived")
 
 
 def _restored_by_hand(reader: Reader, ids: Sequence[str]) -> set[str]:

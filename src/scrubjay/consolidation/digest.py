@@ -286,7 +286,7 @@ class Digest:
 
     def quoted(self) -> set[str]:
         """Return the sentences that the text still has: a model may have reworded others."""
-        return {one.text for one in self.sentences if one.text in self.text}
+        return {sentence.text for sentence in self.sentences if sentence.text in self.text}
 
 
 def distil_digest(
@@ -333,16 +333,16 @@ def quotable_records(records: Iterable[Record], withheld: Iterable[Record] = ())
     Left out are those marked wrong and ``withheld`` turns. Where a person asks not to remember something, that turn
     and its reply are left out as well, and if it says nothing else, the exchange before, which is meant.
     """
-    unquoted = {one.id for one in withheld}
+    unquoted = {turn.id for turn in withheld}
     ordered = sorted((*records, *withheld), key=chronological_key)
-    spoken = [index for index, one in enumerate(ordered) if one.role in PERSON_ROLES]
+    spoken = [index for index, record in enumerate(ordered) if record.role in PERSON_ROLES]
     for place, index in enumerate(spoken):
         if asks_not_to_remember(ordered[index].content):
             after = spoken[place + 1] if place + 1 < len(spoken) else len(ordered)
             meant = asks_to_forget_exchange(ordered[index].content)
             before = spoken[max(place - 1, 0)] if meant else index
-            unquoted |= {one.id for one in ordered[before:after]}
-    return [one for one in ordered if not one.marked_wrong and one.id not in unquoted]
+            unquoted |= {record.id for record in ordered[before:after]}
+    return [record for record in ordered if not record.marked_wrong and record.id not in unquoted]
 
 
 def own_words(record: Record) -> str:
@@ -564,9 +564,13 @@ def _split_group(records: tuple[Record, ...], entities: Entities) -> list[tuple[
 
     def score(cut: int) -> tuple[float, int]:
         before = {
-            one for record in records[max(0, cut - CUT_CONTEXT) : cut] for one in entities.get(record.id, ())
+            entity
+            for record in records[max(0, cut - CUT_CONTEXT) : cut]
+            for entity in entities.get(record.id, ())
         }
-        after = {one for record in records[cut : cut + CUT_CONTEXT] for one in entities.get(record.id, ())}
+        after = {
+            entity for record in records[cut : cut + CUT_CONTEXT] for entity in entities.get(record.id, ())
+        }
         change = 1 - len(before & after) / len(before | after) if before and after else 0.0
         return (change + math.log2(1 + pauses[cut - 1] / PAUSE_MICROS), -abs(2 * cut - len(records)))
 
@@ -676,10 +680,10 @@ def with_given_fields(record: Record, earlier: Record) -> Record:
 
 
 def inherit_work(
-    one: WrittenDigest, earlier: Sequence[Record], work: PersonsWork
+    digest: WrittenDigest, earlier: Sequence[Record], work: PersonsWork
 ) -> tuple[WrittenDigest, list[Change]]:
     """Return a digest with what persons gave those that it replaces, and their events and links to write after it."""
-    record = one.memory.record
+    record = digest.memory.record
     events: list[Event] = []
     edges: list[Edge] = []
     for old in earlier:
@@ -697,9 +701,9 @@ def inherit_work(
                 replace(edge, src=renamed.get(edge.src, edge.src), dst=renamed.get(edge.dst, edge.dst))
                 for edge in work.links.get(old.id, ())
             ]
-    if record == one.memory.record and not edges:
-        return one, []
-    return replace(one, memory=prepare_memory(record)), [PutEdges(tuple(edges)), PutEvents(tuple(events))]
+    if record == digest.memory.record and not edges:
+        return digest, []
+    return replace(digest, memory=prepare_memory(record)), [PutEdges(tuple(edges)), PutEvents(tuple(events))]
 
 
 def digest_changes(
@@ -710,7 +714,7 @@ def digest_changes(
     A digest gets no ``similar`` edge to a source. ``at`` is before the sources were read: one that is written later is
     digested anew.
     """
-    sources = {record.id for one in digests for record in one.records}
+    sources = {record.id for digest in digests for record in digest.records}
     changes: list[Change] = []
     for change in linking:
         if isinstance(change, PutEdges):
@@ -719,24 +723,24 @@ def digest_changes(
         changes.append(change)
     edges: list[Edge] = []
     events: list[Event] = []
-    for one in digests:
-        digest = one.memory.record.id
+    for written in digests:
+        digest = written.memory.record.id
         edges += [
             Edge(digest, "derived_from", source, ctx.key, share, at, rule=DIGEST_RULE, run=ctx.run)
-            for source, share in _sentence_shares(one).items()
+            for source, share in _sentence_shares(written).items()
         ]
-        events.append(Event(digest, "derived", at, ctx.key, ctx.run, count=len(one.records)))
-    archived = [(record.id, one.memory.record.id) for one in digests for record in one.archived]
+        events.append(Event(digest, "derived", at, ctx.key, ctx.run, count=len(written.records)))
+    archived = [(record.id, written.memory.record.id) for written in digests for record in written.archived]
     return [*changes, PutEdges(tuple(edges)), PutEvents(tuple(events)), *archive_changes(ctx, archived, at)]
 
 
-def _sentence_shares(one: WrittenDigest) -> dict[str, float]:
+def _sentence_shares(written: WrittenDigest) -> dict[str, float]:
     """Return each source's share of the sentences; a sentence of several sources counts in parts."""
-    shares = dict.fromkeys((record.id for record in one.records), 0.0)
-    for sentence in one.digest.sentences:
+    shares = dict.fromkeys((record.id for record in written.records), 0.0)
+    for sentence in written.digest.sentences:
         for source in sentence.sources:
             shares[source] += 1 / len(sentence.sources)
-    count = len(one.digest.sentences)
+    count = len(written.digest.sentences)
     return {source: min(1.0, share / count) for source, share in shares.items()}
 
 
@@ -763,8 +767,8 @@ def quotes_all(quoted: Collection[str], record: Record) -> bool:
         words = "" if _FENCE.match(line) else line[marks.end() if marks else 0 :]
         for sentence in sentences(words):
             said = " ".join(sentence.split())
-            is_quoted = said in quoted or (said not in own and any(said in one for one in quoted))
-            if not (is_quoted or is_small_talk(said) or _only_asks(said)):
+            is_within = said not in own and any(said in quote for quote in quoted)
+            if not (said in quoted or is_within or is_small_talk(said) or _only_asks(said)):
                 return False
     return True
 
@@ -773,7 +777,11 @@ def quoted_sentences(digest: str, role: str | None) -> set[str]:
     """Return the sentences of a stored digest, without the label of a speaker; some may be joined to one."""
     label = re.compile(rf"(?:\d{{4}}-\d\d-\d\d)? ?{re.escape(role or '')}: ")
     starts = ((line, label.match(line)) for line in digest.split("\n"))
-    return {one for line, start in starts for one in _split_sentences(line[start.end() if start else 0 :])}
+    return {
+        sentence
+        for line, start in starts
+        for sentence in _split_sentences(line[start.end() if start else 0 :])
+    }
 
 
 def _only_asks(sentence: str) -> bool:
@@ -837,11 +845,11 @@ def withdrawable_digests(ctx: RunContext, digests: Sequence[str]) -> list[StaleD
 
 def withdraw_digests(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> list[Change]:
     """Return the changes that remove digests and reactivate what was archived with them."""
-    return [DropMemory(tuple(one.digest for one in stale)), *reactivate_sources(ctx, stale, at)]
+    return [DropMemory(tuple(digest.digest for digest in stale)), *reactivate_sources(ctx, stale, at)]
 
 
 def reactivate_sources(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> list[Change]:
-    records = {record.id: record for one in stale for record in one.reactivated}
+    records = {record.id: record for digest in stale for record in digest.reactivated}
     return status_changes(records.values(), LifecycleChange(status="active"), "restored", at, ctx.run)
 
 
@@ -871,7 +879,7 @@ def _stale_among(
         quoted = {edge.dst for edge in own if edge.rule == DIGEST_RULE} & sources.keys()
         mixed = len({sources[source].project for source in quoted}) > 1
         # A facet of a superseded value is replaced by the current one; insights may rest on what changed.
-        outdated = digest in facets and any(one.status == "superseded" for one in sources.values())
+        outdated = digest in facets and any(record.status == "superseded" for record in sources.values())
         misjudged = any(
             sources[edge.dst].marked_wrong if edge.weight else (digest, edge.dst) in cleared
             for edge in own

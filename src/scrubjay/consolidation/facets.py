@@ -22,6 +22,7 @@ from scrubjay.consolidation.facts import (
     is_usable,
     plain_words,
     promoted_memory,
+    title_key,
 )
 from scrubjay.facts.exclusive_values import PLACES, known_kind, may_change_home
 from scrubjay.models.records import Record
@@ -194,14 +195,15 @@ def promote_facets(
                 project = "" if claim.personal else record.project or ""
                 claims[record.key, project, *claim.slot].append((record, claim))
     groups = [
-        sorted(own, key=lambda one: (one[0].is_dated, chronological_key(one[0]))) for own in claims.values()
+        sorted(own, key=lambda pair: (pair[0].is_dated, chronological_key(pair[0])))
+        for own in claims.values()
     ]
     if groups:
         outdated = _outdated([own[-1] for own in groups], chain(records, observations))
         groups = [own for own in groups if id(own[-1][1]) not in outdated]
     current = (own for own in groups if not is_expired(own[-1][0], now))
-    found = (_facet_memory([one for one in own if not is_expired(one[0], now)]) for own in current)
-    return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
+    found = (_facet_memory([pair for pair in own if not is_expired(pair[0], now)]) for own in current)
+    return tuple(sorted(found, key=title_key))
 
 
 def _outdated(newest: Sequence[tuple[Record, AttributeClaim]], records: Iterable[Record]) -> set[int]:
@@ -262,14 +264,15 @@ def _may_end(claim: AttributeClaim, words: frozenset[str]) -> bool:
     return not words.isdisjoint(_HOME) and entity | _terms(claim.value) <= words
 
 
-def _same_slot(one: tuple[str, str], other: tuple[str, str]) -> bool:
-    both_speak = {one[0], other[0]} <= _SPEAKERS
-    return one[1] == other[1] and (one[0] == other[0] or both_speak)
+def _same_slot(slot: tuple[str, str], other_slot: tuple[str, str]) -> bool:
+    (entity, attribute), (other_entity, other_attribute) = slot, other_slot
+    both_speak = entity in _SPEAKERS and other_entity in _SPEAKERS
+    return attribute == other_attribute and (entity == other_entity or both_speak)
 
 
 def _values_differ(value: str, other: str) -> bool:
-    one, two = _terms(value), _terms(other)
-    return not (one <= two or two <= one)
+    terms, other_terms = _terms(value), _terms(other)
+    return not (terms <= other_terms or other_terms <= terms)
 
 
 def _terms(text: str) -> frozenset[str]:

@@ -108,6 +108,11 @@ class PromotedMemory:
     valid_until: int | None
 
 
+def title_key(memory: PromotedMemory) -> tuple[str, str, str]:
+    """Return the sort key of memories that have titles: by visibility key, project and title."""
+    return memory.key, memory.project or "", memory.title
+
+
 def promoted_memory(
     tier: str,
     text: str,
@@ -354,8 +359,8 @@ class _HashIndex:
     def add(self, record: Record, hashes: Iterable[int]) -> None:
         source, index = _hash(source_key(record)), len(self._ids)
         self._ids.append(record.id)
-        for one in hashes:
-            self._hashes.append(one)
+        for value in hashes:
+            self._hashes.append(value)
             self._sources.append(source)
             self._records.append(index)
 
@@ -366,7 +371,7 @@ class _HashIndex:
         if not self._hashes:
             return frozenset(), frozenset()
         hashes, sources, records = (
-            np.frombuffer(one, np.uint64) for one in (self._hashes, self._sources, self._records)
+            np.frombuffer(column, np.uint64) for column in (self._hashes, self._sources, self._records)
         )
         order = np.argsort(hashes, kind="stable")
         hashes, sources, records = hashes[order], sources[order], records[order]
@@ -438,7 +443,7 @@ def corroborate_facts(
     for record, gist in observations:
         if gist.sentences and is_usable(record):
             index.add(
-                record, (one for sentence in gist.sentences for one in _lookup_hashes(record, sentence))
+                record, (value for sentence in gist.sentences for value in _lookup_hashes(record, sentence))
             )
     shared, records = index.shared()
     sentences: dict[_SentenceKey, _Sentence] = {}
@@ -446,14 +451,14 @@ def corroborate_facts(
 
     def add(record: Record, text: str) -> None:
         gist = sentence_gist(text)
-        hashes = [one for one in _lookup_hashes(record, gist) if one in shared]
+        hashes = [value for value in _lookup_hashes(record, gist) if value in shared]
         if hashes:
             key = (record.key, _project(record, gist), plain_words(text))
             sentence = sentences.setdefault(key, _Sentence(text))
             sentence.text = min(sentence.text, text, key=_wording_rank)
             (sentence.sources if record.tier == "observation" else sentence.known).append(record)
-            for one in hashes:
-                blocks[one].add(key)
+            for value in hashes:
+                blocks[value].add(key)
 
     for record in read(records) if records else ():
         for text in fact_sentences(record):
@@ -465,22 +470,22 @@ def corroborate_facts(
     supports: list[FactSupport] = []
     for key in sorted(sentences.keys() - _changed_later(sentences, blocks.values())):
         sentence = sentences[key]
-        sources = sorted({one.id: one for one in sentence.sources}.values(), key=chronological_key)
+        sources = sorted({record.id: record for record in sentence.sources}.values(), key=chronological_key)
         count = len(set(map(source_key, sources)))
-        active = [one for one in sentence.known if one.status == "active"]
+        active = [record for record in sentence.known if record.status == "active"]
         if count < 2:
             continue
         if not sentence.known:
             facts.append(promoted_memory("semantic", sentence.text, "", sources, sources[0].event))
         elif active:
-            fact = min(active, key=lambda one: (one.recorded_at, one.id))
-            missing = sorted({one.id for one in sources} - set(evidence.get(fact.id, ())))
+            fact = min(active, key=lambda record: (record.recorded_at, record.id))
+            missing = sorted({record.id for record in sources} - set(evidence.get(fact.id, ())))
             confidence = max(fact.confidence, source_confidence(count))
             if missing or confidence > fact.confidence:
                 shares = tuple((memory, 1 / len(sources)) for memory in missing)
                 supports.append(FactSupport(fact.id, confidence, shares, fact.confidence))
-    facts.sort(key=lambda one: (one.key, one.project or "", one.text))
-    return CorroboratedFacts(tuple(facts), tuple(sorted(supports, key=lambda one: one.memory)))
+    facts.sort(key=lambda fact: (fact.key, fact.project or "", fact.text))
+    return CorroboratedFacts(tuple(facts), tuple(sorted(supports, key=lambda support: support.memory)))
 
 
 def _wording_rank(text: str) -> tuple[bool, bool, float, str]:
@@ -493,13 +498,14 @@ def _changed_later(
     sentences: Mapping[_SentenceKey, _Sentence], blocks: Iterable[set[_SentenceKey]]
 ) -> set[_SentenceKey]:
     """Return the sentences that a later one changes or contradicts, in doubt too."""
-    stems = {key: frozenset(map(_stem, content_words(one.text))) for key, one in sentences.items()}
+    stems = {key: frozenset(map(_stem, content_words(sentence.text))) for key, sentence in sentences.items()}
     similarity: dict[tuple[_SentenceKey, _SentenceKey], float] = {}
     for block in blocks:
-        for one, other in combinations(sorted(block), 2):
-            jaccard = len(stems[one] & stems[other]) / max(1, len(stems[one] | stems[other]))
+        for first, second in combinations(sorted(block), 2):
+            either, both = stems[first] | stems[second], stems[first] & stems[second]
+            jaccard = len(both) / max(1, len(either))
             if jaccard >= MIN_SIMILARITY:
-                similarity[one, other] = jaccard
+                similarity[first, second] = jaccard
     changed: set[_SentenceKey] = set()
     for pair in sorted(similarity, key=lambda pair: (-similarity[pair], pair))[:MAX_COMPARED]:
         old, new = sorted(pair, key=lambda key: sentences[key].last_said())

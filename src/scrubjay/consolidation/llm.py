@@ -116,7 +116,7 @@ def _verify_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, answ
     plain = own_prose(text)
     sequence = read_words(plain, len(plain))
     limit = earnest_end(plain, frozenset(sequence.words))
-    known = [TextSpan(one.start, one.end) for one in extract_facts(text)]
+    known = [TextSpan(fact.start, fact.end) for fact in extract_facts(text)]
     statements: list[Statement] = []
     for item in proposals:
         span = _supported_span(text, plain, item)
@@ -128,7 +128,7 @@ def _verify_turn(text: str, proposals: Sequence[dict[str, Any]], turn: int, answ
             known.append(span)
             statements.append(_statement(text, span, item["kind"]))
     if statements:
-        answer.kept[turn] = sorted(statements, key=lambda one: one.start)
+        answer.kept[turn] = sorted(statements, key=lambda statement: statement.start)
 
 
 def _supported_span(text: str, plain: str, item: dict[str, Any]) -> TextSpan | None:
@@ -153,13 +153,15 @@ def find_quotes(quote: str, text: str) -> Iterator[TextSpan]:
     if parts:
         pattern = r"(?<!\w)" * quote.split()[0][0].isalnum() + r"\s+".join(parts)
         pattern += r"(?!\w)" * quote.split()[-1][-1].isalnum()
-        for one in re.finditer(pattern, text, re.IGNORECASE):
-            yield TextSpan(one.start(), one.end())
+        for match in re.finditer(pattern, text, re.IGNORECASE):
+            yield TextSpan(match.start(), match.end())
 
 
 def _is_own_text(text: str, plain: str, span: TextSpan) -> bool:
     pairs = zip(text[slice(*span)], plain[slice(*span)], strict=False)
-    return span.end <= len(plain) and all(other.isalnum() for one, other in pairs if one.isalnum())
+    return span.end <= len(plain) and all(
+        other.isalnum() for character, other in pairs if character.isalnum()
+    )
 
 
 def _is_earnest(plain: str, sequence: WordSequence, span: TextSpan) -> bool:
@@ -444,7 +446,7 @@ def _without_known(
     """Drop facts that are stored already, whatever their status, or were forgotten."""
     present = reader.get(list(found))
     hashes = {memory: tombstone_hashes(secret, fact.content, (key,)) for memory, (fact, _) in found.items()}
-    forgotten = reader.forgotten_hashes([one for own in hashes.values() for one in own])
+    forgotten = reader.forgotten_hashes([value for own in hashes.values() for value in own])
     return {
         memory: pair
         for memory, pair in found.items()

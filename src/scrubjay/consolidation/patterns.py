@@ -24,6 +24,7 @@ from scrubjay.consolidation.facts import (
     promoted_memory,
     source_key,
     time_span,
+    title_key,
 )
 from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.entities.normalization import search_pattern, spread_text
@@ -124,9 +125,12 @@ def repeated_sequences(
         if len(sequence.names) >= MIN_STEPS:
             sequences[sequence.names] = sequence
     distinct: list[RepeatedSteps] = []
-    for one in sorted(sequences.values(), key=lambda one: (-len(one.names), -len(one.places), one.names)):
-        if all(2 * len(set(one.names) & set(other.names)) < len(one.names) for other in distinct):
-            distinct.append(one)
+    longest_first = sorted(
+        sequences.values(), key=lambda steps: (-len(steps.names), -len(steps.places), steps.names)
+    )
+    for longest in longest_first:
+        if all(2 * len(set(longest.names) & set(other.names)) < len(longest.names) for other in distinct):
+            distinct.append(longest)
     return tuple(distinct)
 
 
@@ -154,7 +158,8 @@ def _extend_sequence(
 
 def _mean_gap(found: _Occurrences) -> float:
     """Return the mean distance of the last step from the one before it: of two steps, the nearer is next."""
-    return sum(min(one[-1] - one[-2] for one in own) for own in found.values()) / len(found)
+    gaps = [min(occurrence[-1] - occurrence[-2] for occurrence in own) for own in found.values()]
+    return sum(gaps) / len(gaps)
 
 
 def _tightest(occurrences: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
@@ -189,11 +194,11 @@ def promote_procedures(
             for session, own in turns[key].items()
         }
         names = {session: [name for name, _, _ in own] for session, own in steps.items()}
-        for one in repeated_sequences(names, {session: own[0][1] for session, own in steps.items()}):
+        for sequence in repeated_sequences(names, {session: own[0][1] for session, own in steps.items()}):
             occurrence = {
-                session: [steps[session][index] for index in own] for session, own in one.places.items()
+                session: [steps[session][index] for index in own] for session, own in sequence.places.items()
             }
-            found.append((key, one, occurrence))
+            found.append((key, sequence, occurrence))
     del turns
     ids = {order[-1] for _, _, occurrence in found for own in occurrence.values() for _, order, _ in own}
     records: dict[str, Record] = {}
@@ -203,10 +208,12 @@ def promote_procedures(
             records[record.id] = record
         if record.session is not None and is_spoken(record) and is_usable(record):
             requests[record.key, record.session].append(record)
-    procedures = [_procedure(key, one, occurrence, records, requests) for key, one, occurrence in found]
-    promoted = [one for one in procedures if one is not None]
-    promoted.sort(key=lambda one: (len(one.evidence), one.text))
-    by_title = {(one.key, one.project or "", one.title): one for one in promoted}  # that of most evidence
+    procedures = [
+        _procedure(key, sequence, occurrence, records, requests) for key, sequence, occurrence in found
+    ]
+    promoted = [procedure for procedure in procedures if procedure is not None]
+    promoted.sort(key=lambda procedure: (len(procedure.evidence), procedure.text))
+    by_title = {title_key(procedure): procedure for procedure in promoted}  # that of most evidence
     return tuple(by_title[title] for title in sorted(by_title))
 
 
@@ -220,14 +227,16 @@ def _procedure(
     """Quote the steps of the newest session; None unless the requests share words."""
     request: dict[str, Record] = {}
     for session, own in steps.items():
-        earlier = [one for one in requests.get((key, session), ()) if chronological_key(one) < own[0][1]]
+        earlier = [
+            record for record in requests.get((key, session), ()) if chronological_key(record) < own[0][1]
+        ]
         if earlier:
             request[session] = max(earlier, key=chronological_key)
     ids = {order[-1] for session in request for _, order, _ in steps[session]}
     if len(request) < 2 or not ids <= records.keys():  # deleted meanwhile
         return None
     newest = max(request, key=lambda session: (steps[session][0][1], session))
-    trigger = shared_words([one.content for one in request.values()], request[newest].content)
+    trigger = shared_words([record.content for record in request.values()], request[newest].content)
     if not trigger:
         return None
     programs = dict.fromkeys(name.split()[0] for name in sequence.names)
@@ -235,7 +244,8 @@ def _procedure(
     lines = [title, f"When: {trigger}"]
     for number, (_, order, index) in enumerate(steps[newest], 1):
         lines.append(f"{number}. {' '.join(extract_steps(records[order[-1]].content)[index].text.split())}")
-    evidence = {one: records[one] for one in ids} | {one.id: one for one in request.values()}
+    evidence = {memory: records[memory] for memory in ids}
+    evidence |= {record.id: record for record in request.values()}
     return promoted_memory(
         "procedural", "\n".join(lines), title, list(evidence.values()), request[newest].event
     )
@@ -335,7 +345,7 @@ def promote_crystals(
             crystal = _crystal(theme, [own[index] for index in members])
             if crystal is not None:
                 found.setdefault((crystal.key, theme.name), crystal)
-    return tuple(sorted(found.values(), key=lambda one: (one.key, one.project or "", one.title)))
+    return tuple(sorted(found.values(), key=title_key))
 
 
 def _clusters(
@@ -451,14 +461,14 @@ def promote_insights(
         most = MAX_SOURCE_SHARE * len(set(map(source_key, own)))
         recurring: dict[str, Theme] = {}
         for theme in sorted(
-            themes, key=lambda one: (-len(sources[one.entity]) * one.information, one.entity)
+            themes, key=lambda theme: (-len(sources[theme.entity]) * theme.information, theme.entity)
         ):
             first, last = own[theme.records[0]], own[theme.records[-1]]
             span = occurred_at(last) - occurred_at(first)
             if MIN_INSIGHT_SOURCES <= len(sources[theme.entity]) <= most and span >= MIN_INSIGHT_SPAN:
                 recurring.setdefault(theme.name.casefold(), theme)
         found += [_insight(theme, themes, sources, own) for theme in [*recurring.values()][:MAX_INSIGHTS]]
-    return tuple(sorted(found, key=lambda one: (one.key, one.project or "", one.title)))
+    return tuple(sorted(found, key=title_key))
 
 
 def _insight(
@@ -485,7 +495,7 @@ def _count_sources(sources: Iterable[str]) -> str:
     >>> _count_sources({"session a", "session b", "day 2026-01-04"})
     '2 sessions and 1 day'
     """
-    kinds = Counter(one.partition(" ")[0] for one in sources)
+    kinds = Counter(source.partition(" ")[0] for source in sources)
     named = [(kinds[kind], kind) for kind in ("session", "document", "day") if kinds[kind]]
     return _join_names([f"{count} {kind}{'s' if count > 1 else ''}" for count, kind in named])
 

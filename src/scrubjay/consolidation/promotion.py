@@ -84,12 +84,17 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
 
     found = corroborate_facts(_observations(ctx), read, known, evidence)
     with ctx.reader() as reader:
-        given = given_confidence(reader, list(reader.get([one.memory for one in found.supports]).values()))
-    supports = (replace(one, confidence=one.before) if one.memory in given else one for one in found.supports)
-    # Without further evidence either, there is nothing to write.
-    return replace(
-        found, supports=tuple(one for one in supports if one.evidence or one.confidence > one.before)
+        supported = reader.get([support.memory for support in found.supports])
+        given = given_confidence(reader, list(supported.values()))
+    supports = (
+        replace(support, confidence=support.before) if support.memory in given else support
+        for support in found.supports
     )
+    # Without further evidence either, there is nothing to write.
+    written = tuple(
+        support for support in supports if support.evidence or support.confidence > support.before
+    )
+    return replace(found, supports=written)
 
 
 def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, ...], list[StaleDigest]]:
@@ -104,11 +109,11 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
         _pages(ctx, RecordFilter(tiers=("observation",), statuses=("active", "archived"))),
         ctx.now,
     )
-    valid = {_memory_id(secret, one) for one in found}
+    valid = {_memory_id(secret, facet) for facet in found}
     stored = [
-        one.id
-        for one in _pages(ctx, RecordFilter(tiers=("facet",)))
-        if one.id not in valid and one.origin == "derived" and not one.pinned
+        record.id
+        for record in _pages(ctx, RecordFilter(tiers=("facet",)))
+        if record.id not in valid and record.origin == "derived" and not record.pinned
     ]
     with ctx.reader() as reader:
         evidence: defaultdict[str, list[str]] = defaultdict(list)
@@ -153,7 +158,9 @@ def _observations(ctx: RunContext) -> Iterator[tuple[Record, Gist]]:
         with ctx.reader() as reader:
             stored = reader.extractions([memory for memory, own in fingerprints.items() if own])
         gists = {
-            memory: parse_gist(one.data) for memory, one in stored.items() if one.mark == fingerprints[memory]
+            memory: parse_gist(extraction.data)
+            for memory, extraction in stored.items()
+            if extraction.mark == fingerprints[memory]
         }
         missing = [record for record in batch if fingerprints[record.id] and record.id not in gists]
         computed = {record.id: compute_gist(record) for record in missing}
@@ -173,7 +180,9 @@ def _evidence(ctx: RunContext, where: RecordFilter) -> Iterator[Record]:
     while batch := list(islice(pages, MEMORY_PAGE)):
         with ctx.reader() as reader:
             by_hand = archived_by_hand(reader, batch)
-        yield from (one for one in batch if one.id not in by_hand and not is_expired(one, ctx.now))
+        yield from (
+            record for record in batch if record.id not in by_hand and not is_expired(record, ctx.now)
+        )
 
 
 def _pages(ctx: RunContext, where: RecordFilter) -> Iterator[Record]:
@@ -196,7 +205,8 @@ def _vectors(ctx: RunContext, digests: Sequence[Record]) -> Mapping[str, NDArray
         with ctx.reader() as reader:
             stored = reader.vectors(model.fingerprint, [record.id for record in batch])
         ids = sorted(stored)
-        vectors |= zip(ids, mean_directions([stored[one] for one in ids], model.dimensions), strict=True)
+        directions = mean_directions([stored[memory] for memory in ids], model.dimensions)
+        vectors |= zip(ids, directions, strict=True)
     for memory in ctx.preview.digests:
         (vectors[memory.record.id],) = mean_directions([memory.vectors[model.fingerprint]], model.dimensions)
     return vectors
@@ -205,7 +215,7 @@ def _vectors(ctx: RunContext, digests: Sequence[Record]) -> Mapping[str, NDArray
 def _entities(ctx: RunContext, references: Mapping[str, Sequence[str]]) -> dict[str, Entity]:
     """Return entities by id, with the key's own names where it has some."""
     ids = sorted({entity for own in references.values() for entity in own})
-    found = {one: ctx.preview.entities[one] for one in ids if one in ctx.preview.entities}
+    found = {entity: ctx.preview.entities[entity] for entity in ids if entity in ctx.preview.entities}
     for batch in in_batches(ids, MEMORY_PAGE):
         with ctx.reader() as reader:
             for row in reader.concepts(batch):
@@ -237,8 +247,10 @@ def promotion_writes(
 
     The candidates are of the run's key; ``at`` is a moment before their evidence was read.
     """
-    by_id = {_memory_id(secret, one): one for one in candidates}
-    hashes = {memory: tombstone_hashes(secret, one.text, (ctx.key,)) for memory, one in by_id.items()}
+    by_id = {_memory_id(secret, candidate): candidate for candidate in candidates}
+    hashes = {
+        memory: tombstone_hashes(secret, candidate.text, (ctx.key,)) for memory, candidate in by_id.items()
+    }
     evidence: defaultdict[str, set[str]] = defaultdict(set)
     with ctx.reader() as reader:
         renewed = ctx.preview.withdrawn & by_id.keys()
@@ -246,16 +258,16 @@ def promotion_writes(
         work = persons_work(reader, list(present))
         for edge in reader.edges(list(present), ["derived_from"]):
             evidence[edge.src].add(edge.dst)
-        forgotten = reader.forgotten_hashes([one for own in hashes.values() for one in own])
+        forgotten = reader.forgotten_hashes([value for own in hashes.values() for value in own])
     records = []
-    for memory, one in by_id.items():
+    for memory, candidate in by_id.items():
         old = present.get(memory)
         if old is not None and (old.status != "active" or old.pinned or old.origin != "derived"):
             continue
-        record = _record(ctx, memory, one, old, at)
+        record = _record(ctx, memory, candidate, old, at)
         if old is not None and work.changed(memory):
             record = with_given_fields(record, old)
-        unchanged = record == old and evidence[memory] == {source for source, _ in one.evidence}
+        unchanged = record == old and evidence[memory] == {source for source, _ in candidate.evidence}
         unchanged = unchanged and memory not in renewed
         if not unchanged and forgotten.isdisjoint(hashes[memory]):
             records.append(replace(record, updated_at=at))
@@ -285,25 +297,30 @@ def promotion_writes(
     return PromotionWrites(tuple(memories), replaced, tuple(after), sources)
 
 
-def _memory_id(secret: bytes, one: PromotedMemory) -> str:
-    name = one.text if one.tier == FACT_TIER else one.title
-    return memory_id(one.tier, memory_key(secret, ("promoted", one.key, one.tier, one.project or "", name)))
+def _memory_id(secret: bytes, promoted: PromotedMemory) -> str:
+    name = promoted.text if promoted.tier == FACT_TIER else promoted.title
+    return memory_id(
+        promoted.tier,
+        memory_key(secret, ("promoted", promoted.key, promoted.tier, promoted.project or "", name)),
+    )
 
 
-def _record(ctx: RunContext, memory: str, one: PromotedMemory, old: Record | None, at: int) -> Record:
-    base = old or Record(memory, one.tier, "", "", "", one.key, ctx.scope.user, at, at, origin="derived")
+def _record(ctx: RunContext, memory: str, promoted: PromotedMemory, old: Record | None, at: int) -> Record:
+    base = old or Record(
+        memory, promoted.tier, "", "", "", promoted.key, ctx.scope.user, at, at, origin="derived"
+    )
     return replace(
         base,
-        content=one.text,
-        content_hash=text_hash(one.text),
-        title=one.title,
-        tags=tuple(sorted({*one.tags, *(tag for tag in base.tags if tag == NEVER_INJECT)})),
-        confidence=one.confidence,
-        project=one.project,
-        agent=one.agent,
-        session=one.session,
-        event=one.event,
-        valid_until=one.valid_until,
+        content=promoted.text,
+        content_hash=text_hash(promoted.text),
+        title=promoted.title,
+        tags=tuple(sorted({*promoted.tags, *(tag for tag in base.tags if tag == NEVER_INJECT)})),
+        confidence=promoted.confidence,
+        project=promoted.project,
+        agent=promoted.agent,
+        session=promoted.session,
+        event=promoted.event,
+        valid_until=promoted.valid_until,
     )
 
 
@@ -331,13 +348,13 @@ def _reconcile(
 def support_changes(ctx: RunContext, supports: Sequence[FactSupport], at: int) -> list[Change]:
     """Return the writes of further evidence of known facts."""
     edges = tuple(
-        Edge(one.memory, "derived_from", source, ctx.key, share, at, rule=PROMOTION_RULE, run=ctx.run)
-        for one in supports
-        for source, share in one.evidence
+        Edge(support.memory, "derived_from", source, ctx.key, share, at, rule=PROMOTION_RULE, run=ctx.run)
+        for support in supports
+        for source, share in support.evidence
     )
     events = tuple(
-        Event(one.memory, "reinforced", at, ctx.key, ctx.run, before=repr(float(one.before)))
-        for one in supports
+        Event(support.memory, "reinforced", at, ctx.key, ctx.run, before=repr(float(support.before)))
+        for support in supports
     )
-    confidences = {one.memory: LifecycleChange(confidence=one.confidence) for one in supports}
+    confidences = {support.memory: LifecycleChange(confidence=support.confidence) for support in supports}
     return [PutEdges(edges), PutLifecycle(confidences), PutEvents(events)]

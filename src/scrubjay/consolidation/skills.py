@@ -111,30 +111,37 @@ class Skill:
 def find_skills(sessions: Iterable[WorkSession]) -> tuple[Skill, ...]:
     """Return the procedures that repeat within a project, those of most days first."""
     by_project: defaultdict[str, dict[str, WorkSession]] = defaultdict(dict)
-    for one in sessions:
-        by_project[one.project or ""][one.session] = one
+    for work in sessions:
+        by_project[work.project or ""][work.session] = work
     found: list[Skill] = []
     for own in by_project.values():
-        names = {session: [step.name for _, step in one.steps] for session, one in own.items()}
+        names = {session: [step.name for _, step in work.steps] for session, work in own.items()}
         order = {
-            session: (0, 0, 0, one.requests[0].date if one.requests else "") for session, one in own.items()
+            session: (0, 0, 0, work.requests[0].date if work.requests else "")
+            for session, work in own.items()
         }
         for sequence in repeated_sequences(names, order, MIN_SKILL_SESSIONS):
             skill = _skill({session: (own[session], places) for session, places in sequence.places.items()})
             if skill is not None:
                 found.append(skill)
-    found.sort(key=lambda one: (-len({each.date for each in one.sessions}), -len(one.sessions), one.name))
+    found.sort(
+        key=lambda skill: (
+            -len({session.date for session in skill.sessions}),
+            -len(skill.sessions),
+            skill.name,
+        )
+    )
     return tuple(_with_unique_names(found))
 
 
 def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Skill | None:
     requests: dict[str, Request] = {}
-    for session, (one, places) in occurrences.items():
-        begin = one.steps[places[0]][0]
+    for session, (work, places) in occurrences.items():
+        begin = work.steps[places[0]][0]
         earlier = [
-            each
-            for each in one.requests
-            if each.position < begin and (not each.text or request_words(each.text))
+            request
+            for request in work.requests
+            if request.position < begin and (not request.text or request_words(request.text))
         ]
         if earlier and earlier[-1].text:
             requests[session] = earlier[-1]
@@ -156,9 +163,9 @@ def _skill(occurrences: Mapping[str, tuple[WorkSession, tuple[int, ...]]]) -> Sk
     ]
     steps = []
     for commands in zip(*runs, strict=True):
-        others = [one for one in dict.fromkeys(commands) if one != commands[0]]
+        others = [command for command in dict.fromkeys(commands) if command != commands[0]]
         steps.append(SkillStep(commands[0], tuple(others[:MAX_VARIANTS])))
-    programs = dict.fromkeys(one.command.split()[0] for one in steps)
+    programs = dict.fromkeys(step.command.split()[0] for step in steps)
     return Skill(
         _slug(trigger) or _slug(programs) or "procedure",
         occurrences[newest_first[0]][0].project,
@@ -184,18 +191,18 @@ def _slug(words: Iterable[str]) -> str:
 
 def _with_unique_names(skills: Sequence[Skill]) -> list[Skill]:
     """Append the project's name to names that two projects have, and a number to those of one project."""
-    shared = Counter(one.name for one in skills)
+    shared = Counter(skill.name for skill in skills)
     found: dict[str, Skill] = {}
-    for one in skills:
-        name = one.name
-        if shared[name] > 1 and one.project:
-            name = _slug([name, one.project.rpartition("/")[2]])
+    for skill in skills:
+        name = skill.name
+        if shared[name] > 1 and skill.project:
+            name = _slug([name, skill.project.rpartition("/")[2]])
         number = 2
         base = name
         while name in found:
             name = f"{base[: MAX_NAME - 3]}-{number}"
             number += 1
-        found[name] = replace(one, name=name)
+        found[name] = replace(skill, name=name)
     return list(found.values())
 
 
@@ -224,8 +231,8 @@ def skill_markdown(skill: Skill) -> str:
         lines += [f"   - elsewhere {_inline_code(variant)}" for variant in step.variants]
     lines += ["", "## Evidence", ""]
     lines += [
-        f'- {one.date or "no date"}, session {one.session}: "{_request_excerpt(one.request)}"'
-        for one in skill.sessions
+        f'- {evidence.date or "no date"}, session {evidence.session}: "{_request_excerpt(evidence.request)}"'
+        for evidence in skill.sessions
     ]
     text = "\n".join([*lines, "", ""])
     return f"{text}<!-- written by scrubjay skills, {_digest(text)} -->\n"
@@ -243,8 +250,9 @@ def _digest(text: str) -> str:
 
 def _description(skill: Skill) -> str:
     evidence = f"Steps done alike in {len(skill.sessions)} sessions."
-    asked = dict.fromkeys(_request_excerpt(one.request) for one in reversed(skill.sessions))
-    examples = [f'"{one}"' for one in asked if "<" not in one][:MAX_EXAMPLES]  # a tag is not allowed here
+    asked = dict.fromkeys(_request_excerpt(evidence.request) for evidence in reversed(skill.sessions))
+    untagged = [f'"{request}"' for request in asked if "<" not in request]  # a tag is not allowed here
+    examples = untagged[:MAX_EXAMPLES]
     return f"Use when asked: {', '.join(examples)}. {evidence}" if examples else evidence
 
 
@@ -328,12 +336,12 @@ def _is_failure(found: dict[str, Any]) -> bool:
 def _json_objects(value: Any) -> Iterator[dict[str, Any]]:
     pending = [value]
     while pending:
-        one = pending.pop()
-        if isinstance(one, dict):
-            yield one
-            pending += reversed(list(one.values()))
-        elif isinstance(one, list):
-            pending += reversed(one)
+        found = pending.pop()
+        if isinstance(found, dict):
+            yield found
+            pending += reversed(list(found.values()))
+        elif isinstance(found, list):
+            pending += reversed(found)
 
 
 def _shell_command(call: dict[str, Any]) -> str:

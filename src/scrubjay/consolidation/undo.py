@@ -54,8 +54,8 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         }
     removable = [
         memory
-        for memory, one in records.items()
-        if one.origin == "derived" and not one.pinned and memory not in kept
+        for memory, record in records.items()
+        if record.origin == "derived" and not record.pinned and memory not in kept
     ]
     restored = _undo_fact_changes(store, scope, run, events, frozenset(removable))
     archived: dict[str, list[str]] = {memory: [] for memory in removable}
