@@ -268,7 +268,7 @@ def term_weights(
         titles = "\n".join(members[row].title for row in group).casefold()
         for term in list(weights)[:TITLE_TERMS]:
             weights[term] *= 1 + min(1.0, titles.count(term) / len(group))
-        found.append(dict(sorted(weights.items(), key=lambda one: (-one[1], one[0]))))
+        found.append(dict(sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))))
     return found
 
 
@@ -308,7 +308,7 @@ def gather_members(
     empty = [row for row, member in enumerate(members) if not member.terms]  # a comment, a picture
 
     def rows(model: EmbeddingModel, stored: Mapping[str, QuantizedVectors]) -> Matrix:
-        found = mean_directions([stored.get(one) for one in ids], model.dimensions)
+        found = mean_directions([stored.get(memory) for memory in ids], model.dimensions)
         found[empty] = 0
         return found
 
@@ -391,7 +391,7 @@ def sample_rows(ids: Sequence[str]) -> list[int]:
     """Return all rows, or the ``MAX_TREE_POINTS`` with the smallest hashes of their ids."""
     if len(ids) <= MAX_TREE_POINTS:
         return list(range(len(ids)))
-    digests = [hashlib.blake2b(one.encode(), digest_size=8).digest() for one in ids]
+    digests = [hashlib.blake2b(memory.encode(), digest_size=8).digest() for memory in ids]
     return sorted(sorted(range(len(ids)), key=lambda row: (digests[row], ids[row]))[:MAX_TREE_POINTS])
 
 

@@ -91,7 +91,7 @@ def folder_nodes(locations: Sequence[PassageLocation]) -> tuple[FolderNode, ...]
     for trail in [trail for trail, count in passages.items() if count >= MIN_PASSAGES]:
         folders |= {trail[:depth] for depth in range(1, len(trail) + 1)}
     members: defaultdict[Trail, list[PassageLocation]] = defaultdict(list)
-    for location in sorted(locations, key=lambda one: one.id):
+    for location in sorted(locations, key=lambda location: location.id):
         above, inside = trails[location.id]
         deepest = next((trail for trail in reversed([*above, *inside]) if trail in folders), None)
         if deepest is not None:
@@ -280,8 +280,13 @@ class _FolderUpdater:
 
     def _is_stored(self, category: Category) -> bool:
         old = self._stored.get(category.id)
-        fields = ("name", "parent", "abstract", "overview")
-        return old is not None and all(getattr(old, one) == getattr(category, one) for one in fields)
+        return (
+            old is not None
+            and old.name == category.name
+            and old.parent == category.parent
+            and old.abstract == category.abstract
+            and old.overview == category.overview
+        )
 
     def _member_changes(
         self, reader: Reader, records: Mapping[str, FiledPassage], homes: Mapping[str, str], at: int
@@ -305,9 +310,9 @@ class _FolderUpdater:
         trails = [()] if changed is None else [tuple(path.split("/")) for path in changed]
         found, pending = [], [self.id_of((self._root, *trail)) for trail in trails]
         while pending:
-            one = pending.pop()
-            if one in self._stored:
-                if one not in ids:
-                    found.append(one)
-                pending += children[one]
+            id = pending.pop()
+            if id in self._stored:
+                if id not in ids:
+                    found.append(id)
+                pending += children[id]
         return found

@@ -159,7 +159,7 @@ def topic_name(
         taken: Names in use, which are avoided whatever their case.
         plain: Folded words that name nothing.
     """
-    used = {one.casefold() for one in taken}
+    used = {name.casefold() for name in taken}
     words: list[str] = []
     for word in _distinctive_words(spelling, plain):
         words.append(word)
@@ -170,7 +170,7 @@ def topic_name(
         label = ", ".join(words[:length])
         if label.casefold() not in used:
             return label
-    return next(one for number in count(2) if (one := f"{label} ({number})").casefold() not in used)
+    return next(name for number in count(2) if (name := f"{label} ({number})").casefold() not in used)
 
 
 def _distinctive_words(spelling: TopicSpelling, plain: Collection[str]) -> Iterator[str]:
@@ -181,7 +181,7 @@ def _distinctive_words(spelling: TopicSpelling, plain: Collection[str]) -> Itera
             continue
         word = _extend_name(spelled, spelling)
         forms = {*index_terms(word).counts, term}
-        if used.isdisjoint(forms) and not any(word.casefold() in one.casefold() for one in chosen):
+        if used.isdisjoint(forms) and not any(word.casefold() in other.casefold() for other in chosen):
             used |= forms
             chosen.append(word)
             yield word
@@ -204,7 +204,9 @@ def _extend_name(word: str, spelling: TopicSpelling) -> str:
             if runs or text[start - 1 : start] in _WORD_JOINERS:
                 before = last_one.search(text, max(0, start - MAX_WORD_CHARACTERS), start)
                 beside[False, before[0] if before else ""] += 1
-        after_word, part = max(beside, key=lambda one: (beside[one], one), default=(True, ""))
+        after_word, part = max(
+            beside, key=lambda neighbour: (beside[neighbour], neighbour), default=(True, "")
+        )
         often = beside[after_word, part] >= max(MIN_USES, ALWAYS_SHARE * uses)
         if not often or not part or not _is_part_of_name(part, spelling.weights, runs):
             return word
@@ -261,10 +263,10 @@ def distinct_titles(
     if not written:
         written = [next(iter(_sentences(member)), "").rstrip(".:;") for member in central[:TITLED_MEMBERS]]
     chosen: list[frozenset[str]] = [_title_words(name)]
-    for title in sorted(dict.fromkeys(written), key=lambda one: one.casefold() in elsewhere):
+    for title in sorted(dict.fromkeys(written), key=lambda title: title.casefold() in elsewhere):
         words = _title_words(title)
         if words and all(
-            len(words & one) < SAME_TITLE_SHARE * min(len(words), len(one)) for one in chosen if one
+            len(words & other) < SAME_TITLE_SHARE * min(len(words), len(other)) for other in chosen if other
         ):
             chosen.append(words)
             yield title
@@ -297,7 +299,7 @@ def _sentences(member: TopicMember) -> list[str]:
     brackets = bracketed_ranges(text)
     marks = [mark.end() for mark in _SENTENCE.finditer(text)]
     ends = [0, *(end for end in marks if not continues_after(text, end, brackets)), len(text)]
-    return [one for start, end in pairwise(ends) if (one := text[start:end].strip(" \n;"))]
+    return [sentence for start, end in pairwise(ends) if (sentence := text[start:end].strip(" \n;"))]
 
 
 def _join_fitting(texts: Iterable[str], room: int) -> str:

@@ -452,8 +452,10 @@ class EntityDictionary:
         for item in discover_names([_discovery_passage(record) for record in records], stored_mentions):
             name = normal_form(item.name)
             # A removed name is known, too, and one in the other number is found by the known one.
-            known = any(one in names or self._owner(one) is not None for one in (name, other_number(name)))
-            if name and not known:
+            is_known = name in names or self._owner(name) is not None
+            other = other_number(name)
+            is_known = is_known or other in names or self._owner(other) is not None
+            if name and not is_known:
                 aliases = {
                     alias
                     for alias in item.aliases
@@ -462,7 +464,7 @@ class EntityDictionary:
                 new.append(
                     Entity(entity_id(secret, name), key, item.name, tuple(sorted(aliases)), item.kind, at)
                 )
-                names.update(normal_form(one) for one in (item.name, *aliases))
+                names.update(normal_form(spelling) for spelling in (item.name, *aliases))
         return new
 
     def match(self, text: str) -> tuple[Mention, ...]:
@@ -486,7 +488,7 @@ class EntityDictionary:
                 count, start, end = mentions.get(concept, (0, start, end))
                 mentions[concept] = (count + 1, start, end)
         found = (Mention(concept, *mention) for concept, mention in mentions.items())
-        return tuple(sorted(found, key=lambda one: (one.start, one.end, one.concept)))
+        return tuple(sorted(found, key=lambda mention: (mention.start, mention.end, mention.concept)))
 
     def references(self, record: Record, at: int, key: str | None = None) -> list[Edge]:
         """Return the edges from a memory to the entities it mentions; 1, 2, 3 mentions weigh 1/2, 3/4, 7/8."""

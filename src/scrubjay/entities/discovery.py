@@ -117,10 +117,10 @@ def join_passages(texts: Sequence[str]) -> JoinedPassages:
 
 def select_passages(text: str, texts: Sequence[str], chosen: Sequence[bool]) -> str:
     parts, start = [], 1
-    for one, wanted in zip(texts, chosen, strict=True):
+    for passage, wanted in zip(texts, chosen, strict=True):
         if wanted:
-            parts.append(text[start : start + len(one)])
-        start += len(one) + len(PASSAGE_BREAK)
+            parts.append(text[start : start + len(passage)])
+        start += len(passage) + len(PASSAGE_BREAK)
     return PASSAGE_BREAK.join(parts)
 
 
@@ -244,7 +244,9 @@ def gather_candidates(
 
 
 def _heading_phrases(documents: Iterable[Collection[str]]) -> tuple[Counter[str], Counter[str]]:
-    listed = [_NUMBERING.sub("", heading, count=1).strip(" .:!?") for one in documents for heading in one]
+    listed = [
+        _NUMBERING.sub("", heading, count=1).strip(" .:!?") for headings in documents for heading in headings
+    ]
     wholes = Counter(listed)
     phrases: Counter[str] = Counter()
     for form, count in zip(_normalize_all(list(wholes)), wholes.values(), strict=True):
@@ -359,9 +361,10 @@ def count_occurrences(
     occurrences = occurrences[np.append(True, occurrences[1:] != occurrences[:-1])]
     phrases_seen, cases = occurrences // (3 * len(passage_sizes)), occurrences % 3
     first_of_passage = np.append(True, occurrences[1:] // 3 != occurrences[:-1] // 3)
-    chosen = (owner_of, phrases_seen[first_of_passage], *(phrases_seen[cases == one] for one in (0, 1, 2)))
+    by_case = [phrases_seen[cases == value] for value in (0, 1, 2)]
+    chosen = (owner_of, phrases_seen[first_of_passage], *by_case)
     plain = (owner_of[case != 0], owner_of[ends])
-    columns = [np.bincount(one, minlength=len(evidence)).tolist() for one in (*chosen, *plain)]
+    columns = [np.bincount(owners, minlength=len(evidence)).tolist() for owners in (*chosen, *plain)]
     for item, *figures in zip(evidence.values(), *columns, strict=True):
         item.occurrences, item.passages, item.code, item.capital, item.lowercase = figures[:5]
         item.closing = figures[6] / max(1, figures[5])
@@ -614,16 +617,16 @@ def discover_names(
     adds to its support.
     """
     headings: dict[str, dict[str, None]] = {}
-    for one in passages:
-        headings.setdefault(one.path, {}).update(dict.fromkeys((*one.heading_path, one.title)))
-    texts = [one.text for one in passages]
+    for passage in passages:
+        headings.setdefault(passage.path, {}).update(dict.fromkeys((*passage.heading_path, passage.title)))
+    texts = [passage.text for passage in passages]
     joined, gathered = gather_candidates(
         texts,
         _are_capitals_evidence(passages),
         headings.values(),
         [
-            *((name, "page") for one in passages for name in one.links),
-            *((tag, "tag") for one in passages for tag in one.tags),
+            *((name, "page") for passage in passages for name in passage.links),
+            *((tag, "tag") for passage in passages for tag in passage.tags),
         ],
     )
     evidence = {form: own for form, own in gathered.items() if is_possible_name(form, own)}
@@ -634,27 +637,27 @@ def discover_names(
     if stored_counts is not None:
         doubtful = [
             form
-            for form, one in found.items()
-            if one is None and judge_phrase(form, evidence[form], words, ENOUGH_MEMORIES)
+            for form, judged in found.items()
+            if judged is None and judge_phrase(form, evidence[form], words, ENOUGH_MEMORIES)
         ]
         for form, before in zip(doubtful, stored_counts(doubtful) if doubtful else (), strict=True):
             found[form] = judge_phrase(form, evidence[form], words, before)
-    names = {form: one for form, one in found.items() if one is not None}
+    names = {form: judged for form, judged in found.items() if judged is not None}
     for form in list(names):
         for part in _subphrases(form):
             common = part in names and evidence[part].occurrences > PART_RATIO * evidence[form].occurrences
             if part in names and not common and names[part].kind == "name":
                 del names[part]
-    return tuple(sorted(names.values(), key=lambda one: (-one.support, one.name)))
+    return tuple(sorted(names.values(), key=lambda name: (-name.support, name.name)))
 
 
 def _are_capitals_evidence(passages: Sequence[DiscoveryPassage]) -> list[bool]:
     """Return for each passage whether capitals within a sentence are evidence; German capitalises all nouns."""
     german: dict[str, bool] = {}
-    for one in passages:
-        if one.path not in german:
-            german[one.path] = detect_language(one.text[:LANGUAGE_SAMPLE]) == "de"
-    return [not german[one.path] for one in passages]
+    for passage in passages:
+        if passage.path not in german:
+            german[passage.path] = detect_language(passage.text[:LANGUAGE_SAMPLE]) == "de"
+    return [not german[passage.path] for passage in passages]
 
 
 def _subphrases(form: str) -> Iterator[str]:

@@ -223,8 +223,8 @@ def teach_names(
     with store.reader(scope.seen_with(key)) as reader:
         draft = _DictionaryDraft(cached_dictionary(reader, key, cache), key, secret)
     refused: LineErrors = []
-    for one in terms:
-        refused += draft.add(one)
+    for term in terms:
+        refused += draft.add(term)
     written = draft.changed_rows()
     drops = _drops_of_own_refusals(store, scope, draft.rows, key)
     for batch in in_batches(written, WRITE_BATCH):
@@ -289,10 +289,11 @@ class _DictionaryDraft:
         if not known:
             self.added += 1
             return Entity(entity, self._key, name, (), "given", self._at)
-        (one,) = known
+        (stored,) = known
         # A person's spelling replaces one that was found.
-        displayed = name if one.kind != "given" and normal_form(one.name) == normal_form(name) else one.name
-        own = [each for row in rows if row.key == self._key for each in (row.name, *row.aliases)]
+        respelled = stored.kind != "given" and normal_form(stored.name) == normal_form(name)
+        displayed = name if respelled else stored.name
+        own = [spelling for row in rows if row.key == self._key for spelling in (row.name, *row.aliases)]
         return Entity(entity, self._key, displayed, tuple(own), "given", self._at)
 
     def changed_rows(self) -> list[Entity]:
@@ -322,16 +323,16 @@ def _drops_of_own_refusals(store: Store, scope: Scope, concepts: Iterable[str], 
     return [DropConcept(row.id, own) for row in rows if row.key == own and row.kind == "refused"]
 
 
-def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
-    """Make one entity part of another, with its names and references."""
+def merge_entity(store: Store, scope: Scope, source: str, into: str) -> None:
+    """Merge the entity ``source`` into another, with its names and references."""
     now = now_micros()
     with store.reader(scope) as reader:
-        rows = reader.concepts([one, into])
-    rows_of_one = [row for row in rows if row.id == one and row.kind != "refused"]
-    store.write(scope, [PutConcept(_merged_row(row, into, rows, scope, now)) for row in rows_of_one])
+        rows = reader.concepts([source, into])
+    rows_of_source = [row for row in rows if row.id == source and row.kind != "refused"]
+    store.write(scope, [PutConcept(_merged_row(row, into, rows, scope, now)) for row in rows_of_source])
     present = {(edge.src, edge.key): edge for edge in _inward_references(store, scope, into)}
     memories: dict[str, list[Edge]] = {}
-    for edge in _inward_references(store, scope, one):
+    for edge in _inward_references(store, scope, source):
         old = present.get((edge.src, edge.key))
         # The mentions of both names together: 1/2 and 3/4 are one and two, three are 7/8.
         weight = edge.weight if old is None else 1 - (1 - edge.weight) * (1 - old.weight)
@@ -339,8 +340,8 @@ def merge_entity(store: Store, scope: Scope, one: str, into: str) -> None:
     moves = list(memories.items())
     for batch in in_batches(moves, EDIT_BATCH):
         put = PutEdges(tuple(edge for _, edges in batch for edge in edges))
-        store.write(scope, [put, DropEdges(tuple((src, "references", one) for src, _ in batch))])
-    store.write(scope, [DropConcept(one, row.key) for row in rows_of_one])
+        store.write(scope, [put, DropEdges(tuple((src, "references", source) for src, _ in batch))])
+    store.write(scope, [DropConcept(source, row.key) for row in rows_of_source])
 
 
 def _merged_row(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
