@@ -76,7 +76,7 @@ class OnnxGraph:
         """Return the model as bytes; ``inputs`` and ``outputs`` are made by `tensor_type`."""
         graph = [_field(1, node) for node in self._nodes]
         graph += [_field(2, "graph"), *(_field(5, constant) for constant in self._constants)]
-        graph += [_field(11, one) for one in inputs] + [_field(12, one) for one in outputs]
+        graph += [_field(11, value) for value in inputs] + [_field(12, value) for value in outputs]
         sets = [_field(8, _field(1, name) + _field(2, version)) for name, version in OPERATORS.items()]
         return b"".join([_field(1, IR_VERSION), _field(7, b"".join(graph)), *sets])
 

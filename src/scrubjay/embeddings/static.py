@@ -153,11 +153,11 @@ class _UnitCache(dict[str, bytes]):
 
     def _character_ids(self, unit: str) -> list[int]:
         ids: list[int] = []
-        for character, one in zip(unit, map(self._table.characters.get, unit), strict=True):
-            if one is None:
+        for character, id in zip(unit, map(self._table.characters.get, unit), strict=True):
+            if id is None:
                 ids += [self._table.byte_ids[byte] for byte in character.encode("utf-8", "replace")]
             else:
-                ids.append(one)
+                ids.append(id)
         return ids
 
 
@@ -202,7 +202,7 @@ def _merge_long(ids: list[int], find: FindMerge) -> list[int]:
             push(i, after[i])
         if before[i] >= 0:
             push(before[i], i)
-    return [one for one in ids if one >= 0]
+    return [id for id in ids if id >= 0]
 
 
 def load_table(path: Path, expected: str, cache_dir: Path | None) -> BpeTable:
@@ -252,7 +252,7 @@ def compile_table(path: Path) -> bytes:
         raise ProviderError(
             f"Tokenizer {path} is not the byte-fallback BPE that the static model was made with."
         )
-    characters = sorted((ord(token), one) for token, one in vocabulary.items() if len(token) == 1)
+    characters = sorted((ord(token), id) for token, id in vocabulary.items() if len(token) == 1)
     keys = sides[::2] << 16 | sides[1::2]
     order = np.argsort(keys)
     header = [

@@ -569,14 +569,14 @@ def _character_kinds() -> NDArray[np.uint8]:
         *range(ord("A"), ord("Z") + 1),
         *range(ord("a"), ord("z") + 1),
     ):
-        one = chr(code)
+        character = chr(code)
         kinds[code] = (
-            one.islower() * _LOWER
-            | one.isupper() * _UPPER
-            | one.isdigit() * _DIGIT
-            | (one.lower() in _VOWELS) * _VOWEL
-            | (_CONSONANTS.match(one.lower()) is not None) * _CONSONANT
-            | (_HEX.match(one) is not None) * _HEX_DIGIT
+            character.islower() * _LOWER
+            | character.isupper() * _UPPER
+            | character.isdigit() * _DIGIT
+            | (character.lower() in _VOWELS) * _VOWEL
+            | (_CONSONANTS.match(character.lower()) is not None) * _CONSONANT
+            | (_HEX.match(character) is not None) * _HEX_DIGIT
         )
     return kinds
 

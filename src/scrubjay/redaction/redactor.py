@@ -118,10 +118,13 @@ def _find_spans(
 
 
 def is_allowed(value: str, allow: Sequence[str]) -> bool:
-    return any(
-        re.fullmatch(one[1:-1], value) if len(one) > 2 and one[0] == one[-1] == "/" else one == value
-        for one in allow
-    )
+    return any(_allows(pattern, value) for pattern in allow)
+
+
+def _allows(pattern: str, value: str) -> bool:
+    if len(pattern) > 2 and pattern.startswith("/") and pattern.endswith("/"):
+        return re.fullmatch(pattern[1:-1], value) is not None
+    return pattern == value
 
 
 def _replace_spans(text: str, spans: list[SecretSpan], counts: Counter[str]) -> str:
@@ -313,7 +316,7 @@ class _Headings(NamedTuple):
         name = _HEADING_NAME if sign in ("|", ";") else _PLAIN_HEADING_NAME
         places = list(_cells(line, sign))
         names = [line[start:end] for start, end in places]
-        if len(names) < 2 or not all(name.fullmatch(one) for one in names if one):
+        if len(names) < 2 or not all(name.fullmatch(part) for part in names if part):
             return None
         return cls(sign, places, names)
 

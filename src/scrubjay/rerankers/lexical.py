@@ -121,11 +121,11 @@ def adjacency_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> fl
     0.5
     """
     adjacent = {
-        one
+        position
         for before, after in pairwise(matches)
         if after.start - before.end <= ADJACENT_GAP
-        for one in before.words
-        if one + 1 in after.words
+        for position in before.words
+        if position + 1 in after.words
     }
     weights = [min(pair) for pair in pairwise(rarity)]
     total = math.fsum(weights)
@@ -149,9 +149,9 @@ def position_score(matches: Sequence[TermMatch], rarity: Sequence[float]) -> flo
 
 
 def token_cosines(
-    table: NDArray[Any], one: NDArray[np.int64], other: NDArray[np.int64]
+    table: NDArray[Any], left_rows: NDArray[np.int64], right_rows: NDArray[np.int64]
 ) -> NDArray[np.float32]:
-    """Return the cosine of each of the first rows with each of the others, shape (one, other).
+    """Return the cosine of each of the first rows with each of the others, shape (left, right).
 
     Computed on whole numbers within 127, whose products are exact and so the same on every machine.
     """
@@ -164,7 +164,7 @@ def token_cosines(
         lengths = np.sqrt(np.einsum("ij,ij->i", rounded, rounded))
         return rounded, np.maximum(lengths, np.float32(1.0))
 
-    (left, left_lengths), (right, right_lengths) = codes(one), codes(other)
+    (left, left_lengths), (right, right_lengths) = codes(left_rows), codes(right_rows)
     return np.asarray((left @ right.T) / left_lengths[:, None] / right_lengths, np.float32)
 
 

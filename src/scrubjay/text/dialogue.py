@@ -225,7 +225,7 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     """
     asked = (_recent_questions if len(text) <= MAX_CACHED_TEXT else _questions)(text)
     dropped = {question for question in asked if repeats(question)}
-    return " ".join(one for one in sentences(text) if one not in dropped) if dropped else text
+    return " ".join(sentence for sentence in sentences(text) if sentence not in dropped) if dropped else text
 
 
 def admits_not_knowing(reply: str) -> bool:

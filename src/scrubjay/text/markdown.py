@@ -536,10 +536,10 @@ def _succession_targets(match: re.Match[str]) -> Iterator[LinkTarget]:
     numbered = NUMBERED_NOTE.fullmatch(names.rstrip(" ."))
     if not match["colon"] and not (names.startswith("[") or (numbered and numbered["kind"])):
         return
-    linked = [_wiki_name(one[1]) for one in _WIKI_LINK.finditer(names)]
-    paths = (_local_target(one[1] or one[2]) for one in _INLINE_LINK.finditer(names))
+    linked = [_wiki_name(link[1]) for link in _WIKI_LINK.finditer(names)]
+    paths = (_local_target(link[1] or link[2]) for link in _INLINE_LINK.finditer(names))
     linked += [path.name for path in paths if path is not None]
-    plain = [one.partition("(")[0].strip("\"'[]-*_. \t") for one in re.split("[,\n]", names)]
+    plain = [name.partition("(")[0].strip("\"'[]-*_. \t") for name in re.split("[,\n]", names)]
     yield from (LinkTarget(name, "", rule) for name in linked or plain if name)
 
 

@@ -107,7 +107,7 @@ def is_reworded(claim: str, words: Sequence[ClaimWord], at: int) -> bool:
         return claim in _THIRD_PERSONS
     if word == MINE:
         return claim in _THIRD_POSSESSIVES
-    before = [one.text for one in words[max(0, at - 2) : at]]
+    before = [earlier.text for earlier in words[max(0, at - 2) : at]]
     is_verb = before[-1:] == [ME] or (before[:1] == [ME] and before[-1] in _ADVERBS)
     is_verb = is_verb or (before[-1:] == ["and"] and word in _COORDINATED_VERBS)
     return is_verb and claim in _third_person(word)
@@ -126,14 +126,15 @@ def _third_person(verb: str) -> tuple[str, ...]:
 def _pieces(text: str) -> Iterator[tuple[str, int, int, str]]:
     """Yield each word in lower case, its start and end, and the marks between it and the next."""
     found = list(_PIECE.finditer(text))
-    for number, one in enumerate(found):
-        chunk = one[0]
+    for number, match in enumerate(found):
+        chunk = match[0]
         head = len(chunk) - len(chunk.lstrip(_OPENING))
         bare = chunk[head:].rstrip(_CLOSING + _BREAKS + _STOPS)
-        start, end = one.start() + head, one.start() + head + len(bare)
+        start, end = match.start() + head, match.start() + head + len(bare)
         last = number + 1 == len(found)
-        gap = "" if last else text[one.end() : found[number + 1].start()]
-        tail = text[end : one.end()] + ("\n" if "\n" in gap and _ends_sentence(text, one.end(), gap) else "")
+        gap = "" if last else text[match.end() : found[number + 1].start()]
+        ends_sentence = "\n" in gap and _ends_sentence(text, match.end(), gap)
+        tail = text[end : match.end()] + ("\n" if ends_sentence else "")
         tail += "," if "\n" in gap or (not last and found[number + 1][0][0] == "(") else ""
         if bare.strip("-|>=•*+") == "":
             yield "", start, end, "-" + tail

@@ -47,7 +47,7 @@ _OPENING: Final = "\"'“„‘’([*_"
 
 
 def bracketed_ranges(text: str) -> list[tuple[int, int]]:
-    return [one.span() for one in _BRACKETED.finditer(text)] if "(" in text or "[" in text else []
+    return [match.span() for match in _BRACKETED.finditer(text)] if "(" in text or "[" in text else []
 
 
 def is_abbreviated(word: str, following: str) -> bool:

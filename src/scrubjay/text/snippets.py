@@ -117,7 +117,11 @@ def best_sentences(content: str, groups: Sequence[TermGroup], limit: int, *, lan
     """
     matches, weights = _matches(content, groups, language), _weights(groups, None)
     front = _FRONT_MATTER.match(content)
-    if front is not None and front.end() < len(content) and all(one.start >= front.end() for one in matches):
+    if (
+        front is not None
+        and front.end() < len(content)
+        and all(match.start >= front.end() for match in matches)
+    ):
         inner = best_sentences(
             content[front.end() :], groups, max(1, limit - len(CUT_MARK)), language=language
         )

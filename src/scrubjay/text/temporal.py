@@ -56,7 +56,7 @@ def _rule_table(*rules: tuple[str, str]) -> dict[str, list[tuple[str, tuple[str,
     for name, order in rules:
         parts = [((part[:-1],), ()) if part.endswith("?") else ((part,),) for part in order.split()]
         for chosen in product(*parts):
-            first, *rest = [one for part in chosen for one in part]
+            first, *rest = [reading for part in chosen for reading in part]
             found.setdefault(first, []).append((name, tuple(rest)))
     for entries in found.values():
         entries.sort(key=lambda rule: -len(rule[1]))
@@ -238,10 +238,10 @@ def parse_numeric_date(word: str) -> DateRange | None:
         if match := _DOTTED.fullmatch(word):
             return _day(date(int(match[3]), int(match[2]), int(match[1])))
         if match := _SLASHED.fullmatch(word):
-            one, other, year = int(match[1]), int(match[2]), int(match[3])
-            if one > 12 or one == other:
-                return _day(date(year, other, one))
-            return _day(date(year, one, other)) if other > 12 else None
+            first, second, year = int(match[1]), int(match[2]), int(match[3])
+            if first > 12 or first == second:
+                return _day(date(year, second, first))
+            return _day(date(year, first, second)) if second > 12 else None
     except (ValueError, OverflowError):
         pass
     return None
@@ -592,17 +592,17 @@ def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
             covered[span.first : span.last] = b"\1" * (span.last - span.first)
             expressions.append(span)
     expressions.sort(key=lambda span: span.first)
-    within = {one for one, of in pairwise(expressions) if _is_part_of(text, one, of)}
+    within = {inner for inner, outer in pairwise(expressions) if _is_part_of(text, inner, outer)}
     return tuple(span for span in expressions if span not in within)
 
 
-def _is_part_of(text: str, one: TimeExpression, of: TimeExpression) -> bool:
+def _is_part_of(text: str, inner: TimeExpression, outer: TimeExpression) -> bool:
     """Whether a text names a part of another time, such as "the last week of August", which is not last week."""
-    lead, *rest = text[one.last : of.last].casefold().split() or [""]
+    lead, *rest = text[inner.last : outer.last].casefold().split() or [""]
     return (
         bool(rest)
         and lead in ("of", "in", "im", "des")
-        and of.precision in ("month", "season", "quarter", "year")
+        and outer.precision in ("month", "season", "quarter", "year")
     )
 
 
@@ -638,7 +638,7 @@ def _split_days(tokens: Sequence[_Token]) -> list[_Token]:
     """Return the tokens with "5-12" beside a month as three."""
     split: list[_Token] = []
     for at, token in enumerate(tokens):
-        near = {one.word for one in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])}
+        near = {neighbour.word for neighbour in (*tokens[max(at - 1, 0) : at], *tokens[at + 1 : at + 2])}
         match = _DAYS.fullmatch(token.raw) if not near.isdisjoint(_MONTH_WORDS) else None
         if match is None:
             split.append(token)
@@ -824,27 +824,28 @@ class _RuleMatcher:
             begin = before
         return self._expression(begin, atom.end, atom.period, relation)
 
-    def _is_range(self, one: _TimeAtom, other: _TimeAtom) -> bool:
+    def _is_range(self, first: _TimeAtom, second: _TimeAtom) -> bool:
         tokens, classes = self._tokens, self._classes
         if (
-            other.begin != one.end + 1
-            or not one.begin
-            or tokens[one.end - 1].closed
-            or tokens[one.end].closed
+            second.begin != first.end + 1
+            or not first.begin
+            or tokens[first.end - 1].closed
+            or tokens[first.end].closed
         ):
             return False
-        lead, link = classes[one.begin - 1], classes[one.end]
+        lead, link = classes[first.begin - 1], classes[first.end]
         return ("between" in lead and "and" in link) or ("from" in lead and "to" in link)
 
-    def _range_between(self, one: _TimeAtom, other: _TimeAtom) -> list[TimeExpression]:
+    def _range_between(self, first: _TimeAtom, second: _TimeAtom) -> list[TimeExpression]:
         """Return the range from one time to another; a first without a year is the latest before the second."""
-        first = one.period
-        if first[0] >= other.period[0]:
-            resolved = resolve_rule(one.rule, one.values, self._tokens[one.begin].word, other.period[0])
-            first = resolved if resolved is not None and resolved[0] < other.period[1] else first
-        if first[0] >= other.period[1]:
-            return [self._with_relation(one), self._with_relation(other)]
-        return [self._expression(one.begin - 1, other.end, (first[0], other.period[1], "range"), "in")]
+        start, (second_start, end, _) = first.period[0], second.period
+        if start >= second_start:
+            resolved = resolve_rule(first.rule, first.values, self._tokens[first.begin].word, second_start)
+            if resolved is not None and resolved[0] < end:
+                start = resolved[0]
+        if start >= end:
+            return [self._with_relation(first), self._with_relation(second)]
+        return [self._expression(first.begin - 1, second.end, (start, end, "range"), "in")]
 
     def _expression(self, begin: int, end: int, named: DateRange, relation: str) -> TimeExpression:
         return TimeExpression(*named, relation, self._tokens[begin].first, self._tokens[end - 1].last)

@@ -47,13 +47,13 @@ MONTHS: Final = (
 )
 
 
-def format_count(count: int, one: str, many: str = "") -> str:
+def format_count(count: int, singular: str, plural: str = "") -> str:
     """Return a number with its noun.
 
     >>> format_count(1, "memory", "memories"), format_count(12000, "memory", "memories"), format_count(0, "source")
     ('1 memory', '12,000 memories', '0 sources')
     """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def format_day(text: str, zone: tzinfo | None = None) -> str:

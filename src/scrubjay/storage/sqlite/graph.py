@@ -285,12 +285,12 @@ class SQLiteGraph(SQLiteStatements, SQLReader):
     def _inward(
         self, node_type: str, tier: int, numbers: list[int], kind: str, limit: int | None, rule: str | None
     ) -> Iterator[tuple[int, Edge]]:
-        visibilities = [one for one in self._visibilities() if one.dst_tier == tier]
+        visibilities = [visibility for visibility in self._visibilities() if visibility.dst_tier == tier]
         if node_type != TARGET_KIND.get(kind, "memory") or not visibilities:
             return
         hashes = {number: number for number in numbers}
         if node_type != "memory":
-            hashes = {num: node_hash(one) for num, one in self._nodes(node_type, numbers).items()}
+            hashes = {num: node_hash(data) for num, data in self._nodes(node_type, numbers).items()}
         if not hashes:
             return
         edges, order = f"edge e {BY_TARGET_INDEX}", "s.src_tier, e.src"
