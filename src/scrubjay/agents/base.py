@@ -21,12 +21,13 @@ import shlex
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scrubjay.agents import json_edit
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 
 SERVER_NAME: Final = "scrubjay"
 """Name of our entries in an agent's configuration, which each of our commands holds too."""
@@ -35,7 +36,7 @@ PRIVATE_MODE: Final = 0o600
 """Rights of a file that is new: of texts, and of configuration that agents keep tokens in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Home:
     """Paths of this machine.
 
@@ -70,7 +71,7 @@ class Home:
         return {"command": self.command[0], "args": [*self.command[1:], "mcp"]}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """Options of an installer.
 
@@ -88,7 +89,7 @@ class Options:
         return SHARED_MODE if self.project else PRIVATE_MODE
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """One file, before and after.
 

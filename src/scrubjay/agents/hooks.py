@@ -48,6 +48,8 @@ HOOK_EVENT_NAMES = {"session-start": "SessionStart", "prompt": "UserPromptSubmit
 class HookEvent:
     """One event of an agent's session; fields that the agent does not send are empty.
 
+    Not `frozen`, here and below: importing dataclasses would make every hook an eighth slower.
+
     Attributes:
         agent: Agent name, ``claude-code``.
         name: One of ``HOOK_EVENTS``.
@@ -82,7 +84,7 @@ class HookEvent:
 
 
 def text_field(message: Mapping[str, Any], name: str, limit: int = MAX_FIELD) -> str:
-    """Return a text field of at most ``most`` characters; empty for any other value."""
+    """Return a text field of at most ``limit`` characters; empty for any other value."""
     value = message.get(name)
     return value if isinstance(value, str) and len(value) <= limit and "\0" not in value else ""
 

@@ -21,13 +21,14 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Final
 
 from scrubjay import atomic_files
 from scrubjay.agents.base import Agent, Change, Home, Options, read_if_exists
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 
 
 @contextmanager
@@ -160,7 +161,7 @@ def _replace(target: Path, temporary: Path | None) -> None:
 RECORD_VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FileRecord:
     """Record of one file.
 
@@ -173,7 +174,7 @@ class FileRecord:
     after: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstallRecord:
     """Record of one installation.
 
@@ -252,7 +253,7 @@ _EMPTY_DOCUMENTS = frozenset((b"", b"{}", b"\xef\xbb\xbf", b"\xef\xbb\xbf{}"))
 """Files without content, stripped of whitespace."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InstallPlan:
     """Planned changes of an installation or its removal.
 

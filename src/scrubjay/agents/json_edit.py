@@ -15,12 +15,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 
 
 def decode_config(data: bytes | None, where: Path) -> str:
@@ -54,7 +54,7 @@ _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0
 _LITERALS: Final = {"true": True, "false": False, "null": None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Node:
     """A value and its position.
 

@@ -20,13 +20,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from scrubjay.agents import base, yaml_edit
 from scrubjay.agents.base import JSON, SERVER_NAME, Agent, Editor, Home, Options, Part, read_if_exists
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 
 WINDSURF_CHARACTERS: Final = 6_000
 """Characters that Windsurf reads of its global rules; it ignores the rest."""
@@ -35,7 +36,7 @@ WINDSURF_CHARACTERS: Final = 6_000
 YAML: Final = Editor(yaml_edit.get_entry, yaml_edit.put_entry, yaml_edit.remove_entry)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class McpClient(Agent):
     """A client with an MCP entry and instructions.
 

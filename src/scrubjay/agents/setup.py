@@ -26,6 +26,7 @@ from scrubjay import atomic_files
 from scrubjay.agents.base import AGENTS, Agent, Home, Options, check_not_ignored, find_agent
 from scrubjay.agents.installation import InstallPlan, plan_install
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.gitignore import is_skipped_name
 from scrubjay.ingest.projects import shared_git_directory
 from scrubjay.ingest.scanner import scan_files
@@ -62,7 +63,7 @@ OTHERS_FOLDERS: Final = (
 """Names in lower case of folders that hold other people's files, or nobody's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FolderStep:
     """A folder that may become a source.
 
@@ -80,7 +81,7 @@ class FolderStep:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AgentStep:
     """An agent on this machine.
 
@@ -107,7 +108,7 @@ class AgentStep:
 Step = FolderStep | AgentStep
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetupPlan:
     """Steps that setup found, done or to be done.
 

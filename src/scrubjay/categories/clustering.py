@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.models.records import Record
 from scrubjay.storage.interface import Reader
@@ -85,7 +86,7 @@ def has_enough_words(record: Record) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TopicMember:
     """One memory, as topics read it.
 
@@ -127,7 +128,7 @@ class Topic:
     id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KnownCategory:
     """A category of an earlier build.
 
@@ -369,7 +370,7 @@ def average_linkage(similarity: Matrix) -> list[ClusterMerge]:
     return sorted(merges, key=lambda merge: -merge.similarity)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clusters:
     """Two levels of clusters.
 

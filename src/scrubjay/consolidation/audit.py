@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from sys import intern
 from typing import Final
 
 from scrubjay.facts.reconciliation import REDACTION_MARKS
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
@@ -48,7 +48,7 @@ _IDENTIFIER: Final = re.compile(r"\d|[^\W_]_[^\W_]|[a-z][A-Z]|[A-Z]{2}|\w[./:@\\
 """An identifier, path, address, number or acronym."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditFault:
     """One faulty memory.
 
@@ -68,7 +68,7 @@ class AuditFault:
     other: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditResult:
     """Faults of all active memories that a reader sees.
 
@@ -83,7 +83,7 @@ class AuditResult:
     tiers_of: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Traits:
     """Properties of one active memory that an audit compares.
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.linker import EdgeBuilder
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
@@ -74,7 +75,7 @@ LINKS: Final = ("links", "derived_from", "supersedes", "contradicts")
 """Kinds of edges that a person may make."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonsWork:
     """What persons did to some memories, by id.
 
@@ -144,7 +145,7 @@ class DryRunState:
             self.superseded |= {edge.dst for edge in edges if edge.kind == "supersedes"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunContext:
     """One consolidation of the memories under one visibility key.
 

@@ -17,7 +17,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from itertools import pairwise
@@ -39,6 +39,7 @@ from scrubjay.consolidation.context import (
     occurred_at,
 )
 from scrubjay.facts.clauses import own_prose
+from scrubjay.frozen import frozen
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH, last_status_events, status_changes
 from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import DAY, SECOND, to_datetime
@@ -172,7 +173,7 @@ def _split_sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CoverageUnit:
     """One sentence that may be selected.
 
@@ -254,7 +255,7 @@ def _information(term: str) -> float:
     return math.log(max(1.0, word_rank(term) / ORDINARY_RANK))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestSentence:
     """One sentence of a digest.
 
@@ -266,7 +267,7 @@ class DigestSentence:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Digest:
     """Summary of a group of observations.
 
@@ -579,7 +580,7 @@ def _split_group(records: tuple[Record, ...], entities: Entities) -> list[tuple[
     return _split_group(records[:cut], entities) + _split_group(records[cut:], entities)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DigestCoverage:
     """Observations by whether they are digested.
 
@@ -623,7 +624,7 @@ def digest_coverage(ctx: RunContext, records: Sequence[Record]) -> DigestCoverag
     return DigestCoverage(new, digested, sorted(outgrown))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenDigest:
     """A digest and its sources.
 
@@ -800,7 +801,7 @@ def archive_changes(ctx: RunContext, sources: Sequence[tuple[str, str]], at: int
     return [PutLifecycle(statuses), PutEvents(tuple(events))]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StaleDigest:
     """A digest to withdraw.
 

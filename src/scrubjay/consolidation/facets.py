@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Final
 
@@ -25,6 +25,7 @@ from scrubjay.consolidation.facts import (
     title_key,
 )
 from scrubjay.facts.exclusive_values import PLACES, known_kind, may_change_home
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record
 from scrubjay.text.dialogue import is_question, sentences
 from scrubjay.text.normalize import normalize_typography, word_set
@@ -157,7 +158,7 @@ _ATTRIBUTE = re.compile(
 """"My X is Y", "our X's Y is Z", "the Y of X is Z"."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AttributeClaim:
     """An attribute of one thing.
 

@@ -23,6 +23,7 @@ from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.facts.conflicts import classify_change
 from scrubjay.facts.extractor import extract_facts
 from scrubjay.facts.reconciliation import DOUBT_FACTOR
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import to_datetime
 from scrubjay.models.records import PERSON_ROLES, PRECISIONS, EventTime, Record
 from scrubjay.text.language import function_words
@@ -77,7 +78,7 @@ _CONJUNCTION = re.compile(r"(?:and|but|so|or|because|then)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\s*(?:i|i'm|i've|we|we're|we've|my|our|me)\b", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromotedMemory:
     """A derived memory before it is written; its origin is ``derived``.
 
@@ -289,7 +290,7 @@ def _lookup_hashes(record: Record, gist: SentenceGist) -> list[int]:
     return [pair ^ scope for pair in gist.pairs]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gist:
     """Digest of one text for promotion: gists of its possible facts, and names of its commands in order."""
 
@@ -397,7 +398,7 @@ class _Sentence:
         return max(map(chronological_key, (*self.sources, *self.known)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FactSupport:
     """Further evidence of a known fact.
 
@@ -412,7 +413,7 @@ class FactSupport:
     before: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorroboratedFacts:
     """Facts of several sources.
 

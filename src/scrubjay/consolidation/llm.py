@@ -30,6 +30,7 @@ from scrubjay.facts.features import (
 )
 from scrubjay.facts.reconciliation import reconcile_facts
 from scrubjay.facts.vocabulary import HABITUAL
+from scrubjay.frozen import frozen
 from scrubjay.ingest.deletion import ALL_EVENTS
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.ingest.fact_stage import fact_record
@@ -326,7 +327,7 @@ def _is_supported(new: str, old: str, speaker: str) -> bool:
     return not unsupported_claims(new, old, person=speaker in PERSON_ROLES)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelFacts:
     """Verified facts of one request.
 

@@ -9,7 +9,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from sys import intern
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +27,7 @@ from scrubjay.consolidation.facts import (
 )
 from scrubjay.consolidation.shell_commands import extract_steps
 from scrubjay.entities.normalization import search_pattern, spread_text
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import DAY, to_datetime
 from scrubjay.models.graph import Entity
 from scrubjay.models.records import PERSON_ROLES, Record
@@ -88,7 +88,7 @@ _Occurrences = dict[str, list[tuple[int, ...]]]
 """Session to the occurrences of a sequence in it, each as indexes of the session's steps."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RepeatedSteps:
     """Steps that several sessions took in the same order.
 
@@ -273,7 +273,7 @@ def request_words(text: str) -> list[str]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Theme:
     """An entity, as some records mention it.
 

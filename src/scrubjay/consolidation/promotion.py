@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Final
 
@@ -47,6 +47,7 @@ from scrubjay.consolidation.facts import (
 )
 from scrubjay.consolidation.patterns import promote_crystals, promote_insights, promote_procedures
 from scrubjay.facts.reconciliation import given_confidence, reconcile_facts
+from scrubjay.frozen import frozen
 from scrubjay.ingest.deletion import archived_by_hand
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
 from scrubjay.models.graph import EDITED_RULE, Edge, Entity
@@ -224,7 +225,7 @@ def _entities(ctx: RunContext, references: Mapping[str, Sequence[str]]) -> dict[
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromotionWrites:
     """Writes of one promotion stage.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.text.normalize import word_set
 
 MAX_COMMAND_TEXT: Final = 200_000
@@ -87,7 +87,7 @@ _SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*\Z")
 _PROGRAM = re.compile(r"[\w./~+-]+\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CommandStep:
     """One command.
 

@@ -17,12 +17,13 @@ import re
 import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from scrubjay.consolidation.patterns import repeated_sequences, request_words, shared_words
 from scrubjay.consolidation.shell_commands import CommandStep
+from scrubjay.frozen import frozen
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import strip_accents
 from scrubjay.text.tokenizer import stem_word
@@ -45,7 +46,7 @@ Position = tuple[int, int, int, int]
 """Time, turn, line in a log, and index among the commands of the turn or log."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """A person's request.
 
@@ -59,7 +60,7 @@ class Request:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WorkSession:
     """Requests and commands of one conversation.
 
@@ -75,7 +76,7 @@ class WorkSession:
     steps: tuple[tuple[Position, CommandStep], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkillStep:
     """A step in the words of the latest conversation, and as others ran it."""
 
@@ -83,7 +84,7 @@ class SkillStep:
     variants: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkillEvidence:
     """A conversation that carried out the procedure, with its date (ISO or empty) and what was asked."""
 
@@ -92,7 +93,7 @@ class SkillEvidence:
     request: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skill:
     """A procedure that at least `MIN_SKILL_SESSIONS` conversations carried out in the same order.
 

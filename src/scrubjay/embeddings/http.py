@@ -14,7 +14,6 @@ import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
@@ -29,6 +28,7 @@ from scrubjay.embeddings.base import (
     write_cache,
 )
 from scrubjay.errors import ConfigError, ModelMismatchError, ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.llm.http import Endpoint, post_json
 from scrubjay.models.ids import EmbeddingModel
 
@@ -46,7 +46,7 @@ MAX_ELEMENT = 1e18
 """An element beyond it, or a vector within its inverse, is broken: its square leaves float32."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Service:
     """An embedding service: where it is, which models it has, and its wire format.
 

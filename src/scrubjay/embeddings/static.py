@@ -18,7 +18,6 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -35,6 +34,7 @@ from scrubjay.embeddings.base import (
     write_cache,
 )
 from scrubjay.errors import ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.ids import EmbeddingModel
 from scrubjay.text.normalize import normalize_typography
 
@@ -77,7 +77,7 @@ FindMerge: TypeAlias = Callable[[int, int], int]
 """Returns the merge of a pair, or the given default."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BpeTable:
     """A BPE vocabulary in the form merging needs.
 

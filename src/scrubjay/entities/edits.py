@@ -10,12 +10,13 @@ from __future__ import annotations
 import csv
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from scrubjay.entities.dictionary import DictionaryCache, EntityDictionary, cached_dictionary, normal_form
 from scrubjay.entities.normalization import name_objection, normalize_name, required_case
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import now_micros
 from scrubjay.models.graph import Edge, Entity, merge_entities
 from scrubjay.models.ids import entity_id
@@ -27,7 +28,7 @@ from scrubjay.storage.interface import Reader, Store, in_batches
 from scrubjay.text.tokenizer import query_groups
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntityNames:
     """What a person calls one entity.
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from scrubjay.errors import ConfigError, ProviderError
+from scrubjay.frozen import frozen
 
 if TYPE_CHECKING:
     import ssl
@@ -115,7 +116,7 @@ EXCERPT = 200
 _RETRY_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Connection:
     """A client with one connection, for one call at a time, and the socket of that connection."""
 
@@ -219,7 +220,7 @@ class Endpoint:
             self._pool.idle.append(connection)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallLimits:
     """Limits of one call: bytes of the answer, and seconds for everything, tries and waits included."""
 
@@ -230,7 +231,7 @@ class CallLimits:
 NO_LIMITS = CallLimits()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Attempt:
     content: bytes | None
     problem: str = ""

@@ -12,11 +12,11 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from scrubjay.frozen import frozen
 from scrubjay.redaction.classifier import Reading, find_by_classifier, kind_of_value, token_log_odds
 from scrubjay.redaction.evidence import GOODS, LOCK
 from scrubjay.redaction.patterns import is_public_key
@@ -33,7 +33,7 @@ _LETTER = re.compile(rb"[^\W_]|[\x80-\xff]")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RedactedText:
     """A text without secrets.
 

@@ -6,13 +6,13 @@ A reranker knows nothing of memories, of earlier scores, or of its weight.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from scrubjay.frozen import frozen
 from scrubjay.text.tokenizer import TermGroup
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RerankQuery:
     """The query that passages are scored against.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -68,7 +68,7 @@ READ_SESSIONS: Final = 4
 """Sessions read for each that is shown: one of acknowledgements alone says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextScope:
     """A project (with memories of no project), an agent, and the current session; None for any. ``user`` asks.
 
@@ -165,7 +165,7 @@ PART_HEADINGS: Final[Mapping[str, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlacedItem:
     """An item, its line, and its size in quarter tokens, with that of a heading it introduced."""
 
@@ -296,7 +296,7 @@ EVIDENCE_DEPTH: Final = 3
 """Steps of evidence that are followed: a digest, its sources, their turns."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ContextRequest:
     """The options of one context.
 

@@ -17,6 +17,7 @@ from itertools import chain
 from operator import attrgetter
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.records import TIER_PREFIXES, Record
 from scrubjay.models.results import MICRO, Candidate, ContextItem, Contribution, OmittedItem
 from scrubjay.search.fusion import best_first
@@ -47,7 +48,7 @@ _NAME_LIKE: Final = re.compile(r"_|\w[/\\=.]\w|[^\W\d_]\d|\d[^\W\d_]|^[a-z]{2,}[
 _NAME_EDGES: Final = ".,;:!?…()[]{}\"“”„«»'’‘*`<>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _IndexedText:
     record: Record
     words: tuple[str, ...]

@@ -15,10 +15,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from scrubjay.embeddings.base import TokenEmbedder
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import Category, category_path
 from scrubjay.models.records import RecordFilter
 from scrubjay.models.results import LINK_PREFIX, Candidate, Contribution, Hit
@@ -100,7 +100,7 @@ def score_categories(
     return categories, {candidate.id: candidate.score for candidate in candidates}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _PhraseScores:
     """Scores of categories on a channel, with the memories' mean and deviation; no category is ever a hit."""
 
@@ -239,7 +239,7 @@ LINK_HUB_SIZE: Final = 2_000
 """Memories with more links are not followed backwards."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LinkLead:
     """A referrer, its score, and how much of that the link carries."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import category_ids_below
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.sources import find_source
@@ -82,7 +83,7 @@ MAX_POSTINGS: Final = 400_000
 """Maximum number of postings read for one query; beyond, the commonest words are dropped while rarer ones remain."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueryPlan:
     """A query as the channels look it up, and the fusion of their rankings.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.errors import ProviderError
+from scrubjay.frozen import frozen
 from scrubjay.models.records import Record
 from scrubjay.models.results import Candidate, Contribution
 from scrubjay.rerankers.base import Reranker, RerankQuery
@@ -23,7 +23,7 @@ from scrubjay.tracing import traced
 RERANK_CHANNEL: Final = "rerank"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RerankOptions:
     """A reranker, how many candidates it scores, its seconds, and the weight of one deviation of its scores.
 

@@ -8,6 +8,7 @@ from datetime import time
 from pathlib import Path
 from typing import Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds, record_date, to_local
 from scrubjay.models.records import Record, Source
 from scrubjay.models.results import (
@@ -30,7 +31,7 @@ from scrubjay.text.snippets import best_sentences, best_snippet
 from scrubjay.text.tokenizer import TermGroup
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResultGroup:
     """A memory, and candidates of its conversation that are shown with it, best first."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import split_words
@@ -50,7 +50,7 @@ _PARTICLES: Final = frozenset("的了吗呢是在和与有被把")
 """Han characters that may stand between two words; so may any of hiragana."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rewriting:
     """An accepted rewriting (empty where the question stands as it was asked), else why it was refused."""
 

@@ -8,9 +8,10 @@ in its document, else before the nearest after it; undated documents come last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import DAY
 from scrubjay.models.graph import MEMORY_EDGE_KINDS, merge_entities
 from scrubjay.models.records import Record, SourcePlace
@@ -55,7 +56,7 @@ MIN_SCORE_SHARE: Final = 0.15
 """Share of the best score below which a memory is too weakly connected."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryPath:
     """A path to a memory or an entity: its seed, its steps, and the share of the seed's score it carries."""
 
@@ -334,7 +335,7 @@ DAYS_PER_YEAR: Final = 365
 DAYS_PER_MONTH: Final = 30.44
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoryPlace:
     """A memory in its place: whether its date is known, and the gap to the one before, in words."""
 

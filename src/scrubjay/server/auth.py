@@ -32,6 +32,7 @@ from starlette.responses import RedirectResponse
 from scrubjay.api.auth import TOKEN_PREFIX, Principal, Token, TokenStore
 from scrubjay.api.oauth import InvalidTokenError, OAuthVerifier, VerifiedToken, is_jwt
 from scrubjay.errors import ConfigError, ForbiddenError, InputError, ProviderError, ScrubjayError
+from scrubjay.frozen import frozen
 from scrubjay.server.middleware import PRINCIPAL_KEY, ErrorFormat, route_path, send_error
 from scrubjay.server.session import PUBLIC_HINT
 
@@ -156,7 +157,7 @@ def is_own_connection(scope: Scope) -> bool:
     return is_same_account(tuple(scope["server"][:2]), tuple(scope["client"][:2]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TokenlessAccess:
     """Which requests without a token are the owner's.
 

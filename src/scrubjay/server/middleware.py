@@ -24,6 +24,7 @@ from scrubjay import tracing
 from scrubjay.api import serializers
 from scrubjay.api.tools import replace_surrogates
 from scrubjay.errors import InputError, ScrubjayError, StoreBusyError
+from scrubjay.frozen import frozen
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -223,7 +224,7 @@ class BodyTimeoutError(InputError):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BodyLimit:
     """Limits of the body of a request.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, TypeAlias, TypeVar
 
@@ -29,6 +28,7 @@ from scrubjay.errors import (
     StoreError,
     StoreUnreachableError,
 )
+from scrubjay.frozen import frozen
 from scrubjay.memory import Memory
 from scrubjay.server.auth import (
     OAUTH_KEY,
@@ -47,7 +47,7 @@ ApiRouter = partial(APIRouter, generate_unique_id_function=lambda route: route.n
 """Makes a router whose operations have the names of its functions."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Access:
     """A request, its principal, and the session on which its work runs."""
 

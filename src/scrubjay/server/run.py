@@ -10,7 +10,6 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from scrubjay.atomic_files import lock_file, try_lock
 from scrubjay.config.paths import environment, make_private
 from scrubjay.daemon.embedding import keep_embedded
 from scrubjay.errors import InputError, StoreError
+from scrubjay.frozen import frozen
 from scrubjay.server.middleware import (
     RootPathMiddleware,
     TracingMiddleware,
@@ -41,7 +41,7 @@ BACKLOG: Final = 256
 """Connections that the system may queue."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Address:
     """An address to listen on; port 0 picks a free one."""
 

@@ -6,11 +6,12 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.ids import ID_DIGITS, EmbeddingModel, is_short_id, parse_id, parse_node_id
 from scrubjay.models.records import (
@@ -98,7 +99,7 @@ def insert_sql(table: str, columns: Sequence[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tenant:
     """One tenant as its row reads at the start of a transaction.
 
@@ -117,7 +118,7 @@ class Tenant:
     posted: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RegisteredModel:
     """A registered model; ``neighbours`` is its index's state in PostgreSQL: empty, ``filling`` or ``ready``."""
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 import numpy as np
 
+from scrubjay.frozen import frozen
 from scrubjay.models.results import MICRO, Hit, round_score
 from scrubjay.storage.table import MemoryTable
 from scrubjay.text.tokenizer import NEAREST_FLOOR, WORD_EDGE, nearest_terms, trigrams
@@ -96,7 +97,7 @@ GroupScores: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
 NO_MATCHES: Final[TermMatches] = (np.zeros(0, np.int64), np.zeros(0, np.float64))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayScores:
     """Scores of the rows of a table.
 
@@ -158,7 +159,7 @@ class ArrayScores:
         return list(zip(*(_scores_at(group, rows) for group in self.groups), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NominatedScores:
     """Exact scores of the nominated rows; any other row is scored when it is asked for.
 

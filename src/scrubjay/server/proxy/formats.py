@@ -17,12 +17,12 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from scrubjay.api.tools import is_path
 from scrubjay.config.settings import PROXY_MODES
 from scrubjay.errors import InputError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.transcripts.base import strip_tags
 from scrubjay.ingest.turns import strip_injected
 from scrubjay.text.dialogue import is_small_talk
@@ -37,7 +37,7 @@ _scan_json: Final = json.JSONDecoder().raw_decode
 _WHITESPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocatedValue:
     """A JSON value, its position in the text, and the items of an array that was parsed item by item."""
 
@@ -111,7 +111,7 @@ NOISE_TAGS: Final = frozenset({"system-reminder"})
 ROLES: Final = ("user", "assistant")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Utterance:
     """One turn; ``number`` counts those of its request from 0."""
 
@@ -120,7 +120,7 @@ class Utterance:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Conversation:
     """The conversation of a request.
 
@@ -207,7 +207,7 @@ DEFAULT_AGENT: Final = "proxy"
 """Agent of turns whose request names none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryOptions:
     """The memory options of a request.
 
@@ -271,7 +271,7 @@ def _header_name(headers: Headers, header: str) -> str:
     return name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CompletionRequest:
     text: str
     members: dict[str, LocatedValue]

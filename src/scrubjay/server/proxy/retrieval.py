@@ -12,9 +12,10 @@ import re
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
+from scrubjay.frozen import frozen
 from scrubjay.redaction.redactor import redact_text
 from scrubjay.search.query import MAX_QUERY_LENGTH
 from scrubjay.text.dialogue import is_small_talk
@@ -72,7 +73,7 @@ HISTORY_TURNS: Final = 12
 """Earlier turns for query rewriting, which uses no more."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RetrievedContext:
     """Text to inject, the number of its memories, and their revisions; empty for nothing."""
 

@@ -19,7 +19,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -28,6 +27,7 @@ from scrubjay.api.auth import DEFAULT_SCOPES, Principal
 from scrubjay.atomic_files import hold_lock
 from scrubjay.config.paths import make_private
 from scrubjay.errors import InputError, QuotaError
+from scrubjay.frozen import frozen
 from scrubjay.ingest.turns import redact_turns
 from scrubjay.redaction.dialogue import CONTEXT_TURNS, TAIL_CHARACTERS
 from scrubjay.redaction.redactor import redact_text
@@ -204,7 +204,7 @@ CREATE TABLE IF NOT EXISTS sessions (id INTEGER PRIMARY KEY, key BLOB NOT NULL U
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QueuedTurn:
     """A queued turn: its file and row, its principal, and the fields of the new memory."""
 

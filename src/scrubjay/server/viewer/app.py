@@ -23,6 +23,7 @@ from scrubjay.api.auth import Principal, TokenStore
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.doctor import checks
 from scrubjay.errors import InputError, ScrubjayError
+from scrubjay.frozen import frozen
 from scrubjay.memory import Memory
 from scrubjay.models.dates import now_micros
 from scrubjay.models.reports import OK, WARNING, AuditReport, Check, Redaction, StoreStatus
@@ -56,7 +57,7 @@ CHECKS_KEPT: Final = 300.0
 MAX_SOURCES: Final = 5
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attention:
     """One thing that a person should know of: a sentence, the next step, and a page about it.
 
@@ -69,7 +70,7 @@ class Attention:
     level: str = "note"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreChecks:
     """Results of the doctor's checks of the store and the log, and when they were made (monotonic seconds)."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from html import escape
 from typing import Any, Final
@@ -18,6 +17,8 @@ from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
+
+from scrubjay.frozen import frozen
 
 MAX_CHARACTERS: Final = 40_000
 """Characters above which a text is shown as it is: hostile ones of this length take a second to parse."""
@@ -31,7 +32,7 @@ _TASK: Final = re.compile(r"\A\[([ xX])\][ \t]+")
 _WIKI_LINK: Final = re.compile(r"\[\[([^\[\]|]+)(?:\|([^\[\]|]+))?\]\]")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RenderedText:
     html: Markup
     front_matter: str = ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import Annotated, Any, Final
@@ -14,6 +13,7 @@ from fastapi import APIRouter, Query, Response
 
 from scrubjay.api.auth import Principal
 from scrubjay.errors import InputError, NotFoundError, ScrubjayError
+from scrubjay.frozen import frozen
 from scrubjay.memory import Memory
 from scrubjay.models.dates import format_event, local_day, parse_when, record_date
 from scrubjay.models.records import NEVER_INJECT, STATUSES, TIERS, Record
@@ -47,7 +47,7 @@ MAX_RESULTS: Final = 100
 Texts = Annotated[list[str] | None, Query()]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScorePart:
     """One row of a score's explanation; ``bar`` is its bar's length, 0 to 100."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from functools import cache
 from pathlib import Path
@@ -24,6 +23,7 @@ from markupsafe import Markup
 
 from scrubjay.api.auth import Principal
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, ScrubjayError
+from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds, local_day, record_date
 from scrubjay.models.records import Record
 from scrubjay.models.results import WEAK_RELEVANCE, record_citation
@@ -347,7 +347,7 @@ _HEADINGS: Final = re.compile(r"\A(?:\s*#{1,6}[ \t][^\n]*\n?)+")
 """Headings at the beginning of a passage, which its title repeats."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MemoryRow:
     """One line of a list: the memory, how its text begins, its ISO date (may be empty), and its citation."""
 
@@ -380,7 +380,7 @@ def memory_rows(page: TimelinePage) -> list[MemoryRow]:
     return [memory_row(record, page.paths.get(record.id)) for record in page.memories]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConversationRows:
     """Turns of one conversation in a list of memories, in the order in which they were said."""
 

@@ -19,6 +19,7 @@ from scrubjay.api.injections import MAX_SESSIONS, Injection, InjectionLog
 from scrubjay.config.loader import load_settings
 from scrubjay.config.paths import data_folder, environment
 from scrubjay.errors import ForbiddenError, NotFoundError
+from scrubjay.frozen import frozen
 from scrubjay.memory import Memory
 from scrubjay.models.records import TIERS, Record
 from scrubjay.models.views import ConversationPage, TimelinePage
@@ -58,7 +59,7 @@ REASONS: Final = {
 """Why a memory was added, by the part of the context it was in."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionSummary:
     """One session in the list; ``memories`` counts each memory once."""
 
@@ -71,7 +72,7 @@ class SessionSummary:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InjectedMemory:
     """One memory of an injection; ``row`` is None where it is forgotten or not visible."""
 

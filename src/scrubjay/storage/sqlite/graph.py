@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from scrubjay.frozen import frozen
 from scrubjay.models.graph import STORED_EDGE_KINDS, Category, Edge, Entity, EntityRow
 from scrubjay.models.ids import ID_DIGITS, parse_node_id
 from scrubjay.models.records import CATEGORY_PREFIX, ENTITY_PREFIX, TIERS
@@ -45,7 +45,7 @@ VisibilityKeys: TypeAlias = "tuple[str, str, int, str, int]"
 """An edge's key, its source's key and tier, its target's key and tier."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EdgeVisibility:
     """One row of ``sight``: who may see an edge. ``dst_tier`` is -1 where its target is no memory."""
 

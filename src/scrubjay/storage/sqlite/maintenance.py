@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 import apsw
 
 from scrubjay.errors import StoreDamagedError, StoreError
+from scrubjay.frozen import frozen
 from scrubjay.storage.sqlite.connection import (
     EncryptionKey,
     translate_errors,
@@ -150,7 +150,7 @@ CHECK_STEPS: Final = 1_000
 MAX_FAULTS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntegrityReport:
     """Result of an integrity check.
 

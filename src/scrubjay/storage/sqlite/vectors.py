@@ -9,12 +9,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from scrubjay.frozen import frozen
 from scrubjay.models.results import MICRO, Hit
 from scrubjay.storage.scoring import (
     MAX_FLOAT32_DIMENSIONS,
@@ -58,7 +59,7 @@ class VectorSpan(NamedTuple):
     vectors: MappedVectors
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpanQuery:
     """A query's codes against all spans of a table."""
 
