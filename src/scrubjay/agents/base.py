@@ -220,8 +220,8 @@ class Agent(ABC):
 
         A trust prompt of the agent may prevent it, or a file that it ignores.
         """
-        kept = [part.note(read_if_exists(part.path)) for part in self.parts(home, options)]
-        warnings = (*filter(None, kept), *self.warnings(home, options))
+        part_notes = [part.note(read_if_exists(part.path)) for part in self.parts(home, options)]
+        warnings = (*filter(None, part_notes), *self.warnings(home, options))
         if not options.hooks:
             return (self.no_hooks_note, *warnings)
         notes = [*self.hook_notes(home)]
@@ -524,9 +524,9 @@ def _extended_events(data: bytes | None, agent: str, hooks: Sequence[Hook], wher
         hook.theirs
         for hook in hooks
         if any(
-            is_extended_hook(each, agent)
+            is_extended_hook(theirs, agent)
             for group in json_edit.get_list(data, ("hooks", hook.theirs), where)
-            for each in _group_hooks(group)
+            for theirs in _group_hooks(group)
         )
     ]
 

@@ -141,7 +141,7 @@ def _stage(change: Change, data: bytes | None) -> Path | None:
             os.fsync(file.fileno())
         if status:
             temporary.chmod(mode)
-            if sys.platform != "win32" and (status.st_uid, status.st_gid) != (os.getuid(), os.getgid()):
+            if sys.platform != "win32" and (status.st_uid != os.getuid() or status.st_gid != os.getgid()):
                 with contextlib.suppress(PermissionError):
                     os.chown(temporary, status.st_uid, status.st_gid)
     except OSError:
@@ -313,7 +313,7 @@ def plan_uninstall(agent: Agent, home: Home, options: Options, together: Sequenc
     """
     record_file = record_path(agent.name, home, options)
     record = load_record(record_file)
-    ending = [record_path(each.name, home, options) for each in together]
+    ending = [record_path(other.name, home, options) for other in together]
     others = _other_installations(home, record_file, *ending)
     changes = {
         change.path: change

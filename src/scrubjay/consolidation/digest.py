@@ -786,8 +786,8 @@ def quoted_sentences(digest: str, role: str | None) -> set[str]:
 
 
 def _only_asks(sentence: str) -> bool:
-    asked = sentence.rstrip("?？")
-    return asked != sentence and is_question(asked) and not _STATES_SOMETHING.search(asked)
+    words = sentence.rstrip("?？")
+    return words != sentence and is_question(words) and not _STATES_SOMETHING.search(words)
 
 
 def archive_changes(ctx: RunContext, sources: Sequence[tuple[str, str]], at: int) -> list[Change]:

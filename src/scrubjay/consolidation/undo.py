@@ -45,8 +45,8 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         written = [event.memory for event in events if event.op == "derived"]
         records = reader.get(written)
         undone = {run} | {row.id for row in reader.runs(ALL_EVENTS) if row.state == "undone"}
-        kept = persons_work(reader, written).touched()  # it is theirs now
-        kept |= {
+        protected = persons_work(reader, written).touched()  # it is theirs now
+        protected |= {
             event.memory
             for batch in in_batches(written, STATUS_BATCH)
             for event in reader.events(batch, limit=ALL_EVENTS)
@@ -55,7 +55,7 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
     removable = [
         memory
         for memory, record in records.items()
-        if record.origin == "derived" and not record.pinned and memory not in kept
+        if record.origin == "derived" and not record.pinned and memory not in protected
     ]
     restored = _undo_fact_changes(store, scope, run, events, frozenset(removable))
     archived: dict[str, list[str]] = {memory: [] for memory in removable}

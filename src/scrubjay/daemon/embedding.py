@@ -65,10 +65,10 @@ def _on_battery(supplies: Path) -> bool:
         {name: _read_word(folder / name) for name in ("type", "online", "status", "scope")}
         for folder in (supplies.iterdir() if supplies.is_dir() else ())
     ]
-    if any(each["type"] != "Battery" and each["online"] == "1" for each in readings):
+    if any(supply["type"] != "Battery" and supply["online"] == "1" for supply in readings):
         return False
     # A mouse has a battery, too, of the scope Device.
-    return any(each["status"] == "Discharging" and each["scope"] != "Device" for each in readings)
+    return any(supply["status"] == "Discharging" and supply["scope"] != "Device" for supply in readings)
 
 
 def _read_word(path: Path) -> str:

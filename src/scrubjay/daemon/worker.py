@@ -51,7 +51,7 @@ def stored_principals(memory: Memory, known: list[Principal]) -> list[Principal]
     for tenant, stored in stored_users(memory.workspace.store, {who.tenant for who in known}).items():
         for user, groups in stored.users.items():
             if not any(
-                (who.tenant, who.user) == (tenant, user) and groups <= set(who.groups) for who in principals
+                who.tenant == tenant and who.user == user and groups <= set(who.groups) for who in principals
             ):
                 principals.append(Principal(tenant, user, tuple(sorted(groups))))
         for group in sorted(stored.groups):

@@ -131,7 +131,7 @@ class _UnitCache(dict[str, bytes]):
 
     def _merge(self, unit: str) -> Sequence[int]:
         run = _RUN.search(unit) if len(unit) > LONGEST_CACHED_UNIT else None
-        # No other run of it may be so long that it holds the token by which the long one is told.
+        # The longest run is recognised by a token that no other run of the unit may contain.
         if run is None or unit.count(run[1]) - len(run[0]) >= LONGEST_RUN_TOKEN:
             ids = self._character_ids(unit)
             return (_merge_short if len(ids) <= SHORT_UNIT else _merge_long)(ids, self._find)

@@ -197,7 +197,9 @@ def _edge_keys(key: str, entity_keys: Collection[str], scope: Scope) -> set[str]
     """Return the keys of a memory's edges: its own if its viewers see the entity, else the entity's or the writer's."""
     if not set(entity_keys).isdisjoint(scope.seen_with(key).keys):
         return {key}
-    return {each for each in entity_keys if key in scope.seen_with(each).keys} or {scope.key()}
+    return {entity_key for entity_key in entity_keys if key in scope.seen_with(entity_key).keys} or {
+        scope.key()
+    }
 
 
 def _missing_edges(store: Store, scope: Scope, edges: list[Edge]) -> tuple[list[Edge], int]:

@@ -504,7 +504,8 @@ def _is_on_line(words: Sequence[tuple[int, int]], text: str, start: int, end: in
     next_word = bisect_left(words, (end,))
     if next_word == len(words) or words[next_word][0] - end > LINE_REACH:
         return False
-    return not any(text.find(border, end, words[next_word][0]) >= 0 for border in ("\n" if cells else "\n|"))
+    between = text[end : words[next_word][0]]
+    return "\n" not in between and (cells or "|" not in between)
 
 
 def _is_listed(words: Sequence[tuple[int, int]], text: str, start: int, end: int) -> bool:

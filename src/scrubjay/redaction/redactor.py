@@ -170,7 +170,7 @@ def _outside_marks(data: bytes, spans: Iterator[SecretSpan]) -> Iterator[SecretS
                 start = last
             if first < end < last:
                 end = first
-        if (start, end) == (span.start, span.end):
+        if start == span.start and end == span.end:
             yield span
         elif start < end and _LETTER.search(data, start, end):
             yield SecretSpan(start, end, span.kind, span.certain)

@@ -693,7 +693,7 @@ def _context_item(
         longest, shortest = _shown_text(record), _shown_phrase(record)
     forms = (longest, shorter, shortest)
     texts = tuple(dict.fromkeys(text for text in map(escape_markup, forms) if text))
-    # A log's path says nothing to a reader; its turn is had by its id, or by the beginning of it.
+    # A log's path says nothing to a reader; its turn is read by its id, or by the beginning of it.
     length = SHOWN_ID if request.hook else None
     in_file = place is not None and record.session is None
     where = f"{place.path}{position(record)}" if place is not None and in_file else record.id[:length]

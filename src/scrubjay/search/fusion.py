@@ -115,7 +115,7 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
     multilingual = any(_model_name(ranking) in MULTILINGUAL for ranking in models)
     foreign = unknown_share(words) if multilingual else 0.0
     english, latin = question_language(query) == "en", latin_share(query)
-    held = held_share(words) if english else 1.0
+    covered = held_share(words) if english else 1.0
     english_model_trust = OTHER_LANGUAGE_SHARE if latin == 1.0 and not english else latin
     if words and words.hits and not any(map(str.isalpha, query)):
         # Somebody looks a number up, and to these models all telephone numbers are alike.
@@ -145,7 +145,7 @@ def channel_weights(rankings: Sequence[Ranking], query: str) -> Mapping[str, Cha
             )
             continue
         passage, short, long = (weight / (len(models) - 1) for weight in MODEL_WEIGHTS)
-        passage *= model_trust(name, 1.0 - held * (1.0 - agreed))
+        passage *= model_trust(name, 1.0 - covered * (1.0 - agreed))
         trust = model_trust(name, agreed)
         weights[ranking.channel] = ChannelWeight((passage, passage), (short * trust, long * trust))
     return weights
@@ -170,9 +170,11 @@ def held_share(words: Ranking | None) -> float:
         return 1.0
     weights = words.rarity
     best = words.scored.group_scores([hit.id for hit in words.hits[:AGREEMENT_PASSAGES]])
-    held = [math.fsum(weight for weight, score in zip(weights, own, strict=True) if score) for own in best]
+    covered = [
+        math.fsum(weight for weight, score in zip(weights, scores, strict=True) if score) for scores in best
+    ]
     total = math.fsum(weights)
-    return max(held) / total if total else 1.0
+    return max(covered) / total if total else 1.0
 
 
 def agreement(ranking: Ranking, words: Ranking | None) -> float:

@@ -242,12 +242,15 @@ def _prune_groups(
     """Return the words to look up, and the known ones left out; a few unknown ones are kept to be respelled."""
     frequencies = dict(zip(groups, reader.frequencies(groups), strict=True))
     known = [group for group in groups if frequencies[group]]
-    kept = set([group for group in groups if not frequencies[group]][:MAX_UNKNOWN])
+    unknown = [group for group in groups if not frequencies[group]]
     looked_up: set[TermGroup] = set()
     postings = 0
     for group in sorted(known, key=lambda group: (frequencies[group], group.word)):
         postings += frequencies[group]
         if len(looked_up) < MAX_GROUPS and (postings <= MAX_POSTINGS or not looked_up):
             looked_up.add(group)
-    kept |= looked_up
-    return tuple(g for g in groups if g in kept), tuple(g for g in known if g not in kept)
+    remaining = looked_up.union(unknown[:MAX_UNKNOWN])
+    return (
+        tuple(group for group in groups if group in remaining),
+        tuple(group for group in known if group not in remaining),
+    )

@@ -118,8 +118,8 @@ def count_unsaid_words(text: str, sources: Sequence[str]) -> int:
     source_words = (word.text for source in sources for word in split_words(source))
     known = {form for word in source_words for form in _word_forms(word)}
     words = split_words(text)
-    said = (word for word in words if _is_in_sources(word.text, known))
-    covered = {at for word in said for at in range(word.start, word.end)}
+    in_sources = (word for word in words if _is_in_sources(word.text, known))
+    covered = {at for word in in_sources for at in range(word.start, word.end)}
     return sum(
         not all(at in covered or _is_particle(text[at]) for at in range(word.start, word.end))
         for word in words

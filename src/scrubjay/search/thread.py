@@ -382,7 +382,7 @@ def _neighbour_time(
         (other.place.ordinal, at)
         for memory, other in records.items()
         if other.place is not None
-        and (other.place.source, other.place.path) == (place.source, place.path)
+        and _is_same_document(other.place, place)
         and (at := times[memory]) is not None
     ]
     before = [pair for pair in dated if pair[0] < place.ordinal]
@@ -391,18 +391,17 @@ def _neighbour_time(
     return min(dated)[1] if dated else None
 
 
+def _is_same_document(place: SourcePlace, other: SourcePlace) -> bool:
+    return place.source == other.source and place.path == other.path
+
+
 def _left_out_between(before: Record, after: Record) -> str:
     missing, unit = 0, "turn"
     first, second = before.place, after.place
     if before.session is not None and before.session == after.session:
         if before.turn is not None and after.turn is not None:
             missing = after.turn - before.turn - 1
-    elif (
-        first is not None
-        and second is not None
-        and first.source == second.source
-        and first.path == second.path
-    ):
+    elif first is not None and second is not None and _is_same_document(first, second):
         missing, unit = second.ordinal - first.ordinal - 1, "passage"
     return f"{missing:,} {unit}{'s' if missing > 1 else ''} left out" if missing > 0 else ""
 

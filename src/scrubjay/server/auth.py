@@ -208,8 +208,9 @@ def is_cross_origin(headers: Headers, *, reads: bool) -> bool:
 
     ``reads``: whether it changes nothing; then a followed link is allowed.
     """
-    is_navigation = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
-    if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and not (reads and is_navigation):
+    from_elsewhere = headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
+    navigates = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    if from_elsewhere and not (reads and navigates):
         return True
     return "origin" in headers and not _has_own_origin(headers)
 

@@ -228,7 +228,7 @@ class PrincipalMemories:
         with self._lock:
             if self._memory is None:
                 self._memory = self._open_memory()
-            is_owner = (who.tenant, who.user, who.groups) == (owner.tenant, owner.user, owner.groups)
+            is_owner = who.tenant == owner.tenant and who.user == owner.user and who.groups == owner.groups
             if is_owner and who.curates:
                 return self._memory
             if who not in self._views:
@@ -441,7 +441,7 @@ class Session:
         return type(error)(text, hint=PUBLIC_HINT)
 
     def is_owner(self, who: Principal) -> bool:
-        return (who.tenant, who.user) == (self.owner.tenant, self.owner.user)
+        return who.tenant == self.owner.tenant and who.user == self.owner.user
 
     def check_running(self) -> None:
         """Raise StoreError if the server is shutting down; long work calls it between two steps."""

@@ -54,11 +54,11 @@ class RowCache(Generic[K, V]):
         read_rows = read(new)
         fresh = {name: read_rows.get(name) for name in new}
         added = self._size_of(fresh)
-        for kept in (len(rows) // 2, 0):
+        for remaining in (len(rows) // 2, 0):
             if self.size + added <= self._limit:
                 break
             # Keep the newest half: dropping many at once makes this rare.
-            newest = list(rows.items())[len(rows) - kept :]
+            newest = list(rows.items())[len(rows) - remaining :]
             self._rows = rows = {name: rows[name] for name in names if name in rows} | dict(newest)
             self.size = self._size_of(rows)
         if self.size + added > self._limit:

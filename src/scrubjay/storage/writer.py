@@ -216,8 +216,8 @@ class MemoryWriter(Statements):
         document = change.document
         if not self._sees_source(document.source):
             raise NotFoundError(f"No source {document.source} is registered. {NOTHING_WRITTEN}")
-        for kept in change.kept:
-            check_place(kept.id, kept.place, document)
+        for passage in change.kept:
+            check_place(passage.id, passage.place, document)
         number, replaced = self._find_document(document.source, document.path), None
         if change.moved_from is not None and change.moved_from != document.path:
             moved = self._find_document(document.source, change.moved_from)
@@ -229,17 +229,17 @@ class MemoryWriter(Statements):
         fresh = {memory.record.id for memory in change.fresh}
         self._take_out(self._numbers(change.dropped), document.source, document.path, fresh)
         if not change.grows and (change.fresh or change.kept or change.dropped):
-            kept_ids = {kept.id for kept in change.kept}
+            kept_ids = {passage.id for passage in change.kept}
             left_out = [
                 num
                 for num, tier, number_of_id, key in self._passage_rows(number)
                 if self._sees(key) and id_from_hash(tier, number_of_id) not in kept_ids
             ]
             self._take_out(left_out, document.source, document.path, fresh)
-        remaining = self._visible(kept.id for kept in change.kept)
-        for kept in change.kept:
-            if kept.id in remaining:
-                self._write_place(remaining[kept.id].num, number, kept.place)
+        remaining = self._visible(passage.id for passage in change.kept)
+        for passage in change.kept:
+            if passage.id in remaining:
+                self._write_place(remaining[passage.id].num, number, passage.place)
         if replaced is not None:
             self._take_out(self._passage_nums(replaced), document.source, document.path, fresh)
         self._put(change.fresh, number, document)
@@ -330,13 +330,13 @@ class MemoryWriter(Statements):
                 if record.status != state["status"]:
                     event = Event(memory, "restored", record.updated_at, record.key, before=state["status"])
                     events.append(event_to_row(self._number, event, number, None))
-        kept = self._all(
+        event_rows = self._all(
             f"SELECT {', '.join(EVENT_COLUMNS)} FROM event WHERE tenant = ? AND memory IN ? AND op <> ? ORDER BY seq",
             self._number, list(moved), ABSENT,
         )  # fmt: skip
         self._delete_absent("memory IN ?", [*moved, *memory_hashes(memories)])
         at = EVENT_COLUMNS.index("memory")
-        self._many(PUT_EVENT, [(*row[:at], moved[row[at]], *row[at + 1 :]) for row in kept] + events)
+        self._many(PUT_EVENT, [(*row[:at], moved[row[at]], *row[at + 1 :]) for row in event_rows] + events)
         return restored
 
     def _find_document(self, source: str, path: str) -> int | None:

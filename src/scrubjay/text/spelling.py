@@ -60,7 +60,8 @@ def respellings(group: TermGroup, near: Iterable[str]) -> tuple[str, ...]:
     word = misspelled_part(group)
     stems = [form for form in group.forms if len(form) >= MIN_MISSPELLED - 1 and word.startswith(form)]
     terms = tuple(near)
-    if is_general(word) or any(word_rank(form) < UNKNOWN_RANK for form in (word, *stems)):
+    known = [form for form in (word, *stems) if word_rank(form) < UNKNOWN_RANK]
+    if is_general(word) or known:
         return tuple(term for term in terms if _american(term) == _american(word))
     for form in (word, *(stem for stem in stems if len(stem) >= MIN_STEM)):
         errors = {term: typing_errors(form, term) for term in terms}

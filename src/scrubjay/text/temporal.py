@@ -376,7 +376,8 @@ def _day_of_month(values: RuleNumbers, now: datetime) -> DateRange:
     if "year" in values:
         return _day(date(values["year"], month, number))
     for year in range(now.year, now.year - 9, -1):  # the 29th of February is in one year of four, or of eight
-        if (month, number) == (2, 29) and (year % 4 or (year % 100 == 0 and year % 400)):
+        is_leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+        if month == 2 and number == 29 and not is_leap:
             continue
         found = _day(date(year, month, number))
         if found[0] <= now:

@@ -53,9 +53,9 @@ _WORD: Final = re.compile(r"[\w'-]+")
 def is_personal(text: str) -> bool:
     """Return whether a text is a question about its author.
 
-    >>> [is_personal(each) for each in ("What do I like to cook?", "Tell me about my hobby", "我喜欢吃什么？")]
+    >>> [is_personal(text) for text in ("What do I like to cook?", "Tell me about my hobby", "我喜欢吃什么？")]
     [True, True, True]
-    >>> [is_personal(each) for each in ("My boat is called Albatross.", "What is fingerstyle?", "Who leads the team?")]
+    >>> [is_personal(text) for text in ("My boat is called Albatross.", "What is fingerstyle?", "Who leads the team?")]
     [False, False, False]
     """
     words = [word.strip("-'") for word in _WORD.findall(text.casefold().replace("’", "'"))]

@@ -404,9 +404,9 @@ def _change(who: Principal, view: MemoryView, values: dict[str, str], was: str) 
         )
     updates = {name: _parse_field(name, value) for name, value in edits.items()}
     if "tags" in updates:  # a tag that holds a comma stays whole
-        kept = [tag for tag in record.tags if set(_split_tags(tag)) <= set(updates["tags"])]
-        parts = set(_split_tags(", ".join(kept)))
-        updates["tags"] = kept + [tag for tag in updates["tags"] if tag not in parts]
+        whole = [tag for tag in record.tags if set(_split_tags(tag)) <= set(updates["tags"])]
+        parts = set(_split_tags(", ".join(whole)))
+        updates["tags"] = whole + [tag for tag in updates["tags"] if tag not in parts]
 
     def change(memory: Memory) -> str:
         if memory.look(record.id, neighbours=0).memory.content_hash != was:

@@ -107,7 +107,7 @@ LIKELIHOODS: Final = (
 def likelihood(relevance: float) -> str:
     """Return how likely a result answers, in words.
 
-    >>> [likelihood(each) for each in (0.9, 0.4, 0.2, 0.01)]
+    >>> [likelihood(relevance) for relevance in (0.9, 0.4, 0.2, 0.01)]
     ['very likely to answer', 'likely to answer', 'may answer', 'weak match']
     """
     return next((words for threshold, words in LIKELIHOODS if relevance >= threshold), "weak match")
@@ -285,8 +285,8 @@ def redirect(location: str) -> RedirectResponse:
 def local_path(then: str) -> str:
     r"""Return a path of this server, ``/`` for anything else.
 
-    >>> given = ("/timeline?page=2", "//evil.example", "/\\evil.example", "https://evil.example", "")
-    >>> [local_path(each) for each in given]
+    >>> paths = ("/timeline?page=2", "//evil.example", "/\\evil.example", "https://evil.example", "")
+    >>> [local_path(path) for path in paths]
     ['/timeline?page=2', '/', '/', '/', '/']
     """
     local = then.startswith("/") and not then.startswith("//") and "\\" not in then

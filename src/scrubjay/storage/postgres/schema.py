@@ -237,14 +237,14 @@ def schema_version(db: Database, url: str, known: int | None = None) -> int:
     (table,) = db.execute("SELECT to_regclass(%s)::text", (f"{SCHEMA}.migration",)).fetchall()[0]
     if table is None:
         return 0
-    (done,) = db.execute("SELECT coalesce(max(id), 0) FROM migration").fetchall()[0]
+    (version,) = db.execute("SELECT coalesce(max(id), 0) FROM migration").fetchall()[0]
     known = newest_schema() if known is None else known
-    if done > known:
+    if version > known:
         raise StoreVersionError(
-            f"{hide_password(url)} has schema {done}; this scrubjay knows {known}. It was not touched.",
+            f"{hide_password(url)} has schema {version}; this scrubjay knows {known}. It was not touched.",
             hint="upgrade scrubjay: `pip install --upgrade scrubjay`",
         )
-    return int(done)
+    return int(version)
 
 
 def migrate(
@@ -277,16 +277,16 @@ def _busy_error(url: str) -> StoreBusyError:
     )
 
 
-def _version_error(url: str, done: int, wanted: int) -> StoreError:
+def _version_error(url: str, version: int, wanted: int) -> StoreError:
     hint = "run `scrubjay status --store URL` once as the user who owns the schema: docs/deployment.md"
-    if not done:
+    if not version:
         return StoreError(
             f"{hide_password(url)} does not allow it: there is no schema {SCHEMA} yet, and this user may not make "
             "it. Nothing was written.",
             hint=hint,
         )
     return StoreVersionError(
-        f"{hide_password(url)} has schema {done}; this scrubjay needs {wanted}, and this user may not change it. "
+        f"{hide_password(url)} has schema {version}; this scrubjay needs {wanted}, and this user may not change it. "
         "It was not touched.",
         hint=hint,
     )
@@ -317,10 +317,10 @@ def _run_missing(db: Database, url: str, migrations: Sequence[Migration]) -> Non
     # The gate that every transaction enters by. Those of schemas before the fifth look up their tenant first of all.
     # Behind it nobody holds a table that we need and waits for one that we have.
     db.execute("LOCK TABLE migration IN ACCESS EXCLUSIVE MODE")
-    done = schema_version(db, url, migrations[-1][0])  # another process may have run some while we waited
-    if done:
+    version = schema_version(db, url, migrations[-1][0])  # another process may have run some while we waited
+    if version:
         db.execute("LOCK TABLE tenant IN ACCESS EXCLUSIVE MODE")
     for number, name, script in migrations:
-        if number > done:
+        if number > version:
             db.execute(script)
             db.execute("INSERT INTO migration VALUES (%s, %s, %s)", (number, name, time.time_ns() // 1000))

@@ -244,8 +244,8 @@ class PostgresStore:
         self._snapshots = SnapshotCache()
         try:
             with self._pool.transaction(READ_ONLY, gated=False) as db:
-                done = schema_version(db, url)
-            if done < newest_schema():
+                version = schema_version(db, url)
+            if version < newest_schema():
                 with translate_errors(url), closing(connect(url)) as db:
                     migrate(db, url, patience)
         except BaseException:

@@ -282,7 +282,7 @@ def _prepare(
     synchronous: str,
 ) -> None:
     # Before any setting: a file of another program must not be touched.
-    done = unlocked_schema_version(connection, path, key)
+    version = unlocked_schema_version(connection, path, key)
     if writable:
         _enable_wal(connection, patience)
     connection.pragma("cache_size", -CACHE_KIB)
@@ -290,7 +290,7 @@ def _prepare(
     # Overwrite what is deleted: else copies of forgotten memories stay. No measurable cost at 12,000 memories.
     connection.pragma("secure_delete", 1)
     connection.pragma("synchronous", synchronous)
-    migrate(connection, done)
+    migrate(connection, version)
 
 
 def _enable_wal(connection: Database, patience: float) -> None:

@@ -216,7 +216,7 @@ def schema_version(connection: Database, path: str) -> int:
     try:
         application_id = connection.pragma("application_id")
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]
-        done = connection.pragma("user_version") if tables else 0
+        version = connection.pragma("user_version") if tables else 0
     finally:
         connection.execute("COMMIT")
     if application_id != APPLICATION_ID and tables:
@@ -225,17 +225,17 @@ def schema_version(connection: Database, path: str) -> int:
             hint="name another file with --store",
         )
     newest = MIGRATIONS[-1][0]
-    if done > newest:
+    if version > newest:
         raise StoreVersionError(
-            f"{path} has schema {done}; this scrubjay knows {newest}. It was not touched.",
+            f"{path} has schema {version}; this scrubjay knows {newest}. It was not touched.",
             hint="upgrade scrubjay: `pip install --upgrade scrubjay`",
         )
-    return int(done)
+    return int(version)
 
 
-def migrate(connection: Database, done: int) -> None:
+def migrate(connection: Database, version: int) -> None:
     for number, name, script in MIGRATIONS:
-        if number > done:
+        if number > version:
             _run_migration(connection, number, name, script)
 
 
