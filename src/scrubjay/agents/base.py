@@ -348,7 +348,7 @@ def find_agent(name: str) -> Agent:
 BLOCK_BEGIN: Final = b"<!-- scrubjay:begin -->"
 BLOCK_END: Final = b"<!-- scrubjay:end -->"
 
-# A mark is a whole line: in a sentence it is only named.
+# Only a whole line is a mark: within a sentence it is a mention.
 _MARK_PATTERN = re.compile(rb"^(?:%b|%b)[ \t]*(?=\r?$)" % (BLOCK_BEGIN, BLOCK_END), re.MULTILINE)
 _BLOCK_PATTERN = re.compile(
     rb"^%b[ \t]*\r?\n(?:(?!%b[ \t]*\r?$).*\n)*?%b[ \t]*(?=\r?$)" % (BLOCK_BEGIN, BLOCK_BEGIN, BLOCK_END),
@@ -433,7 +433,7 @@ def server_part(
 
 
 def is_foreign_server(entry: Any) -> bool:
-    """Return whether an entry of our name is none that an installer wrote, but that of a server elsewhere, say."""
+    """Return whether an entry with our name was not written by an installer, such as that of a server elsewhere."""
     if not isinstance(entry, dict):
         return False
     command, args = entry.get("command"), entry.get("args", [])

@@ -312,7 +312,7 @@ SESSION_START_PARTS = ("pinned", "profile", "recent")
 
 
 def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) -> dict[str, Any]:
-    context.wants_daemon = True  # until the settings are read, which may take all the time there is
+    context.wants_daemon = True  # until the settings say otherwise: reading them may take all of the time
     from scrubjay.api.queries import event_context
     from scrubjay.config.loader import load_settings
     from scrubjay.memory import Memory

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 RULES_VERSION: Final = "3"
 """Version of the rules that select, group and summarise; stored with each run."""
 UNREQUESTED_ARCHIVE_RULES: Final = frozenset(("1",))
-"""Versions that archived sources, notes too, though nobody had asked for it."""
+"""Versions that archived the sources of digests, even notes, without an option that asked for it."""
 
 DIGEST_TIER: Final = "crystal"
 FACT_TIER: Final = "semantic"

@@ -81,13 +81,13 @@ _LINE_MARKS = re.compile(
 """Indentation, quote, list and task marks before the words of a line."""
 _RULE = re.compile(r"[\s|:=*_+\-]*\Z")
 _BOLD = re.compile(r"(\*\*|__)(?>(?:(?!\1).){1,60})\1")
-"""A line in bold from end to end is a heading in all but name."""
+"""A line that is all bold counts as a heading."""
 _FENCES: Final = ("```", "~~~")
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 _PROSE: Final = frozenset(("paragraph", "list", "quote", "table", "html"))
 
 ORDINARY_RANK: Final = 50
-"""Rank of a word that everybody uses and that tells nothing."""
+"""Rank of a common word that says nothing about a text."""
 LENGTH_OFFSET: Final = 24
 """Quarter tokens added to a sentence's length, so that two rare words do not win by being short."""
 MIN_NEW_SHARE: Final = 0.1

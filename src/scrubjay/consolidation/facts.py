@@ -498,7 +498,7 @@ def _wording_rank(text: str) -> tuple[bool, bool, float, str]:
 def _changed_later(
     sentences: Mapping[_SentenceKey, _Sentence], blocks: Iterable[set[_SentenceKey]]
 ) -> set[_SentenceKey]:
-    """Return the sentences that a later one changes or contradicts, in doubt too."""
+    """Return the sentences that a later one changes or contradicts, or may."""
     stems = {key: frozenset(map(_stem, content_words(sentence.text))) for key, sentence in sentences.items()}
     similarity: dict[tuple[_SentenceKey, _SentenceKey], float] = {}
     for block in blocks:

@@ -91,7 +91,7 @@ def find_facts(ctx: RunContext) -> CorroboratedFacts:
         replace(support, confidence=support.before) if support.memory in given else support
         for support in found.supports
     )
-    # Without further evidence either, there is nothing to write.
+    # Where neither the evidence nor the confidence grows, there is nothing to write.
     written = tuple(
         support for support in supports if support.evidence or support.confidence > support.before
     )
@@ -122,7 +122,7 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
             evidence[edge.src].append(edge.dst)
         sources = reader.get(sorted(set(chain.from_iterable(evidence.values()))))
         judged = persons_work(reader, stored).touched()
-    # One whose sources were archived stays, as the sources do.
+    # A facet whose sources were archived stays.
     outdated = [
         StaleDigest(facet, ())
         for facet, own in evidence.items()
@@ -328,7 +328,7 @@ def _record(ctx: RunContext, memory: str, promoted: PromotedMemory, old: Record 
 def _reconcile(
     ctx: RunContext, facts: Sequence[PreparedMemory], candidates: Mapping[str, PromotedMemory], at: int
 ) -> tuple[list[PreparedMemory], list[Change]]:
-    """Reconcile facts with the known ones, without those that are known; `FactSupport` covers these."""
+    """Reconcile new facts with the known ones; facts that are known already are left to `FactSupport`."""
     ids = {source for fact in facts for source, _ in candidates[fact.record.id].evidence}
     with ctx.reader() as reader:
         sources = reader.get(sorted(ids))

@@ -45,7 +45,7 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         written = [event.memory for event in events if event.op == "derived"]
         records = reader.get(written)
         undone = {run} | {row.id for row in reader.runs(ALL_EVENTS) if row.state == "undone"}
-        protected = persons_work(reader, written).touched()  # it is theirs now
+        protected = persons_work(reader, written).touched()  # what a person changed is theirs
         protected |= {
             event.memory
             for batch in in_batches(written, STATUS_BATCH)

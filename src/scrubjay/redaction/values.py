@@ -96,7 +96,7 @@ def is_filler(value: bytes) -> bool:
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Tell whether a value is a placeholder; a PIN of two distinct digits is none."""
+    """Tell whether a value is a placeholder; a PIN of two distinct digits is not one."""
     if VARIABLE.match(value) or UPPERCASE_NAME.fullmatch(value) or _FILLER.search(value, 0, _HINT_LENGTH):
         return True
     return len(set(value)) == 1

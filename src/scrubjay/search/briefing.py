@@ -1,10 +1,10 @@
 """Briefing: what an agent should know before a piece of work, put together for a session's first prompt.
 
-A prompt tells a symptom; the decision behind it is mostly told in other words, so that a search's first result alone is
+A prompt describes a symptom; the decision behind it mostly has other words, so that a search's first result alone is
 not enough. The best memories are chosen by what they are: decisions weigh more than talk, what people wrote more than
 what programs replied. The most relevant comes first, but a later decision before the one it may have replaced, and the
 last line says which holds. A decision comes with its reason. Later prompts get a shorter briefing.
-A cross-encoder takes no part: beside late interaction searches gain nothing by it (bench/LOG.md); not measured here.
+No cross-encoder is used: with late interaction, searches gain nothing from one (bench/LOG.md; not measured here).
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
 CANDIDATES: Final = 40
 """Best memories of the prompt that are considered."""
 PROJECT_SHARE: Final[dict[str, float]] = {"words": 0.7, "base": 0.7, "both": 0.35}
-"""Share of the usual relevance that one memory must have where the project has memories, by the models that took part:
-of 22 first prompts 21 have more, of 132 that nothing stored answers 9 (bench/LOG.md)."""
+"""Share of the usual relevance that suffices in a project that has memories, by the models used: 21 of 22 first prompts
+reach it, and 9 of 132 prompts that no stored memory answers (bench/LOG.md)."""
 DECISION_WEIGHT: Final = 0.35
 PERSON_WEIGHT: Final = 0.1
 REPLY_WEIGHT: Final = -0.25
@@ -62,11 +62,11 @@ MAX_LATER: Final = 2
 SAME_SHARE: Final = 0.4
 """Share of the prompt's words in a memory, by weight, that a later one about the same holds, too."""
 KNOWN_SHARE: Final = 0.5
-"""Share of the relevance of the most relevant memory that the session has already, that another one must have."""
+"""Minimum relevance of a memory, as a share of that of the most relevant one that the session has already."""
 MAX_READ: Final = 20
 """Best memories that are checked for whether they may be injected."""
 MIN_SPREAD: Final = 1.0
-"""Distance of the best score to the worst up to which it counts as this: memories that answer alike are kept alike."""
+"""Minimum difference of the best and the worst score: memories that answer about alike get scores about alike."""
 MAX_REASONS: Final = 2
 """Decisions beside which a reason is looked for."""
 NEAR_TURNS: Final = 2
@@ -99,7 +99,7 @@ def build_briefing(
         unique = []
     relevance = {memory: own.relevance for memory, own in selection.features.items()}
     known_relevance = max((relevance[memory] for memory in order if memory in request.known), default=0.0)
-    # At a later prompt what the session has already counts: if it answers, what is far behind it adds nothing.
+    # Later prompts also compare with what the session has: if that answers, far less relevant memories add nothing.
     compared = [item.record.id for item in unique] if first else order
     best_score = max((scores[memory] for memory in compared), default=0.0)
     least = (FIRST_SHARE if first else LATER_SHARE) * best_score

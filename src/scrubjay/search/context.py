@@ -61,7 +61,7 @@ MAX_PROFILE: Final = 200
 MAX_LATEST: Final = 300
 """Memories that are searched for the last sessions, and for later decisions."""
 LAST_TURNS_OF_ROLE: Final = 2
-"""Last turns of each role that stand for a session without a digest: two questions and their answers."""
+"""Last turns of each role that are shown of a session without a digest: two questions and their answers."""
 READ_TURNS: Final = 8
 """Last turns of a session that are read, for acknowledgements say nothing."""
 READ_SESSIONS: Final = 4
@@ -270,8 +270,8 @@ TOKENS_PER_MEMORY: Final = 25
 ANSWER_SNIPPET: Final = 480
 """Characters of a memory that is injected unprompted, and the least of one that answers a question."""
 SNIPPET_PER_TOKEN: Final = 0.5
-"""Characters of a memory that answers a question for each token of the budget: a tenth of it. Whole turns of
-conversations fit into 4,000 tokens so (bench/LOG.md)."""
+"""Characters of a memory that answers a question for each token of the budget: a tenth of it. So 4,000 tokens
+show turns of conversations whole (bench/LOG.md)."""
 PHRASE_LENGTH: Final = 120
 """Characters of a memory where no more of it fits, if it answers a question or has no phrase (L0)."""
 MAX_WHOLE_TOKENS: Final = 120

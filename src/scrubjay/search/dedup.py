@@ -83,7 +83,7 @@ class NearDuplicateIndex:
         same_words = self._by_words.get(text.words, [])
         if len(text.words) < SHINGLE_SIZE or (same_words and len(text.words) > SHINGLE_SIZE):
             return same_words
-        # Looking costs less than an index of all their words in a row: most hold not even these words.
+        # Comparing with each text costs less than an index of all shingles: most texts lack these words.
         first = text.words[:SHINGLE_SIZE]
         return [
             indexed

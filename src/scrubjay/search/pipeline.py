@@ -66,7 +66,7 @@ NEIGHBOUR_FACTOR: Final = 3
 SESSION_DEPTH: Final = 400
 """Hits of a channel from which conversations are ranked: more than the best turn of each is needed."""
 REPLACED_RESULTS: Final = 3
-"""First results for which a memory is looked for that says that a value of theirs is replaced or gone."""
+"""First results that are checked for a later memory that says that one of their values was replaced or is gone."""
 MIN_SHARE: Final = 0.5
 """Minimum score of a memory added by a link or a category, as a share of the best; a threshold replaces it."""
 
@@ -612,7 +612,7 @@ def score_rows(
     wanted = set(ids)
     rows = [row for row in table if row.id in wanted]
     if adjacent or any(head.turn for head in heads.values()):
-        scores = [row.score for row in table]  # before any of them borrows
+        scores = [row.score for row in table]  # without what they borrow from each other
         if "session" in stages:
             fusion.add_session_feature(rows, table, scores)
         fusion.add_neighbour_feature(rows, dict(zip(with_neighbours, scores, strict=True)), adjacent)

@@ -165,7 +165,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     where = resolve_filters(request.where, reader)
     if request.tier_options.tiers and not where.tiers:
         where = replace(where, tiers=request.tier_options.tiers)
-    # Words name nothing of such a time: what lies in it is found by the models.
+    # The words of the query only name a time, so the models find what lies in it.
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
     time_only = question.time_only and by_time and where.since is None and where.until is None
     if time_only:

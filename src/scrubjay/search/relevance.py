@@ -90,7 +90,7 @@ BASE_CHANNEL: Final = "vector:wordllama-l2-supercat"
 """The model whose cosines were calibrated."""
 LATE_CHANNEL: Final = "late:answerai-colbert-small-v1"
 PASSAGE_CHANNEL: Final = "vector:bge-small-en-v1.5"
-"""A model whose part in the ranking leaves the estimate as it is."""
+"""A model that may take part in the ranking without making the estimate unreliable."""
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def rank_sessions(candidates: Sequence[Candidate], records: Mapping[str, Record]
 
 
 MAX_TURNS: Final = 21
-"""Maximum number of turns shown with a result on account of others beside it: as many as one alone has."""
+"""A result with this many turns around it joins no further ones: the most that ``neighbours`` shows around one."""
 TURN_SNIPPET: Final = 300
 """Characters of a turn shown with a result; `get` returns all of it."""
 

@@ -52,7 +52,7 @@ _PARTICLES: Final = frozenset("的了吗呢是在和与有被把")
 
 @frozen
 class Rewriting:
-    """An accepted rewriting (empty where the question stands as it was asked), else why it was refused."""
+    """An accepted rewriting (empty if it equals the question), else why it was refused."""
 
     text: str
     refused: str = ""

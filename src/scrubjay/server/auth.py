@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 ROOT_UID: Final = 0
-"""Can read the store anyway, and relays the person's connections under WSL."""
+"""Root: it can read the store anyway, and it relays the person's connections under WSL."""
 
 _SOCK_DIAG: Final = 4
 _BY_FAMILY: Final = 20

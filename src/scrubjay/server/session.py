@@ -174,7 +174,7 @@ class FairQueue:
                 self._remove(call)
 
     def _remove(self, call: _QueuedCall[Any]) -> None:
-        """Remove a waiting call; the guard is held."""
+        """Remove a waiting call; the caller holds the lock."""
         for queue in (call.lane.waiting, self._waiting):
             calls = queue[call.who]
             calls.remove(call)
@@ -253,7 +253,7 @@ class PrincipalMemories:
     def _open(self) -> Memory:
         from scrubjay.memory import Memory
 
-        # Says on standard error that texts are sent to a service.
+        # This reports on standard error that texts are sent to a service.
         warn = logging.getLogger("scrubjay").warning
         return Memory.open(settings=self.settings, announce=warn, log=self.log)
 

@@ -136,7 +136,7 @@ class RequireUnchanged:
 class Forget:
     """Remove visible memories for good; a keyed hash of text and visibility key remains (`ids.tombstone_hash`).
 
-    So it is of an absent passage, of which nothing else remains.
+    The same holds for an absent passage.
     """
 
     ids: tuple[str, ...]

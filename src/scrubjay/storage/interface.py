@@ -629,11 +629,11 @@ class Store(Protocol):
 
 
 CONFLICT_ATTEMPTS: Final = 10
-"""Others wrote between the read and the write of each: more mean that something is wrong."""
+"""Attempts of which each found that others had written since its read; more mean that something is wrong."""
 
 
 def retry_conflicts(work: Callable[[], T], discard: Callable[[], None] = lambda: None) -> T:
-    """Return the result of work that reads and writes; do it again when others changed meanwhile what it had read.
+    """Return the result of work that reads and writes; repeat it if others changed meanwhile what it had read.
 
     ``discard`` is called before, so that what the refused attempt remembers as written does not count.
     """

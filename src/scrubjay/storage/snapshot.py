@@ -135,7 +135,7 @@ class Snapshot:
         return self._values.get(name)
 
     def pop(self, name: Hashable) -> Any:
-        """Return and remove what was read under a name, None where nothing was."""
+        """Remove and return what was read under a name; None if nothing was read."""
         self._weights.pop(name, None)
         return self._values.pop(name, None)
 

@@ -299,7 +299,7 @@ class MemoryWriter(Statements):
     def _restore_absent(
         self, memories: Mapping[str, c.PreparedMemory], document: Document | None
     ) -> dict[str, c.PreparedMemory]:
-        """Return memories with what was kept of the same text in the same place; what was of another is deleted."""
+        """Return memories with what was kept of an absent passage of the same text and place; delete the rest."""
         secret = self._tenant.secret
         names: dict[str, tuple[str, str]] = {}
         if document is not None:

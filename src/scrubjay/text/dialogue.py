@@ -41,7 +41,7 @@ _SMALL_TALK_FILLERS: Final = word_set(
     muchas mucho muy usted tardes noches días beaucoup bien le la vous toi très c'est tante mille molto
     muito dia tarde noite você"""
 )
-"""Words that add nothing to one of those."""
+"""Words that say nothing more beside one of those."""
 MAX_SMALL_TALK_CHARACTERS: Final = 200
 """Characters of the beginning, which suffice for most other texts."""
 _NON_WORD: Final = re.compile(r"[^\w']+")
@@ -86,7 +86,7 @@ _QUESTION: Final = re.compile(
     re.I,
 )
 _CONDITION: Final = re.compile(_QUESTION_PREFIX + r"(?:when|where|whenever|wenn)\b[^,]*,\s*\w", re.I)
-"""A clause and what holds of it: "when the build fails, run make clean"."""
+"""A condition and its consequence: "when the build fails, run make clean"."""
 _LAST_QUESTION_WORD: Final = re.compile(r"[,\s](?:why|how|when|where|who|what|warum|wie|wann|wo|wer)$", re.I)
 MAX_QUESTION_WORD: Final = 6
 """Characters of the longest of these, with the one before it."""

@@ -167,15 +167,15 @@ def _expand_contraction(word: str) -> tuple[str, ...]:
 SMALL_WORDS: Final = word_set(
     "a an the is are am be it its this that these those very just also please really quite"
 )
-"""Words with and without which the same is said where all others are equal. Neither "was" (it is no longer) nor "to"
-and "from", "only", "if" or any word that denies; English alone, so that in all others nothing is passed over."""
+"""Words that make no difference where all other words are equal. Not among them: "was" (it is no longer), "to", "from",
+"only", "if" and negations. They are English words; texts in other languages are compared by all words."""
 _EDGE_MARKS: Final = ".,;:!?…()[]{}\"“”„«»'’‘*_~`"
 MAX_CACHED_PIECE: Final = 64
 """Characters of a piece whose words are cached: texts share most pieces."""
 MAX_PIECES: Final = 1 << 16
 """Cached pieces, about 12 MB; a full cache is emptied."""
 CACHED_TEXT: Final = range(100, 4_097)
-"""Characters of a text of which what it says is kept for a while: one search asks several times, and so may the next.
+"""Characters of the longest text whose result is cached: a search, and often the next one, asks several times.
 Of 1,024 usual passages that is 10 MB, 16 MB at most; a heading is read again as fast."""
 _LAYOUT: Final = re.compile(r"[-*•·|>#+]+|[-=_*~`]{3,}")
 """A bullet, a table's line, a heading's signs, a rule."""

@@ -1,4 +1,4 @@
-"""Sentences: where they end, and which full stops end none.
+"""Sentences: where they end, and which full stops do not end one.
 
 A cut within a statement changes its meaning, so in doubt the text stays whole: after an abbreviation,
 before a lower-case word, and in brackets.

@@ -204,7 +204,7 @@ def _german() -> TimeVocabulary:
 
 
 TIME_VOCABULARIES: Final = (_english(), _german())
-"""The languages that are understood; what every one of them says is tried, and the longest reading kept."""
+"""The languages that are understood. All of them are tried, and the longest expression is used."""
 
 
 _ISO: Final = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d)(?:[Tt]\d\d:\d\d\S{0,20})?)?", re.ASCII)
@@ -452,7 +452,7 @@ _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]]
 
 
 MAX_WORD_LENGTH: Final = 40
-"""Characters of a word beyond which it is no part of a time."""
+"""Maximum number of characters of a word in a time."""
 YEARS: Final = range(1900, 2101)
 """Four digits that are read as a year."""
 MAX_UNITS_AGO: Final = 1_000

@@ -80,7 +80,7 @@ def prompt_text(memory: Memory, *, name: str, arguments: Mapping[str, str]) -> s
 CONSTANT_METHODS: Final[tuple[CacheableMethod, ...]] = (
     "server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list",
 )  # fmt: skip
-"""Methods whose result a client may keep; what is read of the store, it asks for again."""
+"""Methods whose results a client may cache; none of them reads the store."""
 LIST_TTL_MS: Final = 3_600_000
 PROGRESS_SECONDS: Final = 1.0
 """Interval of progress notifications."""
