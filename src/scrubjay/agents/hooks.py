@@ -319,10 +319,12 @@ def _answer_without_daemon(question: Mapping[str, Any], context: HookContext) ->
 
     settings = load_settings(environ=context.env)
     hooks = settings.hooks
-    event_ms = (
-        hooks.start_ms if question["name"] == "session-start" else hooks.first_ms if question["first"] else 0
-    )
-    context.extend(max(hooks.budget_ms, event_ms))
+    budget_ms = hooks.budget_ms
+    if question["name"] == "session-start":
+        budget_ms = max(budget_ms, hooks.start_ms)
+    elif question["first"]:
+        budget_ms = max(budget_ms, hooks.first_ms)
+    context.extend(budget_ms)
     context.wants_daemon = settings.resident.auto
     context.log = settings.log.open(context.data)
     # Never closed: the process ends in a moment, and SQLite's log is for the next writer to fold.

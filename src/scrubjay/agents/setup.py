@@ -238,7 +238,11 @@ def _scan_home(home: Path) -> tuple[list[tuple[Path, str]], bool]:
         except OSError:
             continue  # unreadable folders hold nothing to offer
         names = {entry.name.lower() for entry in listed}
-        kind = "vault" if ".obsidian" in names else "repository" if ".git" in names else ""
+        kind = ""
+        if ".obsidian" in names:
+            kind = "vault"
+        elif ".git" in names:
+            kind = "repository"
         if folder is not top and kind:
             kinds[folder.path] = kind
             continue

@@ -77,7 +77,9 @@ def _append_table(text: str, keys: Sequence[str], members: Mapping[str, Any]) ->
     eol = _line_end(text)
     lines = [f"[{'.'.join(keys)}]"]
     lines += [f"{name} = {tomlkit.item(value).as_string()}" for name, value in members.items()]
-    gap = "" if not text.strip(_BLANK) else eol if text.endswith("\n") else eol * 2
+    gap = ""
+    if text.strip(_BLANK):
+        gap = eol if text.endswith("\n") else eol * 2
     return f"{text}{gap}{eol.join(lines)}{eol}"
 
 

@@ -291,7 +291,11 @@ class _FolderUpdater:
     def _member_changes(
         self, reader: Reader, records: Mapping[str, FiledPassage], homes: Mapping[str, str], at: int
     ) -> list[Change]:
-        stored = {e.src: e.dst for e in reader.edges(list(records), ["belongs"]) if e.dst in self._stored}
+        stored = {
+            edge.src: edge.dst
+            for edge in reader.edges(list(records), ["belongs"])
+            if edge.dst in self._stored
+        }
         wrong = [(src, "belongs", dst) for src, dst in stored.items() if homes.get(src) != dst]
         edges = [
             Edge(memory, "belongs", home, records[memory].key, 1.0, at, rule="path")

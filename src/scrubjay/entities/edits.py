@@ -85,7 +85,9 @@ def parse_names(rows: Iterable[object]) -> list[EntityNames]:
     """
     found = []
     for row in rows:
-        names = [row] if isinstance(row, str) else list(row) if isinstance(row, list | tuple) else []
+        if isinstance(row, str):
+            row = [row]
+        names = list(row) if isinstance(row, list | tuple) else []
         if not names or not all(isinstance(name, str) for name in names):
             raise InputError(
                 f"{row!r} is neither a name nor a list of a name and its aliases. Nothing was written."

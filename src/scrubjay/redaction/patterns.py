@@ -428,9 +428,13 @@ def _token_start(data: bytes, at: int, kind: str) -> int:
 
 
 def _pattern_starts(data: bytes, start: int, end: int) -> list[int]:
+    starts = [start]
     before = data[start - 1 : start]
-    escaped = [start + 1] if before == b"\\" else [start + 2] if before == b"%" else []
-    return [start, *escaped, *[seam.end() for seam in _SEPARATOR_RUN.finditer(data, start, end)]]
+    if before == b"\\":
+        starts.append(start + 1)
+    elif before == b"%":
+        starts.append(start + 2)
+    return starts + [seam.end() for seam in _SEPARATOR_RUN.finditer(data, start, end)]
 
 
 @cache

@@ -223,7 +223,8 @@ def _informative_groups(
     uninformative = {
         word for code in languages for word in QUESTION_WORDS.get(code, frozenset()) | function_words(code)
     }
-    return tuple(g for g in groups if g.word in names or g.word not in uninformative) or tuple(groups)
+    informative = tuple(group for group in groups if group.word in names or group.word not in uninformative)
+    return informative or tuple(groups)
 
 
 def resolve_filters(where: RecordFilter, reader: Reader) -> RecordFilter:

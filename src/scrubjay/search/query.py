@@ -311,7 +311,7 @@ class AnchorEvent:
 def find_events(text: str, covered: Sequence[tuple[int, int]] = ()) -> tuple[AnchorEvent, ...]:
     """Return the events that a text counts time from; none overlaps a ``covered`` range of characters.
 
-    >>> [(one.relation, one.core, one.full) for one in find_events("what ran before the migration to Postgres?")]
+    >>> [(e.relation, e.core, e.full) for e in find_events("what ran before the migration to Postgres?")]
     [('before', ('migration',), ('migration', 'postgres'))]
     >>> find_events("since the server is slow, look after the dog until the end")
     ()

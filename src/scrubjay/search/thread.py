@@ -319,7 +319,8 @@ def _member_paths(graph: ThreadGraph, entities: Mapping[str, MemoryPath]) -> Ite
     sizes = graph.reader.degrees("references", list(entities))
     small = [entity for entity in entities if sizes.get(entity, 0) <= HUB_SIZE]
     edges = graph.reader.edges(small, ["references"], inward=True, limit=MEMBER_FACTOR * graph.fan_out)
-    edges += [e for e in graph.reader.edges(list(graph.pool), ["references"]) if e.dst in entities]
+    edges_of_hits = graph.reader.edges(list(graph.pool), ["references"])
+    edges += [edge for edge in edges_of_hits if edge.dst in entities]
     by_entity: dict[str, dict[str, float]] = {}
     for edge in edges:
         by_entity.setdefault(edge.dst, {})[edge.src] = edge.weight

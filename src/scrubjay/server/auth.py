@@ -283,8 +283,9 @@ class LoginStore:
         self._tokens[_login_key(number)] = token.hash
         root_path = request.scope.get("root_path", "")
         tls = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://")
-        # __Host- binds a cookie to its host and demands the path "/".
-        prefix = "" if not tls else "__Secure-" if root_path else "__Host-"
+        prefix = ""
+        if tls:  # __Host- binds a cookie to its host and demands the path "/"
+            prefix = "__Secure-" if root_path else "__Host-"
         response.set_cookie(
             prefix + _cookie_name(request.scope),
             number,

@@ -209,8 +209,10 @@ def id_ranges(prefix: str) -> Iterator[tuple[str, int, int]]:
         yield "", *_number_range(prefix)
         return
     for tier, mark in sorted(TIER_PREFIXES.items(), key=lambda pair: pair[1]):
-        digits = prefix[len(mark) :] if prefix.startswith(mark) else "" if mark.startswith(prefix) else None
-        if digits is not None and len(digits) <= ID_DIGITS and set(digits) <= set("0123456789abcdef"):
+        if not (prefix.startswith(mark) or mark.startswith(prefix)):
+            continue
+        digits = prefix[len(mark) :]
+        if len(digits) <= ID_DIGITS and set(digits) <= set("0123456789abcdef"):
             yield tier, *_number_range(digits)
 
 

@@ -174,7 +174,9 @@ def check_run(scope: Scope | None, run: lifecycle.ConsolidationRun) -> None:
 
 def _check_node(wanted: str, node: str) -> None:
     parsed = parse_node_id(node)
-    kind = None if parsed is None else parsed[0] if parsed[0] in ("concept", "category") else "memory"
+    kind = parsed[0] if parsed is not None else None
+    if kind not in (None, "concept", "category"):
+        kind = "memory"
     if kind != wanted:
         raise InputError(f"{node!r} is not the id of a {wanted}. {NOTHING_WRITTEN}")
 

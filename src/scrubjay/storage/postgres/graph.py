@@ -329,14 +329,17 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
     def _put_edges(self, change: c.PutEdges) -> None:
         for near in ("src", "dst") if change.inward else ("src",):
             stored = self._stored_edges(near, set(change.of))
-            self._delete_edges(e for e in stored if e.origin == "found" and e.kind in change.kinds)
+            self._delete_edges(
+                edge for edge in stored if edge.origin == "found" and edge.kind in change.kinds
+            )
         visible = self._visible_ids({end for edge in change.edges for end in (edge.src, edge.dst)})
         fresh: dict[tuple[str, str, str, str], Edge] = {}
-        for e in change.edges:  # of several of one identity the last one, but a given one before a found one
-            name = e.src, e.kind, e.dst, e.key
+        # Of edges of the same identity the last one is written, but a given one before a found one.
+        for edge in change.edges:
+            name = edge.src, edge.kind, edge.dst, edge.key
             is_given = name in fresh and fresh[name].origin == "given"
-            if e.src in visible and e.dst in visible and (e.origin == "given" or not is_given):
-                fresh[name] = e
+            if edge.src in visible and edge.dst in visible and (edge.origin == "given" or not is_given):
+                fresh[name] = edge
         if fresh:
             self._db.execute(PUT_EDGE, (self._tenant, *_edge_values(list(fresh.values()))))
 
@@ -366,7 +369,9 @@ class PostgresGraphWriter(ScopedStatements, GraphWriter):
         self._delete_edges(edge for edge in found if (edge.src, edge.kind, edge.dst) in names)
 
     def _delete_edges(self, edges: Iterable[Edge]) -> None:
-        names = [(self._tenant, node_hash(e.src), e.kind, node_hash(e.dst), e.key) for e in edges]
+        names = [
+            (self._tenant, node_hash(edge.src), edge.kind, node_hash(edge.dst), edge.key) for edge in edges
+        ]
         self._many(DROP_EDGE, names)
 
     def clean_up(self, removed: Collection[tuple[str, int]]) -> None:
@@ -399,12 +404,15 @@ def _edge_values(edges: Sequence[Edge]) -> Iterator[object]:
     quarters of the time of a write.
     """
     texts: dict[tuple[str | None, ...], int] = {}
-    numbers = [texts.setdefault((e.kind, e.key, e.origin, e.rule, e.run), len(texts) + 1) for e in edges]
+    numbers = [
+        texts.setdefault((edge.kind, edge.key, edge.origin, edge.rule, edge.run), len(texts) + 1)
+        for edge in edges
+    ]
     yield from map(list, zip(*texts, strict=True))
-    yield array_literal(node_hash(e.src) for e in edges)
-    yield array_literal(node_hash(e.dst) for e in edges)
-    yield array_literal(float(e.weight) for e in edges)
-    yield array_literal(e.at for e in edges)
+    yield array_literal(node_hash(edge.src) for edge in edges)
+    yield array_literal(node_hash(edge.dst) for edge in edges)
+    yield array_literal(float(edge.weight) for edge in edges)
+    yield array_literal(edge.at for edge in edges)
     yield array_literal(numbers)
 
 
