@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import date, datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,11 @@ from scrubjay import Memory
 from scrubjay.config.settings import Settings
 from scrubjay.errors import InputError
 from scrubjay.ingest.additions import validate_memory
+from scrubjay.ingest.embedder import prepare_memory
 from scrubjay.models.dates import micros
 from scrubjay.models.lifecycle import NewMemory
 from scrubjay.models.records import TIER_PREFIXES, TIERS, RecordFilter, Scope
+from scrubjay.storage.changes import PutMemory
 from scrubjay.storage.interface import all_records
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -245,6 +248,18 @@ def test_an_addition_names_what_it_is_like(learning: Settings, opened: Callable[
     memory = opened(settings=learning)
     first = memory.add("Team A depends on Team B.")
     assert memory.add("Team B depends on Team A.").similar == (first.id,)
+
+
+def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) -> None:
+    text = "Two lines:\nthe second."
+    drawn = validate_memory(
+        NewMemory(text), memory.workspace.scope, memory.workspace.store.secret(memory.workspace.scope)
+    )
+    assert drawn.legacy_id != drawn.record.id
+    kept = prepare_memory(replace(drawn.record, id=drawn.legacy_id))
+    memory.workspace.store.write(memory.workspace.scope, [PutMemory(kept)])
+    assert memory.add(text).id == drawn.legacy_id
+    assert memory.status().memories == 1
 
 
 def test_a_forgotten_addition_is_gone_from_answers_and_from_the_file(memory: Memory, tmp_path: Path) -> None:

@@ -74,10 +74,11 @@ and let whoever has the store and its key rule out no more than 255 of 256 guess
 
 @dataclass(frozen=True, slots=True)
 class ValidatedMemory:
-    """A new memory with its id, not yet tokenized and embedded."""
+    """A new memory with its id, not yet tokenized and embedded; ``legacy_id`` is its id in earlier versions."""
 
     record: Record
     scrubbed: Mapping[str, int]
+    legacy_id: str
 
 
 def validate_memory(
@@ -153,8 +154,9 @@ def validate_memory(
     check = ""
     if redacted.counts:
         check = f"{memory_key(secret, ('redacted', normalize_content(text))) & REDACTION_CHECK_MASK}"
+    legacy_id = memory_id(new.tier, _addition_hash(secret, record, record.content_hash))
     record = replace(record, id=memory_id(new.tier, addition_key(secret, record, check)))
-    return ValidatedMemory(record, dict(scrubbed))
+    return ValidatedMemory(record, dict(scrubbed), legacy_id)
 
 
 def addition_key(secret: bytes, record: Record, check: str = "") -> int:
@@ -162,10 +164,13 @@ def addition_key(secret: bytes, record: Record, check: str = "") -> int:
 
     ``check`` distinguishes two texts that redaction made equal.
     """
-    digest = text_hash(normalize_content(record.content))
+    return _addition_hash(secret, record, text_hash(normalize_content(record.content)), check)
+
+
+def _addition_hash(secret: bytes, record: Record, content_digest: str, check: str = "") -> int:
     at = "" if record.event is None else str(record.event.start)
     turn = "" if record.turn is None else str(record.turn)
-    parts = ("add", record.key, record.tier, record.session or "", turn, at, digest)
+    parts = ("add", record.key, record.tier, record.session or "", turn, at, content_digest)
     return memory_key(secret, (*parts, check) if check else parts)
 
 
@@ -201,6 +206,14 @@ def private_tags(text: str, role: str | None) -> tuple[str, ...]:
     from scrubjay.text.dialogue import asks_not_to_remember
 
     return (NEVER_INJECT,) if role in PERSON_ROLES and asks_not_to_remember(text) else ()
+
+
+def with_stored_id(memory: ValidatedMemory, stored: Mapping[str, Record]) -> ValidatedMemory:
+    """Return a memory with the id that version 0.1 gave its text, if that is stored."""
+    old = stored.get(memory.legacy_id)
+    if old is None or memory.scrubbed or not has_same_text(old, memory.record):
+        return memory
+    return replace(memory, record=replace(memory.record, id=old.id))
 
 
 _CONTENT_FIELDS: Final = ("content", "title", "tags", "event", "origin")
@@ -340,7 +353,8 @@ class MemoryWriter:
         A memory whose text was amended keeps its id. Its first text, added again, is that memory if it is a turn of a
         conversation, which is only read once more, else a new one. Two roles never share a memory.
         """
-        items = self.separate_speakers(reader, validated)
+        legacy = reader.get([one.legacy_id for one in validated if one.legacy_id != one.record.id])
+        items = self.separate_speakers(reader, [with_stored_id(memory, legacy) for memory in validated])
         present: dict[str, Record] = {}
         places = list(range(len(items)))
         while places:

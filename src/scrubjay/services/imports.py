@@ -21,7 +21,7 @@ from scrubjay.entities.dictionary import normal_form
 from scrubjay.entities.edits import name_refusal, parse_names, teach_names
 from scrubjay.errors import InputError, NotFoundError, QuotaError, StoreBusyError
 from scrubjay.frozen import frozen
-from scrubjay.ingest.additions import ValidatedMemory
+from scrubjay.ingest.additions import ValidatedMemory, with_stored_id
 from scrubjay.ingest.deletion import find_forgotten
 from scrubjay.ingest.scanner import FileState, list_files, scan_files
 from scrubjay.ingest.turns import is_only_injected, redact_new_turns, redact_stored_turns
@@ -397,8 +397,9 @@ class _BatchImporter:
         ]
         with store.reader(scope) as reader:
             validated = writer.separate_speakers(reader, validated)
+            stored = reader.get([id for memory in validated for id in (memory.record.id, memory.legacy_id)])
+            validated = [with_stored_id(memory, stored) for memory in validated]
             records = [memory.record for memory in validated]
-            stored = reader.get([record.id for record in records])
             forgotten = find_forgotten(
                 reader, writer.secret, records, lambda record: (record.content,), scope.keys
             )

@@ -1,0 +1,1 @@
+"""The old place of the command line, for configurations that name it."""
