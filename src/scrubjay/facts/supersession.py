@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Supersession: does a later statement say that it replaces an earlier one?
 
 This module decides that "newer wins"; `facts.conflicts` only marks. A superseded statement leaves default answers, so
@@ -6,7 +5,8 @@ when in doubt both stay. The later one replaces the earlier when it rejects the 
 corrects it in the same conversation, or gives another value of an attribute that has one (``RULES``). A qualifier of
 its own on each side (lab 1, lab 4) makes them two things.
 
-Word lists here hold forms as they are written, in several languages; those of `facts.lexicon` hold English stems.
+Words and patterns in ``data/`` are forms as they are written, in several languages; those of `facts.lexicon` are
+English stems.
 """
 
 from __future__ import annotations
@@ -29,193 +29,85 @@ from scrubjay.facts.exclusive_values import (
 from scrubjay.facts.lexicon import ADDITIVE, ADVERBS, ARTICLES, SEVERAL_KIN, TITLES, shared_language
 from scrubjay.facts.quantities import COUNTS, MONTH_NAMES, MONTHS, UNITS, WEEKDAYS
 from scrubjay.facts.supersession_guards import are_of_one_kind, are_of_other_kinds, is_limited
-from scrubjay.facts.vocabulary import load_pattern, load_words
+from scrubjay.facts.vocabulary import load_groups, load_pattern, load_spellings, load_words
 from scrubjay.text.language import function_words
 from scrubjay.text.normalize import word_set
 from scrubjay.text.tokenizer import UNKNOWN_RANK, stem_word, word_rank
 
 ALSO: Final = load_pattern("also")
-REJECTION: Final = load_pattern("rejection")
-_ENDING_REJECTION: Final = re.compile(
-    r"no longer|any ?more|any longer|stopped|nicht mehr|kein\w* mehr|ya no|dejé|n'| plus$|já não|più|不再|不用"
-)
-"""Rejections that end a statement, "no longer"; others replace its value."""
-_LEAVING: Final = re.compile(r" from$|left$|^von$")
-""""I moved away from Kiel" ends "I live in Kiel", not "I work in Kiel"."""
 CHANGED: Final = load_pattern("changed")
-NOW: Final = load_pattern("now")
-LASTING: Final = re.compile(
-    r"\b(?:years?|months?|weeks?|days?|while|time|jahren?|ans|años) now\b|\bfor .{1,30} now\b|\bright now\b|\bfor now\b|\bnow (?:and|that)\b"
-)
-"""A "now" of duration, or for a while."""
-PASSIVE: Final = word_set("has have was were is are been got wurde ist hat habe haben été sido to it")
-"""Words that may stand between an attribute and a verb of change: "the port was moved", "ich habe den Satz erhöht"."""
-BEEN: Final = PASSIVE - {"has", "have", "to", "it"}
 CORRECTION: Final = load_pattern("correction")
-_REPLACED_VALUE: Final = re.compile(
-    r"(?:(?:[,;]| [-–(]) ?(?:and |und )?(?:not|nicht|pas|non|no)| (?:statt|anstatt|instead of|rather than)) (?P<behind>[^,;()]{1,60})\)?$"
-    r"|\b(?:not|nicht) (?P<between>[^,;()]{1,60}?),? (?:but|sondern) "
-)
-"""The value that a correction takes back: "48, not 84", "not 84 but 48"."""
-_FOR_A_WHILE: Final = re.compile(
-    r"\bfor (?:now|(?:the|a|an|one|two|three|four|five|six|\d+|few|some|several) (?:few |couple of )?"
-    r"(?:days?|weeks?|months?|spring|summer|autumn|fall|winter|term|semester|season))\b|\btemporarily\b"
-    r"|\b(?:during|in) (?:the )?(?:week|spring|summer|autumn|fall|winter|term)\b|\bon (?:\w+days|weekends)\b"
-)
-"""Signs of something that ends by itself or holds only at times."""
-_REVOKED: Final = re.compile(
-    r"[,;(-] (?:and )?(?:then|but|which|until|only|at least|in|at|on|for|except)\b"
-    r"|\b(?:then|still|stays?|stayed|remains?|keeps?)\b"
-)
-"""Words after a change that revoke or limit it."""
-_PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)")
-"""More than the new value after "from the old value to"."""
-_ONLY_HOME: Final = re.compile(
-    r"(?:(?:I|We|[Ii]ch|[Ww]ir|[Nn]ous) )?(?:[Jj]['’])?(?:live in|wohne in|habit\w+ à|[Vv]ivo en)"
-    r"(?: (?:l[ae]s?|el) )?(?: [A-ZÀ-Þ]\S*){1,3}$|我? ?们? ?住 在(?: \S){2,3}$"
-)
-"""A sentence that says only where somebody lives."""
-LABEL: Final = re.compile(
-    r"^(?:decision|decided|note|update|entscheidung|décision|decisión): ", re.IGNORECASE
-)
-MOVED: Final = load_pattern("moved")
+LASTING: Final = load_pattern("lasting")
 LIVE: Final = load_pattern("live")
+MOVED: Final = load_pattern("moved")
+NOW: Final = load_pattern("now")
 PAST: Final = load_pattern("past")
-OCCASIONS: Final = re.compile(
-    rf"\b(?:{'|'.join(MONTHS)}|q[1-4]|20\d\d|invoice|rechnung|facture|factura|order|ticket|meeting|train|bus|flight|session"
-    r"|score|result|experiment|trial|sample|patient|batch)\b|\d月|发票|订单|会议"
-)
-"""Things with a number each: dated things, invoices, runs."""
-ADDITIVE_FORMS: Final = ADDITIVE | load_words("additive_forms")
+REJECTION: Final = load_pattern("rejection")
+RELATIVES: Final = load_pattern("relatives")
+_ANNOUNCED: Final = load_pattern("announced")
+_ATTRIBUTES: Final = load_pattern("attributes")
+_CLAUSE: Final = load_pattern("clause")
+_ENDING_REJECTION: Final = load_pattern("ending_rejection")
+_FOR_A_WHILE: Final = load_pattern("for_a_while")
+_LABEL: Final = load_pattern("label")
+_LIMITED: Final = load_pattern("limited")
+_ONLY_HOME: Final = load_pattern("only_home")
+_OPEN: Final = load_pattern("open")
+_PART: Final = load_pattern("part")
+_REGULAR: Final = load_pattern("regular")
+_REPLACED_VALUE: Final = load_pattern("replaced_value")
+_REVOKED: Final = load_pattern("revoked")
+_SINGLE_VALUED: Final = load_pattern("single_valued")
+_SUBJECT: Final = load_pattern("subject")
+
+_ADDITIVE_FORMS: Final = ADDITIVE | load_words("additive_forms")
 """Verbs that hold of many things at once: who likes tea may like coffee."""
-AT_VERB: Final = load_words("at_verb")
-HEADS: Final = load_words("heads")
-LIGHT_FORMS: Final = load_words("light_forms")
-SPELLINGS: Final = {
-    word: same
-    for same, words in {
-        "limit": "limit limits cap",
-        "month": "month months monthly monat monatlich mensuel mensual",
-        "week": "week weeks weekly woche wöchentlich",
-        "request": "req reqs request requests",
-        "retain": "retention retain retained keep keeps kept",
-        "due": "due deadline frist abgabetermin abgabefrist stichtag",
-        "production": "prod production",
-        "repository": "repo repository repos",
-    }.items()
-    for word in words.split()
-} | {
+_ALIKE_VERBS: Final = load_groups("alike_verbs")
+_AROUND_END: Final = load_words("around_end")
+_AT_TIMES: Final = load_words("at_times")
+_AT_VERB: Final = load_words("at_verb")
+_AWAY_WORDS: Final = word_set("from back desde without ohne sans sin")
+_BEING: Final = word_set("is are am was i'm we're isn't aren't it's ist sind bin")
+_COPULAS: Final = load_words("copulas")
+_COUNTED_NOUNS: Final = load_words("counted")
+_DIRECTIONS: Final = load_words("directions")
+_HEADS: Final = load_words("heads")
+_INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
+"""Verbs of change whose subject is what changed."""
+_LIGHT_FORMS: Final = load_words("light_forms")
+_MODAL: Final = load_words("modal")
+_NEGATED: Final = load_words("negated")
+_OURSELVES: Final = frozenset(("i", "we", "we're", "ich", "wir", "je", "nous", "nosotros"))
+_PASSIVE: Final = load_words("passive")
+_BEEN: Final = _PASSIVE - {"has", "have", "to", "it"}
+_POSSESSIVES: Final = frozenset(("my", "our"))
+_QUALIFIERS: Final = load_groups("qualifiers")
+_STAGES: Final = _QUALIFIERS[0]
+_RESPONSIBILITY_VERBS: Final = word_set("owns maintains manages leads runs handles reviews heads")
+_SPEAKERS: Final = load_spellings("speakers")
+_SPELLINGS: Final = load_spellings("spellings") | {
     word: f"{factor} s"
     for word, (dimension, factor) in UNITS.items()
     if dimension == "s" and factor < 604_800
 }
-"""Spellings of one word."""
-_COUNTED_NOUNS: Final = load_words("counted")
-SPEAKERS: Final = {
-    word: who
-    for who, words in {
-        "i": "we our us wir unser unsere nous notre nos nosotros nuestro nuestra 我们 i my me mine ich mein meine meinen meinem meiner je j'ai j'habite mon ma mes yo mi mis me vivo 我",
-        "she": "she her ihre ihren ihrem ihrer",
-        "he": "he his him seine seinen seinem seiner",
-        "they": "they their",
-    }.items()
-    for word in words.split()
-}
-RELATIVES: Final = load_pattern("relatives")
-SUBJECT: Final = re.compile(
-    r"(?:\b(?:i|we|i've|we've|ich bin|ich|wir sind|wir|je|j'ai|j'|nous avons|nous|me|nos)(?:\b|(?<='))(?: \w+){0,2}? ?|(?:我们?|咱们)(?:已经|刚刚?|又|上周|上个?月)?)$"
-)
-"""Oneself, right before a verb."""
-COPULAS: Final = load_words("copulas")
-QUALIFIERS: Final = tuple(
-    word_set(words)
-    for words in (
-        "prod production staging stage dev development test testing local ci qa",
-        "frontend backend mobile web ios android desktop",
-        "left right front rear upper lower links rechts linke rechte linker rechter gauche droite izquierda derecha",
-        "weekday weekdays weekend weekends wochenende",
-        "morning afternoon evening night noon lunch breakfast dinner morgens abends",
-        "read write upload download input output connect request response idle",
-        "first last next previous new old other primary secondary main replica backup nächste nächstes nächster neue neues neuer alte altes alter erste erstes erster letzte letztes letzter prochain prochaine nouveau nouvelle ancien ancienne próximo próxima nuevo nueva",
-        "january february march april june july august september october november december",
-        "summer winter spring autumn q1 q2 q3 q4",
-        "red blue green yellow black white",
-        "home office school work",
-        "linux windows macos mac",
-        "if when unless until wenn falls quand cuando si",
-    )
-)
-"""Kinds of circumstance: statements with different ones of a kind are about different things."""
-ATTRIBUTES: Final = load_pattern("attributes")
-DAY_NAMES: Final = frozenset(
+_SUBORDINATE: Final = load_words("subordinate")
+_UNREAL: Final = load_words("unreal")
+_VALUE_LIMITS: Final = _SUBORDINATE | load_words("limits")
+"""Words before "instead of" that say for whom or when the new value holds."""
+_VALUE_VERBS: Final = load_words("value_verbs")
+
+_DAY_NAMES: Final = frozenset(
     day for word in WEEKDAYS if word.endswith(("day", "tag", "woch")) for day in (word, f"{word}s")
 )
-_SCHEDULE_WORDS: Final = DAY_NAMES | load_words("schedule_words")
-_TIME: Final = re.compile(
-    r"(?:[01]?[0-9]|2[0-4]):[0-5][05]|(?:[01][0-9]|2[0-4])\.[0-5][05]|(?:1?[0-9]|2[0-4])(?:am|pm)?"
-)
-
-
-def _is_schedule_word(word: str) -> bool:
-    """Return whether a word names a regular time.
-
-    >>> [_is_schedule_word(word) for word in ("mondays", "9:30", "9:31", "7pm", "07")]
-    [True, True, False, True, False]
-    """
-    return word in _SCHEDULE_WORDS or _TIME.fullmatch(word) is not None
-
-
-REGULAR: Final = re.compile(
-    r"^(?!i |we |ich |wir |je |nous )[^,]* (?:is|are|meets|rehearses|takes place|is held|comes out|goes out|happens|airs|starts|is published|ist|findet|erscheint|:)(?: on)?$"
-)
-"""Beginnings of statements that say when something regular takes place, up to its weekdays."""
-DIRECTIONS: Final = load_words("directions")
-POSSESSIVES: Final = frozenset(("my", "our"))
-ANNOUNCED: Final = re.compile(
-    r"^(?:(?:from now on|from today|new rule|update|correction|ab jetzt|ab sofort|ab heute|künftig|neue regel|désormais|à partir de maintenant|dorénavant|a partir de ahora|desde ahora|nueva regla)\b[:,]?"
-    r"|[^:;,]{0,40}\b(?:changed it|changed that|told you wrong|was wrong|misread it|hat sich geändert|a changé|ha cambiado)\b[^:;,]{0,20}[:;,])\s*"
-)
-SINCE: Final = re.compile(rf" (?:from now on$|since (?:the|{'|'.join(MONTH_NAMES)}|last|this)\b.*|as of .*)$")
-VALUE_VERBS: Final = load_words("value_verbs")
-SINGLE_VALUED: Final = re.compile(
-    r"(?:\b(?:lives? in|works? (?:at|for)|is based in|is called|is named|wohnt in|wohne in|arbeitet bei|heißt|s'appelle|habite à|travaille chez|vive en|trabaja en|se llama"
-    r"|(?:is|are) (?:serviced|owned|run|hosted|led|headed|managed|supplied|insured|cleaned|done|catered) by|(?:is|are) (?:hosted|stored|parked) (?:on|in|at|with)"
-    r"|favou?rite \w+ is|(?:landlord|accountant|contact|supplier|vendor|insurer|manager|boss|dentist|doctor|gp|head|owner|maintainer|lead|caretaker"
-    r"|ansprechpartner(?:in)?|vermieter(?:in)?|hausverwaltung|steuerberater(?:in)?|lieferant|leiter(?:in)?|comptable|propriétaire|contador|casero)"
-    r"(?: (?:of|for|at|in|bei|für|von|de|du|des|del) [^,]{1,30})? (?:is|ist|est|es)))$"
-)
-"""Attributes and verbs with one value, up to it."""
-DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
-OPEN: Final = re.compile(
-    r"\b(?:open|opens|closed|closes|off|free|busy|available|owes?|geschlossen|geöffnet|offen|frei|fermée?|ouverte?|cerrad[oa]|abiert[oa])\b|开门|关门|休息|营业"
-)
-"""States of several days, which do not exclude each other."""
-DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
-"""Appointments, which do not exclude each other."""
-AWAY_WORDS: Final = word_set("from back desde without ohne sans sin")
-PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
-RESPONSIBILITY_VERBS: Final = word_set("owns maintains manages leads runs handles reviews heads")
-INTRANSITIVE: Final = frozenset(("moved", "went up", "went down", "gone up", "gone down"))
-"""Verbs of change whose subject is what changed."""
-ALIKE_VERBS: Final = (
-    word_set("is are ist sind est es : 是"),
-    word_set("needs takes requires costs"),
-    word_set("runs run"),
-)
-"""Verbs that give a value to the same attribute."""
-OURSELVES: Final = frozenset(("i", "we", "we're", "ich", "wir", "je", "nous", "nosotros"))
-LANGUAGES: Final = frozenset(("en", "de", "fr", "es", "pt", "it", "zh"))
+_SCHEDULE_WORDS: Final = _DAY_NAMES | load_words("schedule_words")
+_LANGUAGES: Final = frozenset(("en", "de", "fr", "es", "pt", "it", "zh"))
 """Languages that are distinguished; short English texts are often taken for others."""
-SUBORDINATE: Final = load_words("subordinate")
 _FUNCTION_WORDS: Final = (
-    SUBORDINATE.union(*map(function_words, LANGUAGES)) - ARTICLES - word_set("einem einen einer eines des")
+    _SUBORDINATE.union(*map(function_words, _LANGUAGES)) - ARTICLES - word_set("einem einen einer eines des")
 )
 _INSTEAD: Final = frozenset(
     ("instead of", "statt", "anstatt", "anstelle", "en vez de", "en lugar de", "au lieu de", "au lieu du")
 )
-_VALUE_LIMITS: Final = SUBORDINATE | load_words("limits")
-"""Words before "instead of" that say for whom or when the new value holds."""
-_AT_TIMES: Final = load_words("at_times")
 
 MARKER_REACH: Final = 4
 """Words after or before a marker that may name the rejected or changed value."""
@@ -227,32 +119,43 @@ MAX_LIVE_OFFSET: Final = 12
 """Characters before the verb in a statement of where somebody lives."""
 MAX_WORDS: Final = 30
 """Words of a statement; a longer one has no single value."""
+
 _WORD: Final = re.compile(
     r"[:=](?=\s)|[\u4e00-\u9fff]|[^\W_\u4e00-\u9fff]+(?:[.:,'’][^\W_\u4e00-\u9fff]+)*|%"
 )
 _NUMBER: Final = re.compile(r"(?=[.,:/e-]*+\d)[\d.,:/e-]++(?:[a-z%]{1,3})?", re.IGNORECASE)
-_CLAUSE: Final = re.compile(
-    r"[,;.!()，。；！]|\s(?:to|and|und|et|because|weil|auf|zu|nach|by|par|por|mais|aber|but|pero|y)\s| - "
-    r"|换成|改成|改为"
+_TIME: Final = re.compile(
+    r"(?:[01]?[0-9]|2[0-4]):[0-5][05]|(?:[01][0-9]|2[0-4])\.[0-5][05]|(?:1?[0-9]|2[0-4])(?:am|pm)?"
 )
-_PART: Final = re.compile(r"[,;.!()，。；！]|\s(?:and|but|because|und|aber|weil|et|mais|y|pero)\s| - ")
-_LIMITED: Final = re.compile(
-    r"(?:on |at )?(?:\w+days|weekends?|holidays)\b"
-    r"|(?:when|whenever|if|while|during|unless|except|wenn|falls|bei|während|quand|si|pendant|cuando)\b"
-    r"|an \w+tagen\b|\w+tags\b|le \w+di\b|los \w+s\b|每|周末|如果"
-)
-"""Beginnings of statements that hold only at times and leave others as they are."""
 _ADJECTIVE_ENDING: Final = re.compile(r"(?:ed|ing|able|ful|ous|less|ish|ly)$")
+_AT_ALL: Final = re.compile(r"\b(?:at all|überhaupt|there (?:is|are|'s)|es gibt)\b")
+_DIARY: Final = re.compile(r"\b(?:has|have|hat|habe|haben|got|a|tiene|avons)\b.{0,200} (?:at|on|um|à) \d")
+"""Appointments, which do not exclude each other."""
+_DONE_BY: Final = re.compile(r"\b(?:is|are) \w+ed (?:by|in|on|at|with|to)\b")
+_LEAVING: Final = re.compile(r" from$|left$|^von$")
+""""I moved away from Kiel" ends "I live in Kiel", not "I work in Kiel"."""
+_OCCASIONS: Final = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b|{load_pattern('occasions').pattern}")
+"""Things with a number each: dated things, invoices, runs."""
 _ONE_OF_SEVERAL: Final = re.compile(
-    rf"\b(?:{'|'.join(sorted(SEVERAL_KIN))})(?: of [^,;:]{{1,30}}?)?(?: is|:) [A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)?\.?$"
+    rf"\b(?:{'|'.join(sorted(SEVERAL_KIN))})(?: of [^,;:]{{1,30}}?)?(?: is|:)"
+    r" [A-ZÀ-Þ][\w-]+(?: [A-ZÀ-Þ][\w-]+)?\.?$"
 )
 """A statement that names one person of several: "Tom's colleague is Ana"."""
-_MODAL: Final = load_words("modal")
-_UNREAL: Final = load_words("unreal")
-_AROUND_END: Final = load_words("around_end")
-_AT_ALL: Final = re.compile(r"\b(?:at all|überhaupt|there (?:is|are|'s)|es gibt)\b")
-_BEING: Final = word_set("is are am was i'm we're isn't aren't it's ist sind bin")
-_NEGATED: Final = load_words("negated")
+_PARTLY: Final = re.compile(r" to .{1,40}?(?:[,;]| (?:and|then|for|in|on|at)\b)")
+"""More than the new value after "from the old value to"."""
+_PLACED: Final = re.compile(r"\b(?:in|on|at|live\w*|host\w*|stor\w*|kept|um|auf|à|en)\b")
+_SINCE: Final = re.compile(
+    rf" (?:from now on$|since (?:the|{'|'.join(MONTH_NAMES)}|last|this)\b.*|as of .*)$"
+)
+
+
+def _is_schedule_word(word: str) -> bool:
+    """Return whether a word names a regular time.
+
+    >>> [_is_schedule_word(word) for word in ("mondays", "9:30", "9:31", "7pm", "07")]
+    [True, True, False, True, False]
+    """
+    return word in _SCHEDULE_WORDS or _TIME.fullmatch(word) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +201,7 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     >>> supersedes("Room A seats 8.", "Room B seats 12."), supersedes("ann private 0", "ann private 1")
     ('', '')
     """
-    pair = _StatementPair(LABEL.sub("", old), LABEL.sub("", new), together)
+    pair = _StatementPair(_LABEL.sub("", old), _LABEL.sub("", new), together)
     return next((reason for reason, holds in RULES if holds(pair)), "")
 
 
@@ -315,7 +218,7 @@ class _StatementPair:
     def __init__(self, old: str, new: str, together: bool) -> None:
         found = shared_language(old, new)
         self.old, self.new, self.together = old, new, together
-        self.language = found if found in LANGUAGES else "en"
+        self.language = found if found in _LANGUAGES else "en"
         self.earlier: ParsedStatement = _parse(resulting_state(old), self.language)
         self.later: ParsedStatement = _parse(new, self.language)
         self.stated: ParsedStatement = _parse(resulting_state(new), self.language)
@@ -429,11 +332,11 @@ def _first_key(statement: ParsedStatement) -> str:
 def _parse(text: str, language: str) -> ParsedStatement:
     raw = tuple(_WORD.findall(text))
     words = tuple(word.lower().replace("’", "'").removesuffix("'s") for word in raw)
-    ignored = function_words(language) | function_words("en") | LIGHT_FORMS
+    ignored = function_words(language) | function_words("en") | _LIGHT_FORMS
     keys = tuple(
         ""
         if word in ignored
-        else SPELLINGS.get(word) or SPELLINGS.get(stem_word(word, language)) or stem_word(word, language)
+        else _SPELLINGS.get(word) or _SPELLINGS.get(stem_word(word, language)) or stem_word(word, language)
         for word in words
     )
     return ParsedStatement(" ".join(text.lower().replace("’", "'").split()), raw, words, keys)
@@ -445,18 +348,20 @@ def _denial_words(statement: ParsedStatement) -> frozenset[str]:
 
 def _differ_in_qualifier(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether each has a qualifier or a person of its own."""
-    for kind in QUALIFIERS:
+    for kind in _QUALIFIERS:
         if (mine := kind & set(old.words)) and (yours := kind & set(new.words)) and not mine & yours:
             return True
     if set(RELATIVES.findall(old.text)) != set(RELATIVES.findall(new.text)):
         return True
-    weekly = all(any(low in DAY_NAMES and low.endswith("s") for low in one.words) for one in (old, new))
+    weekly = all(any(low in _DAY_NAMES and low.endswith("s") for low in one.words) for one in (old, new))
     old_days, new_days = (
-        {low.removesuffix("s") for low in one.words if low in DAY_NAMES} for one in (old, new)
+        {low.removesuffix("s") for low in one.words if low in _DAY_NAMES} for one in (old, new)
     )
     if old_days and new_days and not weekly and not old_days & new_days:
         return True
-    old_persons, new_persons = ({SPEAKERS[low] for low in one.words if low in SPEAKERS} for one in (old, new))
+    old_persons, new_persons = (
+        {_SPEAKERS[low] for low in one.words if low in _SPEAKERS} for one in (old, new)
+    )
     if old_persons and new_persons and not old_persons & new_persons:
         return True
     if old_persons and _owners(new) - old.content:
@@ -495,8 +400,8 @@ def _labels(statement: ParsedStatement) -> set[tuple[str, str]]:
     for at in range(1, len(statement.words)):
         word, before = statement.words[at], statement.words[at - 1]
         letter = len(word) == 1 and statement.raw[at].isupper() and statement.raw[at] != "I"
-        early = AT_VERB.isdisjoint(statement.words[:at])
-        counted = statement.words[0] in OURSELVES and any(statement.keys[at + 1 : at + 2])
+        early = _AT_VERB.isdisjoint(statement.words[:at])
+        counted = statement.words[0] in _OURSELVES and any(statement.keys[at + 1 : at + 2])
         if before.isalpha() and (
             letter or (word.isdigit() and early and not counted and not statement.unit(at))
         ):
@@ -532,7 +437,7 @@ def _without_words(statement: ParsedStatement, start: int, end: int) -> ParsedSt
 def _frame(statement: ParsedStatement, value: list[int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the words before and behind a value and its article: "my car" is not "the car"."""
     start = value[0]
-    while start and statement.words[start - 1] in ARTICLES - POSSESSIVES:
+    while start and statement.words[start - 1] in ARTICLES - _POSSESSIVES:
         start -= 1
     return statement.words[:start], statement.words[value[-1] + 1 :]
 
@@ -546,7 +451,7 @@ def _is_one_value(old: ParsedStatement, old_at: list[int], new: ParsedStatement,
         return True
     if any(word in _AT_TIMES or word.endswith("ly") for word in after):
         return False
-    if any(kind & after and not kind & before for kind in (*QUALIFIERS, DAY_NAMES)):
+    if any(kind & after and not kind & before for kind in (*_QUALIFIERS, _DAY_NAMES)):
         return False
     named = all(new.raw[at][:1].isupper() or new.raw[at].isdigit() for at in new_at)
     return len(new_at) <= len(old_at) + named
@@ -562,10 +467,10 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
             continue
         if found.lastgroup == "behind":
             rejected = _keys_following(new, found.end())
-            value = old.keys_after(AT_VERB) | set(old.names)
+            value = old.keys_after(_AT_VERB) | set(old.names)
         else:
             rejected = keys & set(new.keys[: new.words_before(found.start())][-MARKER_REACH:])
-            value = old.keys_after(AT_VERB | VALUE_VERBS | RESPONSIBILITY_VERBS)
+            value = old.keys_after(_AT_VERB | _VALUE_VERBS | _RESPONSIBILITY_VERBS)
         if all(map(_NUMBER.fullmatch, rejected)) and _named_thing(old) not in new.keys:
             continue  # "instead of 960" ends no other 960 than that of the same thing
         if rejected <= keys and rejected & value and _rejects_same(old, new, found):
@@ -575,7 +480,7 @@ def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _named_thing(statement: ParsedStatement) -> str:
     pairs = zip(statement.keys, statement.words, strict=True)
-    return next((key for key, word in pairs if key and word not in SPEAKERS), "")
+    return next((key for key, word in pairs if key and word not in _SPEAKERS), "")
 
 
 def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Match[str]) -> bool:
@@ -593,7 +498,7 @@ def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Matc
     end = behind.start() if behind else len(new.text)
     ended = _parse(_AT_ALL.sub(" ", new.text[start:end]), "en")
     subjects = {_subject(ended), *ended.keys}
-    if ended.words[0] not in SPEAKERS:
+    if ended.words[0] not in _SPEAKERS:
         subjects |= {_subject(new), *new.keys}
     if _subject(old) in subjects and _plain_words(ended) <= _plain_words(old):
         return True
@@ -602,7 +507,7 @@ def _rejects_same(old: ParsedStatement, new: ParsedStatement, rejection: re.Matc
 
 def _subject(statement: ParsedStatement) -> str:
     """Return the first content word, or "i" for the person who speaks."""
-    speaks = {statement.words[0], statement.words[0].partition("'")[0]} & (OURSELVES | {"j", "我"})
+    speaks = {statement.words[0], statement.words[0].partition("'")[0]} & (_OURSELVES | {"j", "我"})
     return "i" if speaks else _first_key(statement)
 
 
@@ -611,7 +516,7 @@ def _plain_words(statement: ParsedStatement) -> set[str]:
     return {
         "be" if word in _BEING else stem_word(word.rpartition("'")[2], "en")
         for word in statement.words
-        if word not in _AROUND_END | ARTICLES | SPEAKERS.keys()
+        if word not in _AROUND_END | ARTICLES | _SPEAKERS.keys()
     }
 
 
@@ -638,20 +543,20 @@ def _corrects(old: ParsedStatement, new: ParsedStatement) -> bool:
 def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement) -> bool:
     """Return whether a verb of change stands beside the attribute of the old statement."""
     moved, lives = MOVED.search(new.text), LIVE.search(old.text)
-    if moved and lives and lives.start() <= MAX_LIVE_OFFSET and SUBJECT.search(new.text[: moved.start()]):
+    if moved and lives and lives.start() <= MAX_LIVE_OFFSET and _SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
         if moved.group().endswith(" to") and known_kind(new.words[to:]) not in PLACES:
             return False  # to the design team, to Kubernetes
         at = old.words_before(lives.end())
-        if _FOR_A_WHILE.search(old.text + new.text) or not DIRECTIONS.isdisjoint(old.words[at : at + 1]):
+        if _FOR_A_WHILE.search(old.text + new.text) or not _DIRECTIONS.isdisjoint(old.words[at : at + 1]):
             return False
         if _ONLY_HOME.match(" ".join(stated.raw)):
-            return lives.start() == 0 or bool(SUBJECT.search(old.text[: lives.start()]))
+            return lives.start() == 0 or bool(_SUBJECT.search(old.text[: lives.start()]))
     for found in CHANGED.finditer(new.text):
         change = found.group()
         if _REVOKED.search(new.text, found.end()) or _is_limited_change(old, new, found):
             continue
-        if change in ("moved", "migrated", "switched") and not PLACED.search(old.text):
+        if change in ("moved", "migrated", "switched") and not _PLACED.search(old.text):
             continue
         near = _keys_following(new, found.end())
         if not near <= set(old.keys):
@@ -660,15 +565,15 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
         if not _NEGATED.isdisjoint(new.words[max(0, verb - 2) : verb]):
             continue
         start = max(0, verb - MARKER_REACH)
-        passive = verb and (new.words[verb - 1] in PASSIVE or not BEEN.isdisjoint(new.words[start:verb]))
-        if passive or change[0] >= "\u4e00" or change in INTRANSITIVE:
+        passive = verb and (new.words[verb - 1] in _PASSIVE or not _BEEN.isdisjoint(new.words[start:verb]))
+        if passive or change[0] >= "\u4e00" or change in _INTRANSITIVE:
             parts = (new.words_before(one.end()) for one in _PART.finditer(new.text, 0, found.start()))
             start = max(start, max(parts, default=0))
-            start = max((at + 1 for at in range(start, verb) if new.words[at] in SUBORDINATE), default=start)
-            near |= {new.keys[at] for at in range(start, verb) if new.words[at] not in PASSIVE}
-        if set(new.words) - set(old.words) - PASSIVE - ARTICLES <= set(change.split()):
+            start = max((at + 1 for at in range(start, verb) if new.words[at] in _SUBORDINATE), default=start)
+            near |= {new.keys[at] for at in range(start, verb) if new.words[at] not in _PASSIVE}
+        if set(new.words) - set(old.words) - _PASSIVE - ARTICLES <= set(change.split()):
             continue
-        if not QUALIFIERS[0].isdisjoint(set(new.words) - set(old.words)):  # it holds on staging only
+        if not _STAGES.isdisjoint(set(new.words) - set(old.words)):  # it holds on staging only
             continue
         if bool(old.amounts) != bool(new.amounts) or _of_two_units(old, new):
             continue
@@ -716,9 +621,9 @@ def _other_amount(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
     """Return whether an attribute is the head or a name of a statement of state, or all but all of it."""
-    if COPULAS.isdisjoint(old.words):
+    if _COPULAS.isdisjoint(old.words):
         return False
-    first = next((key for key in old.keys if key and key not in SPEAKERS), "")
+    first = next((key for key in old.keys if key and key not in _SPEAKERS), "")
     return bool(attribute & {first, *old.names}) or len(old.content) < FEW
 
 
@@ -727,16 +632,16 @@ def _same_attribute(old: ParsedStatement, new: ParsedStatement) -> bool:
     value, before = _last_value(old)
     other_value, behind = _last_value(_without_announcement(new)[0])
     rest = old.content - value
-    if any(word in ADDITIVE_FORMS for word in (*old.words, *old.keys)) or not value.isdisjoint(new.keys):
+    if any(word in _ADDITIVE_FORMS for word in (*old.words, *old.keys)) or not value.isdisjoint(new.keys):
         return False
     if _denial_words(old) != _denial_words(new):
         return False
-    if any(kind & (set(old.words) ^ set(new.words)) for kind in QUALIFIERS):
+    if any(kind & (set(old.words) ^ set(new.words)) for kind in _QUALIFIERS):
         return False
     if old.keys[0] and rest == {old.keys[0]} and not LIVE.search(old.text):  # on the board, on the jury
         return False
     added = {key for key in _first_clause(new) if key and not _NUMBER.fullmatch(key)} - rest - other_value
-    same = before == behind or (before in AT_VERB and behind in AT_VERB)
+    same = before == behind or (before in _AT_VERB and behind in _AT_VERB)
     return bool(rest) and rest <= new.content and (len(rest) > 1 or (len(added) <= 1 and same))
 
 
@@ -758,7 +663,7 @@ def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: b
     """Return whether one number differs and all else says the same."""
     if PAST.search(old.text) or PAST.search(new.text):
         return False
-    if not occasion and OCCASIONS.search(old.text + new.text) and "due" not in old.content & new.content:
+    if not occasion and _OCCASIONS.search(old.text + new.text) and "due" not in old.content & new.content:
         return False
     if len(old.amounts) != 1 or len(new.amounts) != 1 or not (old.content and new.content):
         return False
@@ -769,13 +674,13 @@ def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: b
         return False
     if _identifies(old, first) or (_identifies(new, second) and new.keys[second - 1] not in old.keys):
         return False
-    if _differ_in_relation(old, new) or (DIARY.search(old.text) and ":" in "".join(old.words)):
+    if _differ_in_relation(old, new) or (_DIARY.search(old.text) and ":" in "".join(old.words)):
         return False
     if _drops_owner(old, new):
         return False
     old_content = old.content - ({old.keys[first + 1]} if unit else set())
     new_content = new.content - ({new.keys[second + 1]} if unit else set())
-    if not new_content or any(kind & (old_content ^ new_content) for kind in (*QUALIFIERS, DAY_NAMES)):
+    if not new_content or any(kind & (old_content ^ new_content) for kind in (*_QUALIFIERS, _DAY_NAMES)):
         return False  # an extra word says which of several
     most = len(new_content) if all(key >= "\u4e00" for key in new_content) else min(len(new_content), FEW)
     return old_content == new_content or (new_content < old_content and len(old_content - new_content) < most)
@@ -786,7 +691,7 @@ def _drops_owner(old: ParsedStatement, new: ParsedStatement) -> bool:
     if {"my", "our"} & set(new.words) - set(old.words):
         return True
     gone = old.content - new.content
-    verb = next((at for at, low in enumerate(old.words) if low in AT_VERB), 0)
+    verb = next((at for at, low in enumerate(old.words) if low in _AT_VERB), 0)
     head = next((key for key in reversed(old.keys[:verb]) if key), "")
     whose = {key for key, raw in zip(old.keys, old.raw, strict=True) if raw.endswith(("'s", "’s"))}
     return bool(gone & ({head} | whose))
@@ -794,12 +699,12 @@ def _drops_owner(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _differ_in_relation(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether a function word, a person or the order of names makes it another thing."""
-    if (old.words[0] in OURSELVES) != (new.words[0] in OURSELVES):
+    if (old.words[0] in _OURSELVES) != (new.words[0] in _OURSELVES):
         return True
-    old_ways, new_ways = (DIRECTIONS & set(one.words) for one in (old, new))
-    if (old_ways - new_ways and new_ways - old_ways) or AWAY_WORDS & (old_ways ^ new_ways):
+    old_ways, new_ways = (_DIRECTIONS & set(one.words) for one in (old, new))
+    if (old_ways - new_ways and new_ways - old_ways) or _AWAY_WORDS & (old_ways ^ new_ways):
         return True
-    neutral = frozenset(("", *COPULAS, *AT_VERB))
+    neutral = frozenset(("", *_COPULAS, *_AT_VERB))
     same_length = len(old.words) == len(new.words)
     pairs = zip(old.words, new.words, old.keys, new.keys, strict=True) if same_length else ()
     for old_word, new_word, old_key, new_key in pairs:
@@ -822,14 +727,14 @@ def _identifies(statement: ParsedStatement, at: int) -> bool:
     """Return whether a number names a thing (ticket 12, chapter 3) rather than measures one."""
     if statement.unit(at):
         return False
-    measuring = AT_VERB | HEADS
+    measuring = _AT_VERB | _HEADS
     early = measuring.isdisjoint(statement.words[:at]) and ":" not in statement.text
     before = statement.words[at - 1] if at else ""
     return at == 0 or early or (before.isalpha() and bool(statement.keys[at - 1]) and before not in measuring)
 
 
 def _differ_in_name(old: ParsedStatement, new: ParsedStatement) -> bool:
-    """Return whether an attribute of ``ATTRIBUTES`` has another name in each, in the same words."""
+    """Return whether an attribute of ``_ATTRIBUTES`` has another name in each, in the same words."""
     if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.words, *new.words}:
         return False
     pairs = enumerate(zip(old.words, new.words, strict=False))
@@ -837,7 +742,7 @@ def _differ_in_name(old: ParsedStatement, new: ParsedStatement) -> bool:
         (at for at, (old_word, new_word) in pairs if old_word != new_word),
         min(len(old.words), len(new.words)),
     )
-    return bool(ATTRIBUTES.search(" ".join(old.words[:value]))) and all(
+    return bool(_ATTRIBUTES.search(" ".join(old.words[:value]))) and all(
         _is_rare_name(one.raw[value:]) for one in (old, new)
     )
 
@@ -863,16 +768,16 @@ def _announces_value(old: ParsedStatement, bare: ParsedStatement) -> bool:
         old_value
         and new_value
         and not behind
-        and SINGLE_VALUED.search(" ".join(old.words[at] for at in before))
+        and _SINGLE_VALUED.search(" ".join(old.words[at] for at in before))
     ):
         return all(bare.raw[at][:1].isupper() for at in new_value)
-    if head & (ADDITIVE_FORMS - VALUE_VERBS) or _denial_words(old) != _denial_words(bare):
+    if head & (_ADDITIVE_FORMS - _VALUE_VERBS) or _denial_words(old) != _denial_words(bare):
         return False
     if old_value and new_value and max(len(old_value), len(new_value)) <= FEW:
         slots = {old.words[at] for at in old_value} | {bare.words[at] for at in new_value}
-        return bool(head & (AT_VERB | VALUE_VERBS)) and len(frame) > 1 and not DIRECTIONS & slots
+        return bool(head & (_AT_VERB | _VALUE_VERBS)) and len(frame) > 1 and not _DIRECTIONS & slots
     gone, come = old.content - bare.content, bare.content - old.content
-    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.words[0] in VALUE_VERBS
+    return len(come) == 1 and len(gone) == FEW - 1 and old.keys[0] in gone and old.words[0] in _VALUE_VERBS
 
 
 def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
@@ -882,9 +787,9 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return False
     head = tuple(old.words[at] for at in before)
     slots = [[old.words[at] for at in old_value], [new.words[at] for at in new_value]]
-    if any((_NEGATED | DIRECTIONS) & set(slot) or {"for", "in"} & set(slot[1:]) for slot in slots):
+    if any((_NEGATED | _DIRECTIONS) & set(slot) or {"for", "in"} & set(slot[1:]) for slot in slots):
         return False
-    if PAST.search(DONE_BY.sub(" ", old.text + " . " + new.text)):
+    if PAST.search(_DONE_BY.sub(" ", old.text + " . " + new.text)):
         return False
     if all(_is_schedule_word(low) for slot in slots for low in slot):
         chinese = slots[0][0] >= "\u4e00"
@@ -901,16 +806,18 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
         return False
     while head and head[-1] in TITLES:
         head = head[:-1]
-    return not behind and bool(SINGLE_VALUED.search(" ".join(head))) and all(_is_name(name) for name in names)
+    return (
+        not behind and bool(_SINGLE_VALUED.search(" ".join(head))) and all(_is_name(name) for name in names)
+    )
 
 
 def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, bool]:
     """Return a statement without the words that announce a change, and whether there were any."""
     text = statement.text
-    left = ANNOUNCED.sub("", text)
+    left = _ANNOUNCED.sub("", text)
     lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0
     raw, low = statement.raw[lead:], statement.words[lead:]
-    last = SINCE.search(" ".join(low))
+    last = _SINCE.search(" ".join(low))
     length = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
     days = {at for at in range(len(low) - 1) if low[at : at + 2] == ("these", "days")}
     places = [at for at in range(min(length, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days]
@@ -943,7 +850,7 @@ def _align(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], list[
 def _same_word(old: ParsedStatement, old_at: int, new: ParsedStatement, new_at: int) -> bool:
     both = {old.words[old_at], new.words[new_at]}
     same = bool(old.keys[old_at]) and old.keys[old_at] == new.keys[new_at]
-    return len(both) == 1 or same or any(both <= verbs for verbs in ALIKE_VERBS)
+    return len(both) == 1 or same or any(both <= verbs for verbs in _ALIKE_VERBS)
 
 
 def _same_subject(
@@ -952,36 +859,36 @@ def _same_subject(
     """Return where the subject ends in each, 0 where they do not name the same in any order."""
     subjects, directions, ends = [], [], []
     for statement, places in ((old, old_places), (new, new_places)):
-        end = next((n for n, at in enumerate(places) if statement.words[at] in COPULAS | AT_VERB), 0)
+        end = next((n for n, at in enumerate(places) if statement.words[at] in _COPULAS | _AT_VERB), 0)
         ends.append(end)
         subjects.append({statement.keys[at].removesuffix("in") for at in places[:end]} - {""})
-        directions.append({statement.words[at] for at in places[:end]} & DIRECTIONS)
+        directions.append({statement.words[at] for at in places[:end]} & _DIRECTIONS)
     same = subjects[0] and subjects[0] == subjects[1] and directions[0] == directions[1]
     return (ends[0], ends[1]) if same else (0, 0)
 
 
 def _differ_in_schedule(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool:
-    if slots[0] == slots[1] or OPEN.search(text):
+    if slots[0] == slots[1] or _OPEN.search(text):
         return False
     if slots[0][0] >= "\u4e00":
         return len(head) > FEW and any(low in "在是为每" for low in head)
-    days = [any(low in DAY_NAMES for low in slot) for slot in slots]
+    days = [any(low in _DAY_NAMES for low in slot) for slot in slots]
     if days[0] != days[1]:
         return False
     if not any(days):
-        return not DIARY.search(text) and not AT_VERB.isdisjoint(head) and not {"is", "are"} & set(head[:1])
-    regular = all(low.endswith("s") for slot in slots for low in slot if low in DAY_NAMES)
-    return regular and bool(REGULAR.search(" ".join(head)))
+        return not _DIARY.search(text) and not _AT_VERB.isdisjoint(head) and not {"is", "are"} & set(head[:1])
+    regular = all(low.endswith("s") for slot in slots for low in slot if low in _DAY_NAMES)
+    return regular and bool(_REGULAR.search(" ".join(head)))
 
 
 def _is_count(statement: ParsedStatement, head: tuple[str, ...], at: int, tail: tuple[str, ...]) -> bool:
     before = head[-1] if head else ""
-    if OCCASIONS.search(statement.text) and before not in ("every", "alle"):
+    if _OCCASIONS.search(statement.text) and before not in ("every", "alle"):
         return False
-    own = head[0] in OURSELVES if head else False
-    if tail and statement.keys[at + 1 : at + 2] != ("",) and tail[0] not in AT_VERB:
-        return own or not AT_VERB.isdisjoint(head) or before in HEADS
-    return not AT_VERB.isdisjoint(head) and before in HEADS | AT_VERB and not OPEN.search(" ".join(head))
+    own = head[0] in _OURSELVES if head else False
+    if tail and statement.keys[at + 1 : at + 2] != ("",) and tail[0] not in _AT_VERB:
+        return own or not _AT_VERB.isdisjoint(head) or before in _HEADS
+    return not _AT_VERB.isdisjoint(head) and before in _HEADS | _AT_VERB and not _OPEN.search(" ".join(head))
 
 
 def _as_count(low: str) -> str:

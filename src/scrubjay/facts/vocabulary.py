@@ -26,6 +26,17 @@ def load_words(name: str) -> frozenset[str]:
     return word_set(" ".join(_sections("words.txt")[name]))
 
 
+def load_groups(name: str) -> tuple[frozenset[str], ...]:
+    """Return a section of ``words.txt`` with a word list on each line."""
+    return tuple(map(word_set, _sections("words.txt")[name]))
+
+
+def load_spellings(name: str) -> dict[str, str]:
+    """Return each word of a section of ``words.txt`` with the first word of its line, as which it is read."""
+    lines = map(str.split, _sections("words.txt")[name])
+    return {word: words[0] for words in lines for word in words}
+
+
 def load_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern of ``patterns.txt``, whose lines are alternatives."""
     return re.compile("|".join(_sections("patterns.txt")[name]))
