@@ -478,9 +478,14 @@ def says_more(d: ClaimDifference) -> bool:
     return _adds_details(d) and not (d.dropped or d.numbers[0] or d.days[0] or d.denied)
 
 
+def adds_value(d: ClaimDifference) -> bool:
+    """Return whether the new statement has a number or a date that the old one lacks."""
+    return bool(d.numbers[1] or d.days[1] or d.finer)
+
+
 def _adds_details(d: ClaimDifference) -> bool:
     settings = d.new.settings.keys() - d.old.settings.keys()
-    return bool(d.added or d.numbers[1] or d.days[1] or d.finer or settings)
+    return bool(d.added or adds_value(d) or settings)
 
 
 # Subject and place.

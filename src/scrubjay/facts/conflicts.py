@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -22,6 +21,7 @@ from scrubjay.facts import lexicon
 from scrubjay.facts.claims import Claim, ContentWord, parse_claim
 from scrubjay.facts.comparison import (
     ClaimDifference,
+    adds_value,
     adjacent_slot,
     are_related,
     both_happened,
@@ -52,7 +52,7 @@ from scrubjay.facts.lexicon import (
     meaning_of,
     shared_language,
 )
-from scrubjay.facts.quantities import MONTHS, SCALES, TOKEN_CACHE, number_words, statement_tokens
+from scrubjay.facts.quantities import TOKEN_CACHE, statement_tokens
 from scrubjay.facts.vocabulary import load_words, table_lines
 from scrubjay.text.normalize import word_set
 
@@ -60,13 +60,10 @@ _STOPPING: Final = load_words("stopping")
 _DENYING: Final = NEGATORS | _STOPPING
 _DISTINGUISHING: Final = word_set("another else only except unless additional")
 """Words that make a statement differ from one without them."""
-_BOUNDING: Final = word_set("until before after instead-of than")
-"""Words that often make a statement differ; but "expires in May" and "valid until May" are the same."""
 _UNDENIED: Final = frozenset(("forget", "mistake", "doubt", "worry"))
 """Words whose negation denies nothing: "don't forget", "no doubt"."""
 _REQUEST_OPENERS: Final = frozenset(("do", "no", "please", "not", "never"))
 _OPENING_WORDS: Final = 3
-_NUMBERS: Final = {"both": 2.0, "pair": 2.0, "noon": 12.0, "dozen": 12.0, "once": 1.0, "single": 1.0}
 _QUANTIFIERS: Final = {
     **dict.fromkeys(("all", "every", "each", "everyone", "everybody", "everything", "always"), "all"),
     **dict.fromkeys(("most", "mostly", "usually", "majority"), "most"),
@@ -74,19 +71,6 @@ _QUANTIFIERS: Final = {
     **dict.fromkeys(("few", "rarely", "seldom", "hardly", "barely", "scarcely"), "few"),
 }
 """Words of quantity and frequency -> their meaning."""
-_NAMED_DAYS: Final = word_set("yesterday today tonight tomorrow")
-_PERIOD_LEADS: Final = word_set("last next this")
-_PERIODS: Final = word_set("week month year weekend night morning summer winter spring autumn fall")
-_FRACTIONS: Final = frozenset(("half", "halb", "halbe", "quarter", "quarters", "viertel"))
-_UNIT_RATIOS: Final = (60, 3600, 24, 7, 12, 10, 100, 1000, 1024, 1_000_000, 1_000_000_000)
-"""Factors between units of one dimension; the units themselves are compared elsewhere."""
-_HALF_DAY: Final = 12
-_TEN: Final = 10
-_TENS: Final = frozenset(range(20, 100, 10))
-_TOLERANCE: Final = 1e-9
-"""Relative tolerance between equal amounts in two units."""
-_AMOUNT: Final = re.compile(r"[$€£~]?(\d{1,15}(?:\.\d{1,9})?)(k|m)?")
-_DIGITS: Final = re.compile(r"\d+")
 
 
 def _words(text: str, language: str) -> tuple[str, ...]:
@@ -94,33 +78,24 @@ def _words(text: str, language: str) -> tuple[str, ...]:
 
 
 def equality_objection(old: str, new: str, language: str) -> str:
-    """Return why two texts cannot say the same: "denied", "number", "another", "bounded" (only a doubt), or ""."""
+    """Return why two texts cannot say the same, by their words: "denied", "another" (of another thing), or ""."""
     old_tokens, new_tokens = _words(old, language), _words(new, language)
     if old_tokens == new_tokens:
         return ""
-    if (
-        count_denials(old_tokens, language)
-        + count_denials(new_tokens, language)
-        + _count_opposites(old_tokens, new_tokens)
-    ) % 2:
+    denials = count_denials(old_tokens, language) + count_denials(new_tokens, language)
+    if (denials + _count_opposites(old_tokens, new_tokens)) % 2:
         return "denied"
-    added = set(new_tokens) - set(old_tokens)
-    if added & _DISTINGUISHING:
+    if not _DISTINGUISHING.isdisjoint(set(new_tokens) - set(old_tokens)):
         return "another"
-    number = "number" if _numbers_differ(old_tokens, new_tokens, language) else ""
-    if added & _BOUNDING:
-        return number or "bounded"
-    sides = old_tokens, new_tokens
-    how_many = [{_QUANTIFIERS[word] for word in words if word in _QUANTIFIERS} for words in sides]
-    times = [_relative_times(words) for words in sides]
-    if any(one and other and one.isdisjoint(other) for one, other in (how_many, times)):
+    how_many, how_many_now = _quantities(old_tokens), _quantities(new_tokens)
+    if how_many and how_many_now and how_many.isdisjoint(how_many_now):
         return "another"
-    return "another" if _turns_off(*sides) or _turns_off(*reversed(sides)) else number
+    is_switched = _turns_off(old_tokens, new_tokens) or _turns_off(new_tokens, old_tokens)
+    return "another" if is_switched else ""
 
 
-def _relative_times(words: Sequence[str]) -> set[str]:
-    times = {word for word in words if word in _NAMED_DAYS}
-    return times | {f"{a} {b}" for a, b in itertools.pairwise(words) if a in _PERIOD_LEADS and b in _PERIODS}
+def _quantities(words: Sequence[str]) -> set[str]:
+    return {_QUANTIFIERS[word] for word in words if word in _QUANTIFIERS}
 
 
 def _turns_off(old_tokens: Sequence[str], new_tokens: Sequence[str]) -> bool:
@@ -155,58 +130,6 @@ def _are_opposites(old_word: str, old_meaning: WordMeaning, new_word: str, new_m
     )
 
 
-def _numbers_differ(old_tokens: tuple[str, ...], new_tokens: tuple[str, ...], language: str) -> bool:
-    if _FRACTIONS & {*old_tokens, *new_tokens}:
-        return False  # "half a thousand", "a quarter to nine": written in too many ways
-    old, new = _numbers(old_tokens, language), _numbers(new_tokens, language)
-    if 1 in new and 1 not in old and _has_other_number(old, new):
-        return True  # "twice a week", "once a week"
-    return _has_other_number(new, old)
-
-
-def _has_other_number(numbers: Sequence[float], others: Sequence[float]) -> bool:
-    return any(one > 1 and not any(_are_equal_amounts(one, other) for other in others) for one in numbers)
-
-
-@lru_cache(TOKEN_CACHE)
-def _numbers(words: tuple[str, ...], language: str) -> list[float]:
-    found: list[float] = []
-    tens = 0.0  # "twenty" of "twenty-five"
-    for word in words:
-        number = number_words(language).get(
-            word, _NUMBERS.get(word, MONTHS.get(word) if word != "may" else 5)
-        )
-        if tens and number and number < _TEN:
-            found[-1], tens = tens + number, 0.0
-            continue
-        tens = float(number) if number and number in _TENS else 0.0
-        if number is not None:
-            found.append(float(number))
-        elif word in SCALES:
-            found.append(float(SCALES[word]))
-        else:
-            found += _numbers_in_word(word)
-    return [one for one in found if one]
-
-
-def _numbers_in_word(word: str) -> list[float]:
-    plain = word.replace(",", "")
-    digits = _AMOUNT.fullmatch(plain)
-    if digits:
-        return [float(digits[1]) * SCALES.get(digits[2], 1)]
-    return [float(one[:18]) for one in _DIGITS.findall(plain)]
-
-
-def _are_equal_amounts(one: float, other: float) -> bool:
-    low, high = sorted((one, other))
-    return (
-        low == high
-        or high - low == _HALF_DAY
-        or low + 2000 == high
-        or any(abs(high - low * ratio) < _TOLERANCE * high for ratio in _UNIT_RATIOS)
-    )
-
-
 _TIME_SIGNALS: Final = ("changed", "over", "planned", "past", "ongoing", "also", "waited")
 
 PairFeatures = dict[str, float]
@@ -214,7 +137,11 @@ PairFeatures = dict[str, float]
 
 @dataclass(frozen=True, slots=True)
 class ComparedPair:
-    """Two compared statements; `reason` is the `equality_objection`, verdict and rule are those of the rules."""
+    """Two compared statements; verdict and rule are those of the rules.
+
+    Attributes:
+        reason: The `equality_objection`, or "number" where only the new one has some number or date.
+    """
 
     difference: ClaimDifference
     new_tokens: tuple[str, ...]
@@ -261,7 +188,6 @@ def _denial_features(pair: ComparedPair) -> PairFeatures:
         "denied": float(d.denied),
         "against: denied": float(pair.reason == "denied"),
         "against: number": float(pair.reason == "number"),
-        "against: bounded": float(pair.reason == "bounded"),
         "against: another": float(pair.reason == "another"),
         "well and ill": float(old * new < 0),
         "well or ill": float((old != 0) != (new != 0)),
@@ -485,7 +411,7 @@ def classify_change(old: str, new: str) -> Verdict:
 def compare_texts(old: str, new: str) -> ComparedPair:
     language = shared_language(old, new)
     difference = compare_claims(parse_claim(old, language), parse_claim(new, language))
-    reason = equality_objection(old, new, language)
+    reason = equality_objection(old, new, language) or ("number" if adds_value(difference) else "")
     old_tokens, new_tokens = _words(old, language), _words(new, language)
     verdict, rule = _rule_verdict(difference, reason)
     return ComparedPair(difference, old_tokens, new_tokens, language, reason, verdict, rule)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scrubjay.facts.claims import parse_claim
-from scrubjay.facts.conflicts import classify_change, equality_objection
-from scrubjay.facts.lexicon import shared_language
+from scrubjay.facts.conflicts import classify_change, compare_texts
 
 HAPPENED = [
     ("{} saw bird number 6.", "{} saw bird number 7."),
@@ -81,7 +80,7 @@ def test_another_value_of_the_same_attribute_hides_the_old_one(old: str, new: st
     ],
 )
 def test_words_alone_tell_what_is_not_the_same(old: str, new: str, reason: str) -> None:
-    assert equality_objection(old, new, shared_language(old, new)) == reason
+    assert compare_texts(old, new).reason == reason
 
 
 def test_a_note_about_the_user_is_what_the_user_says() -> None:
