@@ -53,6 +53,7 @@ class AsyncConcepts(_ThreadedProxy[Concepts]):
     list = _run_in_thread(Concepts.list)
     show = _run_in_thread(Concepts.show)
     network = _run_in_thread(Concepts.network)
+    web = _run_in_thread(Concepts.web)
     add = _run_in_thread(Concepts.add)
     add_many = _run_in_thread(Concepts.add_many)
     add_file = _run_in_thread(Concepts.add_file)

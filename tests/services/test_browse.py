@@ -101,6 +101,8 @@ def test_names_that_stand_together_are_tied_and_others_are_not(memory: Memory) -
     assert memory.concepts.network(limit=1).known == 3
     assert [one.name for one in memory.concepts.network(query="quiet").concepts] == ["Quiet Harbor"]
     assert memory.seen_by("bob").concepts.network().concepts == ()
+    with pytest.warns(DeprecationWarning, match="concepts.web is called concepts.network now"):
+        assert memory.concepts.web(limit=1) == memory.concepts.network(limit=1)
     with pytest.raises(InputError):
         memory.concepts.network(limit=3_000)
 

@@ -70,6 +70,7 @@ LEFT_OUT = {
     "records": "the viewer's: get reads memories by id",
     "skills": "a person's: `scrubjay skills` writes them into a folder of theirs",
     "network": "the viewer's",
+    "web": "the former name of network",
     "rewrite": "the viewer's: a program changes files itself",
     "copy": "an operator's: from store to store on the machine",
     "build_index": "an operator's: what the owner of the tables makes",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,12 @@ class Concepts:
             raise InputError(f"limit is {limit}; it must lie between 1 and {MAX_NETWORK_CONCEPTS:,}.")
         with self._workspace.reader() as reader:
             return browse.entity_network(reader, limit, query)
+
+    def web(self, *, query: str = "", limit: int = 150) -> EntityNetwork:
+        """The former name of `network`."""
+        message = "concepts.web is called concepts.network now; the old name works until the next release."
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.network(query=query, limit=limit)
 
     def add(
         self, name: str, aliases: Sequence[str] = (), *, visibility: str = "user", group: str | None = None
