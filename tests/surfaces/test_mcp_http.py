@@ -59,7 +59,7 @@ def test_two_tokens_are_two_principals_and_nothing_leaks_between_them(
             assert mine in (await refusal(client, "memory_forget", ids=[mine]))["message"]
             assert (await call(client, "memory_feedback", ids=[mine], verdict="wrong"))["unknown"] == [mine]
             assert mine in (await refusal(client, "memory_update", id=mine, content="x"))["message"]
-            with pytest.raises(MCPError, match="no memory"):
+            with pytest.raises(MCPError, match="No memory"):
                 await client.read_resource(f"scrubjay://memory/{mine}")
             status = json.loads((await client.read_resource("scrubjay://status")).contents[0].text)
             assert status["memories"] == 0
