@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
@@ -250,7 +251,7 @@ def test_an_addition_names_what_it_is_like(learning: Settings, opened: Callable[
     assert memory.add("Team B depends on Team A.").similar == (first.id,)
 
 
-def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) -> None:
+def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory, tmp_path: Path) -> None:
     text = "Two lines:\nthe second."
     drawn = validate_memory(
         NewMemory(text), memory.workspace.scope, memory.workspace.store.secret(memory.workspace.scope)
@@ -260,6 +261,11 @@ def test_a_text_that_an_earlier_version_stored_is_known_again(memory: Memory) ->
     memory.workspace.store.write(memory.workspace.scope, [PutMemory(kept)])
     assert memory.add(text).id == drawn.legacy_id
     assert memory.status().memories == 1
+    memory.update(drawn.legacy_id, content="It was corrected.")
+    file = tmp_path / "lines.jsonl"
+    file.write_text(json.dumps({"content": text}) + "\n", "utf-8")
+    done = memory.import_(file)
+    assert (done.added, done.existed) == (0, 1)
 
 
 def test_a_forgotten_addition_is_gone_from_answers_and_from_the_file(memory: Memory, tmp_path: Path) -> None:

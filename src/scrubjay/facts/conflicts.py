@@ -78,7 +78,7 @@ def _words(text: str, language: str) -> tuple[str, ...]:
 
 
 def equality_objection(old: str, new: str, language: str) -> str:
-    """Return why two texts cannot say the same, by their words: "denied", "another" (of another thing), or ""."""
+    """Return which words say that two texts differ: "denied", "another" (it is about another thing), or ""."""
     old_tokens, new_tokens = _words(old, language), _words(new, language)
     if old_tokens == new_tokens:
         return ""

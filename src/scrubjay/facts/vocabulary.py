@@ -32,7 +32,7 @@ def load_groups(name: str) -> tuple[frozenset[str], ...]:
 
 
 def load_spellings(name: str) -> dict[str, str]:
-    """Return each word of a section of ``words.txt`` with the first word of its line, as which it is read."""
+    """Return, by word of a section of ``words.txt``, the first word of its line, which stands for all of them."""
     lines = map(str.split, _sections("words.txt")[name])
     return {word: words[0] for words in lines for word in words}
 

@@ -7,7 +7,7 @@ as of an earlier time still find it. A derived memory whose text is amended no l
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -208,12 +208,11 @@ def private_tags(text: str, role: str | None) -> tuple[str, ...]:
     return (NEVER_INJECT,) if role in PERSON_ROLES and asks_not_to_remember(text) else ()
 
 
-def with_stored_id(memory: ValidatedMemory, stored: Mapping[str, Record]) -> ValidatedMemory:
-    """Return a memory with the id that version 0.1 gave its text, if that is stored."""
-    old = stored.get(memory.legacy_id)
-    if old is None or memory.scrubbed or not has_same_text(old, memory.record):
+def with_stored_id(memory: ValidatedMemory, stored: Container[str]) -> ValidatedMemory:
+    """Return a memory with the id that version 0.1 gave its text, if that is among the stored ones."""
+    if memory.scrubbed or memory.legacy_id not in stored:
         return memory
-    return replace(memory, record=replace(memory.record, id=old.id))
+    return replace(memory, record=replace(memory.record, id=memory.legacy_id))
 
 
 _CONTENT_FIELDS: Final = ("content", "title", "tags", "event", "origin")
@@ -221,7 +220,7 @@ _CONTENT_FIELDS: Final = ("content", "title", "tags", "event", "origin")
 _LIFECYCLE_FIELDS: Final = ("confidence", "valid_from", "valid_until", "pinned")
 
 
-class MemoryWriter:
+class AdditionWriter:
     """Validates, adds and amends memories outside documents; each call of a principal makes its own.
 
     Attributes:
@@ -354,7 +353,12 @@ class MemoryWriter:
         conversation, which is only read once more, else a new one. Two roles never share a memory.
         """
         legacy = reader.get([one.legacy_id for one in validated if one.legacy_id != one.record.id])
-        items = self.separate_speakers(reader, [with_stored_id(memory, legacy) for memory in validated])
+        same_text = {
+            memory.legacy_id
+            for memory in validated
+            if memory.legacy_id in legacy and has_same_text(legacy[memory.legacy_id], memory.record)
+        }
+        items = self.separate_speakers(reader, [with_stored_id(memory, same_text) for memory in validated])
         present: dict[str, Record] = {}
         places = list(range(len(items)))
         while places:

@@ -516,7 +516,8 @@ def _add_notices(tally: SyncTally, source: Source, paths: Sequence[str]) -> None
             FileError(
                 place,
                 f"{files} untrusted, since {reason}. Searches find untrusted text and mark it; its front matter sets "
-                "no pin and no visibility, no facts are extracted, and it is not injected outside its project.",
+                "no pin and no visibility, nothing is learned from it, and it is not put into prompts, except a "
+                "team's in its own project.",
                 f"scrubjay sync {Path(source_location(source))} --trusted, if all of it is to be trusted",
             )
         )

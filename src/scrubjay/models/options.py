@@ -93,7 +93,7 @@ def options_of(kind: type) -> tuple[Option, ...]:
 
 
 def check_options(options: object) -> None:
-    """Check lists, choices and bounds as they are declared.
+    """Check lists, choices and bounds as they are declared; None is checked only where it is not the default.
 
     Raises:
         InputError: An option has a value it cannot have.
@@ -118,7 +118,9 @@ def _check_value(declared: Option, value: Any) -> None:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         is_part = declared.kind == "int" and is_number and value % 1
         if not is_number or is_part or not least <= value <= (MAX_STORED if most is None else most):
-            wanted = f"be a whole number from {least}" if most is None else f"lie between {least} and {most}"
+            wanted = f"lie between {least} and {most}"
+            if most is None:
+                wanted = f"be a whole number from {least} to {MAX_STORED}"
             raise InputError(f"{declared.name} is {value!r}; it must {wanted}.")
 
 

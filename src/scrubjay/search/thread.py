@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 POOL_SIZE: Final = 100
-"""Hits read of a channel. Of a very large entity only memories among them are followed."""
+"""Hits read of a channel. Of a very large entity only memories among these hits are followed."""
 RELATED_SAMPLE: Final = 300
 """Memories of an entity from which its relations are counted: a share of .5 is then known to within .06."""
 MIN_SCORE_SHARE: Final = 0.15

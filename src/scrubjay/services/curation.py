@@ -20,7 +20,7 @@ from scrubjay.config.settings import NotesSettings
 from scrubjay.consolidation.context import DIGEST_RULE
 from scrubjay.errors import ForbiddenError, InputError, NotFoundError, SourceError
 from scrubjay.ingest import deletion
-from scrubjay.ingest.additions import MemoryWriter, amendment_fields
+from scrubjay.ingest.additions import AdditionWriter, amendment_fields
 from scrubjay.ingest.alignment import NOTE_MARKER, note_marker_id, with_note_marker
 from scrubjay.ingest.deletion import last_events, status_changes, withheld_ids
 from scrubjay.ingest.files import FileSnapshot, rewrite_file, snapshot_file
@@ -82,9 +82,9 @@ MAX_HEADING = 60
 """Characters of a memory's first line used as a heading if it has no title."""
 
 
-def memory_writer(workspace: Workspace, *, extract_facts: bool = True) -> MemoryWriter:
+def addition_writer(workspace: Workspace, *, extract_facts: bool = True) -> AdditionWriter:
     base = workspace.models.ensure_base_model()
-    return MemoryWriter(
+    return AdditionWriter(
         workspace.store,
         workspace.scope,
         base,
@@ -107,7 +107,7 @@ def add(workspace: Workspace, memories: Iterable[NewMemory]) -> list[AddReport]:
         replace(item, project=resolve_projects(workspace, [item.project])[0]) if item.project else item
         for item in _require_memories(memories)
     ]
-    writer = memory_writer(workspace)
+    writer = addition_writer(workspace)
     added = writer.add(new)
     refresh_grown_topics(workspace, writer.edges.connected, MAX_INLINE_RECLUSTER)
     new_ids = [one for item in added if not item.existed for one in (item.id, *item.learned) if one]
@@ -205,7 +205,7 @@ def _update_memory(workspace: Workspace, memory: str, amendment: Amendment) -> U
         _refuse_file_field(memory, f"{path or record.place.path}{position(record)}")
     if amendment.content is not UNCHANGED and (note := _day_note_location(workspace, record)) is not None:
         _refuse_file_field(memory, note)
-    writer = memory_writer(workspace)
+    writer = addition_writer(workspace)
     report = writer.amend(record, amendment)
     refresh_grown_topics(workspace, writer.edges.connected, MAX_INLINE_RECLUSTER)
     _write_notes_of(workspace, [memory, report.before or memory])

@@ -41,7 +41,7 @@ from scrubjay.models.results import position
 from scrubjay.models.sources import is_single_file, repository_of, source_location
 from scrubjay.search.browse import short_references
 from scrubjay.search.results import full_paths
-from scrubjay.services.curation import forget_memories, memory_writer
+from scrubjay.services.curation import addition_writer, forget_memories
 from scrubjay.services.sync import (
     NO_RULES,
     SyncRules,
@@ -341,7 +341,7 @@ class _BatchImporter:
     def __init__(self, workspace: Workspace, *, dry: bool, include_forgotten: bool) -> None:
         self._workspace, self._dry = workspace, dry
         self._include_forgotten = include_forgotten
-        self._writer = memory_writer(workspace, extract_facts=False)
+        self._writer = addition_writer(workspace, extract_facts=False)
         self._key = workspace.scope.key()
         self._items: list[tuple[ImportedMemory, ValidatedMemory]] = []
         self._names: dict[str, ImportedName] = {}

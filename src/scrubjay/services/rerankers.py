@@ -59,7 +59,9 @@ class RerankerRegistry:
         if chosen not in known:
             raise InputError(f"Rerank {chosen!r} is not one of {', '.join(known)}.")
         if deep and kind == "off":
-            raise InputError("A deep search needs a reranker, but rerank is off.", hint="omit one of them")
+            raise InputError(
+                "A deep search needs a reranker, but rerank is off.", hint="leave out deep or rerank"
+            )
         if deep and kind is None and chosen in ("off", "features"):
             chosen, characters = "cross-encoder", DEEP_CHARACTERS
             deadline = max(options.deadline, DEEP_SECONDS)
@@ -70,7 +72,7 @@ class RerankerRegistry:
             if kind is not None or deep:
                 raise InputError(
                     f"Rerank {chosen!r} works only with fusion auto.",
-                    hint="omit one of them",
+                    hint="leave out rerank or fusion",
                 )
             return None, ()
         if workspace.models.cold and chosen == "cross-encoder" and kind is None and not deep:

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 
 def refresh_topics(workspace: Workspace, keys: Iterable[str], is_due: Callable[[Reader, str], bool]) -> None:
-    """Find the topics of visibility keys anew where ``is_due``, which gets a view of the key's viewers, says so."""
+    """Find the topics of visibility keys anew if ``is_due`` says so; it gets a view of those who may see the key."""
     if "categories" not in workspace.settings.linking.stages:
         return
     store, scope, models = workspace.store, workspace.scope, workspace.models
@@ -81,7 +81,7 @@ def refresh_topics(workspace: Workspace, keys: Iterable[str], is_due: Callable[[
 def refresh_grown_topics(
     workspace: Workspace, written: Mapping[str, int], max_memories: int | None = None
 ) -> None:
-    """Find the topics of each key anew whose memories have doubled, of which ``written`` are new ones.
+    """Find the topics of each key anew whose memories have doubled or halved; ``written`` counts new ones by key.
 
     With ``max_memories``, for a call that must be fast, only keys of the new memories that have no more than these: the
     next sync does the others.

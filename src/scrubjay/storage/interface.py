@@ -629,7 +629,7 @@ class Store(Protocol):
 
 
 CONFLICT_ATTEMPTS: Final = 10
-"""Attempts of which each found that others had written since its read; more mean that something is wrong."""
+"""Attempts at work whose reads others keep changing; if more are needed, something is wrong."""
 
 
 def retry_conflicts(work: Callable[[], T], discard: Callable[[], None] = lambda: None) -> T:

@@ -175,7 +175,7 @@ MAX_CACHED_PIECE: Final = 64
 MAX_PIECES: Final = 1 << 16
 """Cached pieces, about 12 MB; a full cache is emptied."""
 CACHED_TEXT: Final = range(100, 4_097)
-"""Characters of the longest text whose result is cached: a search, and often the next one, asks several times.
+"""Lengths, in characters, of texts whose result is cached: a search, and often the next one, asks several times.
 Of 1,024 usual passages that is 10 MB, 16 MB at most; a heading is read again as fast."""
 _LAYOUT: Final = re.compile(r"[-*•·|>#+]+|[-=_*~`]{3,}")
 """A bullet, a table's line, a heading's signs, a rule."""

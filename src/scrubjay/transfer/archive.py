@@ -379,7 +379,7 @@ class ValueReader:
         )
 
     def source(self, line: ExportLine) -> Source:
-        work = read_field(line, "repositories", Mapping[str, str], None, (OWN, JOINT, FOREIGN))
+        work = read_field(line, "repositories", Mapping[str, str] | None, None, (OWN, JOINT, FOREIGN))
         source = read_value(
             Source,
             line,
@@ -403,7 +403,8 @@ class ValueReader:
         return replace(document, title=self._clean(document.title))
 
     def concept(self, line: ExportLine) -> Entity:
-        concept = read_value(Entity, line, key=self._key(line))
+        kind = read_field(line, "kind", str, allowed=graph.ENTITY_KINDS)
+        concept = read_value(Entity, line, key=self._key(line), kind=kind)
         if (parse_node_id(concept.id) or ("",))[0] != "concept":
             raise InputError(f"{concept.id!r} is not the id of a concept")
         name = self._clean(concept.name)
@@ -424,7 +425,7 @@ class ValueReader:
         return replace(event, actor=self._clean(event.actor))
 
     def run(self, line: ExportLine) -> ConsolidationRun:
-        return read_value(ConsolidationRun, {"rules": ""} | line, key=self._key(line))
+        return read_value(ConsolidationRun, {"rules": "", "counts": {}} | line, key=self._key(line))
 
 
 def _require_inside(path: str) -> None:
