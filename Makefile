@@ -294,8 +294,8 @@ build/linters/.tools: Makefile
 torture: $(VENV)/.developer
 	@base=$$(mktemp -d) && trap 'chmod -R u+rwX "$$base"; rm -rf "$$base"' EXIT && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist load -m 'torture or not torture' tests/faults \
-	  tests/surfaces/test_http_openapi.py tests/storage/test_congruence.py tests/fuzz/test_growth.py \
-	  tests/redaction/test_redactor.py \
+	  tests/surfaces/test_http_openapi.py tests/storage/test_congruence.py \
+	  tests/properties/test_scope_properties.py tests/fuzz/test_growth.py tests/redaction/test_redactor.py \
 	  --kills $(N) --seed $(SEED) --rounds $(ROUNDS) --basetemp "$$base/run" $(ARGS) && \
 	$(BIN)/python -m pytest -n $(JOBS) --dist load tests/properties/test_stranger_reads.py \
 	  tests/surfaces/test_strangers.py --rounds $(READS) --basetemp "$$base/reads" $(ARGS)
