@@ -17,7 +17,7 @@ from store_contract.samples import SMALL_MODEL, sample_id, sample_memory
 from store_contract.sqlite_check import disagreements
 
 STEPS = 9
-POINTS = 3
+POINTS = 6
 """Calls that are let fail, of each kind, unless `--rounds` is given: then every one."""
 FAULTS = ("write", "torn", "full", "sync", "truncate", "read", "open", "delete")
 

@@ -15,7 +15,7 @@ from scrubjay.embeddings.hash_embedder import HashEmbedder
 from store_contract.sqlite_check import disagreements
 
 IMPORTER = Path(__file__).with_name("importer.py")
-ROUNDS = 1
+ROUNDS = 2
 """Rounds unless `--rounds` asks for more."""
 
 

@@ -1,6 +1,6 @@
 """Whatever a process does when it is killed: what it had said was done is there, whole, and the store opens.
 
-Forty kills; `make torture N=10000 SEED=7` for more.
+A hundred kills; `make torture N=10000 SEED=7` for more.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 from works import WORKS, Round
 
 NURSERY = Path(__file__).with_name("nursery.py")
-KILLS = 40
+KILLS = 100
 """Kills in all unless `--kills` asks for more."""
 FRESH = 20
 """Rounds that go on from what the last one left; then all begins anew."""

@@ -18,7 +18,7 @@ from store_contract.sqlite_check import disagreements
 ANN = Scope("t", "ann")
 MINE = "user:ann"
 STEPS = 24
-MOMENTS = 40
+MOMENTS = 120
 """Moments of a life of about 1,300 that are tried in a round."""
 State = frozenset[str]
 

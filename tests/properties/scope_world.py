@@ -333,7 +333,13 @@ class World:
         return memory.embed()
 
     def _rebuild(self, number: int, step: Step, memory: Memory) -> object:
-        return memory.rebuild()
+        done = memory.rebuild()
+        for (
+            who
+        ) in WRITERS:  # only owners connect their notes again; else others would see who has synced since
+            if who.tenant == step.who.tenant:
+                self.memory(who).enrich()
+        return done
 
 
 def _write(file: Path, text: str, number: int) -> None:

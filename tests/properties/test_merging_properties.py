@@ -98,7 +98,7 @@ def stores(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Stores]:
         yield Stores((opened(one, settings), opened(two, settings)), tmp_path, request.param)
 
 
-@pytest.mark.parametrize("stores", range(3), indirect=True)
+@pytest.mark.parametrize("stores", range(8), indirect=True)
 def test_merging_both_ways_converges(stores: Stores) -> None:
     for _ in range(STEPS):
         stores.step(OPS, repeat=False)
@@ -109,7 +109,7 @@ def test_merging_both_ways_converges(stores: Stores) -> None:
     assert stores.written <= stores.said(0).keys()
 
 
-@pytest.mark.parametrize("stores", range(3), indirect=True)
+@pytest.mark.parametrize("stores", range(8), indirect=True)
 def test_texts_that_a_store_holds_several_times_are_not_multiplied(stores: Stores) -> None:
     for _ in range(STEPS):
         stores.step(OPS, repeat=True)
@@ -119,7 +119,7 @@ def test_texts_that_a_store_holds_several_times_are_not_multiplied(stores: Store
     assert stores.written <= stores.said(0).keys() & stores.said(1).keys()
 
 
-@pytest.mark.parametrize("stores", range(3), indirect=True)
+@pytest.mark.parametrize("stores", range(8), indirect=True)
 def test_forgetting_in_both_loses_nothing_else_and_comes_to_an_end(stores: Stores) -> None:
     for _ in range(STEPS):
         stores.step((*OPS, "forget"), repeat=False)

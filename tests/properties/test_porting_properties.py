@@ -24,7 +24,7 @@ from scrubjay.storage.postgres.store import PostgresStore
 from scrubjay.storage.sqlite.store import SQLiteStore
 from store_contract.history import StoreHistory
 
-SEEDS = range(2)
+SEEDS = range(6)
 STEPS = 150
 TENANT = "porting"
 

@@ -47,7 +47,7 @@ from store_contract.samples import (
     write_changes,
 )
 
-ROUNDS = 150
+ROUNDS = 400
 EACH = 6
 """Memories of each key."""
 TABLES = (

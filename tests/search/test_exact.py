@@ -73,7 +73,7 @@ def test_an_identifier_is_found_by_its_parts_and_in_any_case(named: Memory, name
     assert name in first(named, query, channels=["bm25"])
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_model_of_noise_never_takes_the_first_place_from_an_exact_name(
     opened: Callable[..., Memory], seed: int
 ) -> None:

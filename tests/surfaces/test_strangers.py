@@ -23,7 +23,7 @@ from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import ScrubjayError
 from scrubjay.models.lifecycle import NewMemory
 
-ROUNDS = 60
+ROUNDS = 150
 EACH = 5
 """Memories of each key."""
 PEOPLE = (("ann", ("dev",)), ("bob", ("dev", "ops")), ("cleo", ()))
