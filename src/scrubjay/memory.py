@@ -19,8 +19,8 @@ from scrubjay.models.lifecycle import Amendment, NewMemory
 from scrubjay.models.records import UNCHANGED, Scope, Unchanged
 from scrubjay.models.sources import expand_path
 from scrubjay.services.models import ModelRegistry, caller_catalog, settings_catalog
-from scrubjay.services.rerankers import RerankerRegistry
-from scrubjay.services.rewriting import QueryRewriter
+from scrubjay.services.query_rewriter import QueryRewriter
+from scrubjay.services.reranker_registry import RerankerRegistry
 from scrubjay.services.workspace import (
     Workspace,
     check_arguments,

@@ -15,7 +15,7 @@ from scrubjay import Memory
 from scrubjay.config.settings import LlmSettings, Settings
 from scrubjay.errors import InputError
 from scrubjay.models.results import Answer
-from scrubjay.services.rewriting import COOLDOWN_SECONDS, MAX_FAILURES, QueryRewriter
+from scrubjay.services.query_rewriter import COOLDOWN_SECONDS, MAX_FAILURES, QueryRewriter
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

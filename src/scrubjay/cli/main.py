@@ -245,11 +245,13 @@ def _click_option(option: Option) -> Callable[[F], F]:
     elif option.kind == "int" and option.bounds:
         attributes["type"] = click.IntRange(*option.bounds)
     elif option.kind == "float":
-        attributes["type"] = float
+        attributes["type"] = click.FloatRange(*option.bounds) if option.bounds else float
     elif option.metavar is None:
         attributes["multiple"] = option.several
         attributes["type"] = click.Choice(option.choices) if option.choices else None
-    default = ", ".join(option.default) if option.several and option.default else option.setting
+    default = option.setting
+    if option.default and (option.several or option.choices):
+        default = ", ".join(option.default) if option.several else str(option.default)
     help_text = f"{option.help}  [default: {default}]" if default else option.help
     return click.option(*option.flags, option.name, help=help_text, **attributes)
 

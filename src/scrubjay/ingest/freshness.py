@@ -174,7 +174,7 @@ MAX_PATH_BYTES: Final = 65_536
 
 
 def head_log(source: Source) -> str:
-    """Return the file of a history's repository, or worktree, that changes with what is checked out."""
+    """Return the log of HEAD of a history's repository or worktree; each commit and checkout adds a line to it."""
     git_dir = source_location(source)
     try:
         with open(git_dir, "rb") as file:  # a worktree or submodule names its directory

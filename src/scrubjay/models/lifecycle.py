@@ -67,7 +67,7 @@ class NewMemory:
         "--tier",
         noun="Tier",
         choices=TIERS,
-        help="Tier of the memory.  [default: observation]",
+        help="Tier of the memory.",
     )
     title: str = option("", "--title", help="Title.")
     tags: Sequence[str] = option((), "--tag", help="Tag; repeatable.")
@@ -88,7 +88,7 @@ class NewMemory:
         None, "--group", help="Make it visible to this group, one of yours in the settings."
     )
     confidence: float = option(
-        1.0, "--confidence", metavar="NUMBER", bounds=(0, 1), help="Confidence, 0 to 1.  [0<=x<=1]"
+        1.0, "--confidence", metavar="NUMBER", bounds=(0, 1), help="Confidence, 0 to 1."
     )
     valid_from: str | datetime | None = option(
         None, "--valid-from", metavar="DATE", help="Start of validity."
@@ -96,9 +96,7 @@ class NewMemory:
     valid_until: str | datetime | None = option(
         None, "--valid-until", metavar="DATE", help="End of validity."
     )
-    origin: str = option(
-        "owner", "--origin", noun="Origin", choices=ORIGINS, help="Who stated it.  [default: owner]"
-    )
+    origin: str = option("owner", "--origin", noun="Origin", choices=ORIGINS, help="Who stated it.")
     pinned: bool = option(False, "--pin", help="Pin it: its score does not decay with age.")
 
 

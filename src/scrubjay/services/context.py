@@ -14,7 +14,7 @@ from scrubjay.models.results import ANSWERING_PARTS, CONTEXT_PARTS, STALE_STORE
 from scrubjay.models.sources import repository_of
 from scrubjay.search.context import OUTDATED, ContextRequest, ContextScope, build_context
 from scrubjay.search.request import SearchOptions
-from scrubjay.services.rewriting import RewriteOutcome
+from scrubjay.services.query_rewriter import RewriteOutcome
 from scrubjay.services.search import (
     SHARED_CHANGED,
     SearchView,

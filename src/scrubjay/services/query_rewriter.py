@@ -21,7 +21,7 @@ MAX_FAILURES: Final = 3
 COOLDOWN_SECONDS: Final = 60.0
 """Seconds of a pause."""
 MAX_RESPONSE_BYTES: Final = 1 << 16
-"""Maximum bytes of an answer, a hundred times what is asked for."""
+"""Maximum bytes of an answer; a rewritten question has a few hundred."""
 
 
 @frozen

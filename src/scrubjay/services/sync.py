@@ -263,7 +263,7 @@ def chunk_settings(workspace: Workspace) -> ChunkSettings:
 
 @frozen
 class SyncRules:
-    """Options of a source, stored with it; what is empty or None keeps the stored value.
+    """Options of a source, which are stored with it; an empty or None field keeps the stored value.
 
     Attributes:
         project: A name or path, ``none`` or ``auto``.

@@ -22,8 +22,8 @@ from scrubjay.ingest.projects import ProjectResolver, match_project
 from scrubjay.ingest.scan_cache import ScanCache
 from scrubjay.models.records import STATUSES, Record, RecordFilter, Scope
 from scrubjay.services.models import ModelRegistry
-from scrubjay.services.rerankers import RerankerRegistry
-from scrubjay.services.rewriting import QueryRewriter
+from scrubjay.services.query_rewriter import QueryRewriter
+from scrubjay.services.reranker_registry import RerankerRegistry
 from scrubjay.storage.interface import Reader, Store
 from scrubjay.tracing import enable, span
 

@@ -135,7 +135,7 @@ class Snapshot:
         return self._values.get(name)
 
     def pop(self, name: Hashable) -> Any:
-        """Remove and return what was read under a name; None if nothing was read."""
+        """Remove a value from the cache and return it; None if it is not there."""
         self._weights.pop(name, None)
         return self._values.pop(name, None)
 

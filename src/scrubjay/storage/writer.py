@@ -299,7 +299,10 @@ class MemoryWriter(Statements):
     def _restore_absent(
         self, memories: Mapping[str, c.PreparedMemory], document: Document | None
     ) -> dict[str, c.PreparedMemory]:
-        """Return memories with what was kept of an absent passage of the same text and place; delete the rest."""
+        """Give passages that are back their verdicts and history, and delete these from the absent passages.
+
+        A passage is back if its text and place are those of an absent one.
+        """
         secret = self._tenant.secret
         names: dict[str, tuple[str, str]] = {}
         if document is not None:

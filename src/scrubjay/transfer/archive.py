@@ -39,6 +39,7 @@ from scrubjay.models.lifecycle import (
     previous_confidence,
     versioned_name,
 )
+from scrubjay.models.options import MAX_STORED
 from scrubjay.models.records import (
     FOREIGN,
     IMPORTED_AT,
@@ -217,10 +218,8 @@ def _pages(reader: Reader) -> Iterator[list[Record]]:
 
 ExportLine: TypeAlias = dict[str, Any]
 """The fields of a line by name. Nothing about them is certain before `read_value` or `read_field` has checked it."""
-MAX_INTEGER: Final = 2**63 - 1
-"""Greatest integer that every store holds."""
-INTEGERS: Final = range(-MAX_INTEGER, MAX_INTEGER + 1)
-COUNTS: Final = range(MAX_INTEGER + 1)
+INTEGERS: Final = range(-MAX_STORED, MAX_STORED + 1)
+COUNTS: Final = range(MAX_STORED + 1)
 ALLOWED_VALUES: Final[Mapping[type, Mapping[str, Sequence[Any]]]] = {
     Record: {"tier": TIERS, "turn": COUNTS, "origin": ORIGINS, "status": STATUSES},
     EventTime: {"precision": PRECISIONS},
