@@ -82,13 +82,15 @@ class WorkerPool:
         """Submit work to the pool, to a new one if it is broken; the lock is held."""
         try:
             return self._pool.submit(work)
-        except BrokenProcessPool:
-            self._pool = self._start_pool()
-        except OSError as error:
-            raise ReaderStartError(f"No reader process can be started ({error.strerror}).") from error
+        except (BrokenProcessPool, ValueError, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise ReaderStartError(f"No reader process can be started ({error.strerror}).") from error
+        # The pool is broken. Python 3.11 may close its pipes just while a process is started with them: that is a
+        # ValueError, or an OSError without a number.
+        self._pool = self._start_pool()
         try:
             return self._pool.submit(work)
-        except (BrokenProcessPool, OSError) as error:
+        except (BrokenProcessPool, ValueError, OSError) as error:
             raise ReaderStartError("No reader process can be started.") from error
 
     def close(self) -> None:
