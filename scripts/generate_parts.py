@@ -103,7 +103,7 @@ def rivals() -> tuple[str, dict[str, list[str]]]:
 def headline() -> Iterator[str]:
     """Yield the three rows of the README: the newest run of LongMemEval, and two of the run beside other tools."""
     name, task = "longmemeval_s", "session"
-    runs = [json.loads(file.read_text("utf-8")) for file in RESULTS.glob("quality-embed-*.json")]
+    runs = [json.loads(file.read_text("utf-8")) for file in RESULTS.glob("quality-*.json")]
     run = max((run for run in runs if name in run["sets"]), key=lambda run: str(run["date"]))
     own = run["sets"][name]["tasks"][task]
     first, every = (f"{own['metrics'][metric]['mean']:.3f}" for metric in ("hit@5", "all@5"))
@@ -114,7 +114,7 @@ def headline() -> Iterator[str]:
     yield (
         f"| LongMemEval-S: share of questions with a right conversation in the first five; with all of them | {first}; "
         f"{every} ({own['queries']} questions) | MemPalace v4 0.984; 0.870 (450 questions, published) | "
-        "`python -m bench quality --data DIR --state embed --sets longmemeval_s` |"
+        f"`python -m bench quality --data DIR --state {run['state']} --sets {name} --limit-queries {own['queries']}` |"
     )
     yield (
         f"| Rust book, 112 files: share of queries with the right file first | {hits[0]} | QMD, words only {hits[1]}; "
