@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import os
 import shutil
@@ -9,6 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -89,19 +91,23 @@ class PostgresServer:
         self._folder = folder
         self._settings = {"listen_addresses": "", "unix_socket_directories": str(folder), **settings}
         self._user = "nobody" if os.geteuid() == 0 else None
+        empty = _empty_cluster()
         if self._user is not None:
             nobody = pwd.getpwnam(self._user)
-            os.chown(folder, nobody.pw_uid, nobody.pw_gid)
+            for each in (folder, empty.parent):
+                os.chown(each, nobody.pw_uid, nobody.pw_gid)
             if not _is_reachable(places):
                 places = _copy_programs(places, folder)
         self._programs = places / "bin"
         self._data = str(folder / "data")
         self.log = folder / "log"
         self.url = f"postgresql://scrubjay@/postgres?host={folder}"
-        self._run(
-            "initdb", "-D", self._data, "-U", "scrubjay", "-A", "trust", "-E", "UTF8", "--locale=C",
-            "--no-sync",
-        )  # fmt: skip
+        if not empty.exists():
+            self._run(
+                "initdb", "-D", str(empty), "-U", "scrubjay", "-A", "trust", "-E", "UTF8", "--locale=C",
+                "--no-sync",
+            )  # fmt: skip
+        subprocess.run(["cp", "-a", str(empty), self._data], check=True)
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -126,6 +132,14 @@ class PostgresServer:
                 extra_groups=[] if self._user else None,
             )  # fmt: skip
         assert done.returncode == 0, output.read_text()
+
+
+@cache
+def _empty_cluster() -> Path:
+    """Return where `initdb` writes, once in a process: it takes nine times as long as a copy of its files."""
+    folder = Path(tempfile.mkdtemp(prefix="sj-pg-"))
+    atexit.register(shutil.rmtree, folder)
+    return folder / "data"
 
 
 def _copy_programs(places: Path, folder: Path) -> Path:
