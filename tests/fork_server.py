@@ -12,7 +12,7 @@ import atexit
 import functools
 import gc
 import importlib
-import json
+import marshal
 import os
 import runpy
 import select
@@ -87,9 +87,9 @@ def fork_on_request(listener: socket.socket) -> list[str]:
         streams: list[int] = []
         try:
             _, streams, _, _ = socket.recv_fds(line, 1, 3)
-            with line.makefile() as given:
-                args, environ, folder = json.loads(given.readline())
-        except (OSError, ValueError):  # whoever asked was killed before that was sent
+            with line.makefile("rb") as given:
+                args, environ, folder = marshal.load(given)
+        except (OSError, EOFError):  # whoever asked was killed before that was sent
             for stream in streams:
                 os.close(stream)
             line.close()
