@@ -149,8 +149,7 @@ def test_answers_that_exceed_the_budget_are_not_called_missing(memory: Memory) -
 
 
 def test_an_identifier_is_enough_to_be_relevant(memory: Memory) -> None:
-    for number in range(20):
-        memory.add(f"Pear tree number {number} wants water.")
+    memory.add_many([NewMemory(f"Pear tree number {number} wants water.") for number in range(20)])
     fits = memory.add("When ERR_409_LEASE shows up, delete the lease and start the worker again.").id
     assert shown(memory.context("ERR_409_LEASE"), "relevant") == [fits]
 
@@ -364,10 +363,9 @@ def test_no_memory_ends_the_block_begins_a_line_of_its_own_or_breaks_the_budget(
     texts: list[str], titles: str, tier: str, pinned: bool, budget: int, asked: bool
 ) -> None:
     with opened() as memory:
-        for number, text in enumerate(texts):
-            said = f"{text} orders {number}"
-            memory.add(
-                said,
+        said = [
+            NewMemory(
+                f"{text} orders {number}",
                 tier=tier,
                 pinned=pinned,
                 title=titles,
@@ -375,6 +373,9 @@ def test_no_memory_ends_the_block_begins_a_line_of_its_own_or_breaks_the_budget(
                 turn=number,
                 role="user",
             )
+            for number, text in enumerate(texts)
+        ]
+        memory.add_many(said)
         found = memory.context("orders" if asked else None, budget=budget)
         assert estimate_tokens(found.text) == found.tokens <= budget
         assert found.text.count("<") == (2 if found.text else 0)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 
 ASKED = "what is the general rate limit?"
 
@@ -21,8 +21,11 @@ def talk(memory: Memory, *turns: tuple[str, str]) -> Memory:
     )
     for number, (role, text) in enumerate(turns, 1):
         memory.add(text, session="later", turn=number, role=role, date="2026-11-26")
-    for number in range(20):
-        memory.add(f"Worked on task {number} of the parser", session="other", turn=number + 1, role="user")
+    other = [
+        NewMemory(f"Worked on task {number} of the parser", session="other", turn=number + 1, role="user")
+        for number in range(20)
+    ]
+    memory.add_many(other)
     return memory
 
 

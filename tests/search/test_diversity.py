@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from recall_values import candidate, record
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.search.dedup import SIMILARITY_WEIGHT, maximal_marginal_relevance
 from scrubjay.search.request import STAGES
 
@@ -67,8 +67,7 @@ def test_varying_loses_nobody_and_answers_the_same_twice(seed: int) -> None:
 
 
 def test_a_search_lets_what_is_alike_give_way_and_the_switch_undoes_it(memory: Memory) -> None:
-    for number in range(40):
-        memory.add(f"Backup log: {LIKE} number{number}")
+    memory.add_many([NewMemory(f"Backup log: {LIKE} number{number}") for number in range(40)])
     memory.add("Backup of the archive: ask Mara for the key of the cellar")
 
     def parts(**options: Any) -> set[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scrubjay import Memory
+from scrubjay import Memory, NewMemory
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import Record, Scope
 from scrubjay.storage.changes import PreparedMemory, PutMemory
@@ -127,8 +127,7 @@ def test_archived_and_superseded_memories_are_out_unless_asked_for_and_marked(
 
 
 def test_filters_reach_what_is_beyond_the_channels_depth(memory: Memory) -> None:
-    for number in range(150):
-        memory.add(f"kettle kettle kettle {number}")
+    memory.add_many([NewMemory(f"kettle kettle kettle {number}") for number in range(150)])
     memory.add("a kettle in a much longer text than all the others have", tier="lesson")
     assert len(said(memory, tiers=["lesson"])) == 1
 

@@ -29,8 +29,7 @@ TEXTS = [
 
 @pytest.fixture
 def held(memory: Memory) -> Memory:
-    for text in TEXTS:
-        memory.add(text)
+    memory.add_many([NewMemory(text) for text in TEXTS])
     return memory
 
 
@@ -46,8 +45,8 @@ def test_what_one_channel_alone_finds_is_found(
     opened: Callable[..., Memory], fusion: str, query: str, channel: str, blind: list[str]
 ) -> None:
     memory = opened(embedders=[Noise(3)])
-    for number in range(120):  # more than a channel gives: noise alone would rarely bring the kettle
-        memory.add(f"filler number {number}")
+    # More than a channel gives: noise alone would rarely bring the kettle.
+    memory.add_many([NewMemory(f"filler number {number}") for number in range(120)])
     wanted = memory.add("The kettle is blue.")
     assert wanted.id in {r.id for r in memory.search(query, fusion=fusion, limit=200).results}
     assert wanted.id in {
@@ -61,8 +60,7 @@ def test_what_one_channel_alone_finds_is_found(
 def test_what_the_model_alone_finds_is_found(opened: Callable[..., Memory]) -> None:
     memory = opened()
     wanted = memory.add("red door window")
-    for number in range(60):
-        memory.add(f"filler number {number}")
+    memory.add_many([NewMemory(f"filler number {number}") for number in range(60)])
     # The stand-in reads "door's" as two words, the tokenizer as one that nothing holds.
     assert memory.search("door-x9", channels=["bm25"], limit=1).results[:1] != ()
     assert memory.search("door", channels=["vector"]).results[0].id == wanted.id
@@ -259,8 +257,12 @@ def test_dropped_and_respelled_words_are_told(held: Memory) -> None:
 def test_the_reply_to_a_question_that_is_asked_again_stands_before_it(memory: Memory) -> None:
     question = memory.add("When do you fly to Lisbon?", session="s", turn=1, role="user")
     answer = memory.add("Next Tuesday at nine.", session="s", turn=2, role="assistant")
-    for number in range(30):
-        memory.add(f"Something else entirely, number {number}.", session=f"t{number}", turn=1, role="user")
+    memory.add_many(
+        [
+            NewMemory(f"Something else entirely, number {number}.", session=f"t{number}", turn=1, role="user")
+            for number in range(30)
+        ]
+    )
     results = memory.search("fly to Lisbon").results
     assert [one.id for one in results[:2]] == [answer.id, question.id]
     without = memory.search("fly to Lisbon", stages=["evidence"], explain=True, limit=50).results

@@ -96,8 +96,12 @@ def test_a_conversation_is_as_likely_to_answer_as_the_likeliest_of_its_turns(tmp
     with Memory.open(tmp_path / "memory.db") as memory:
         for turn, (role, text) in enumerate(talk, 1):
             memory.add(text, session="ferry", turn=turn, role=role)
-        for number in range(40):
-            memory.add(f"Something else, number {number}.", session=f"t{number}", turn=1, role="user")
+        memory.add_many(
+            [
+                NewMemory(f"Something else, number {number}.", session=f"t{number}", turn=1, role="user")
+                for number in range(40)
+            ]
+        )
         by_turn = memory.search(asked).results
         conversation = memory.search(asked, by="session").results[0]
     assert by_turn[0].role == "user"
