@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -25,18 +26,20 @@ class Machine:
     def __init__(self, memory: Memory, home: Path, name: str) -> None:
         self.memory, self.home, self.name = memory, home, name
         self.notes, self.logs = home / "notes", home / "logs"
+
+    def begin(self) -> None:
         for path, text in NOTES.items():
             file = self.notes / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         self.logs.mkdir(parents=True)
         self.talk(
-            name,
-            f"I keep the {name} laptop in the blue drawer.",
+            self.name,
+            f"I keep the {self.name} laptop in the blue drawer.",
             "I always prefer tabs over spaces in Go code.",
         )
-        memory.sync(self.notes)
-        memory.sync(self.logs)
+        self.memory.sync(self.notes)
+        self.memory.sync(self.logs)
 
     def talk(self, session: str, *texts: str) -> None:
         rows = [
@@ -59,11 +62,29 @@ class Machine:
         )
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the machines are in each test: their stores name their folders."""
+    return tmp_path_factory.mktemp("machines") / "now"
+
+
 @pytest.fixture
-def machines(opened: Callable[..., Memory], tmp_path: Path) -> tuple[Machine, Machine]:
-    one = Machine(opened(tmp_path / "one.db"), tmp_path / "home" / "ann", "one")
-    two = Machine(opened(tmp_path / "two.db"), tmp_path / "Users" / "ann", "two")
-    return one, two
+def machines(opened: Callable[..., Memory], place: Path) -> tuple[Machine, Machine]:
+    """Two machines that have synced, which is done once; each test has a copy of both."""
+
+    def at_place() -> tuple[Machine, Machine]:
+        one = Machine(opened(place / "one.db"), place / "home" / "ann", "one")
+        return one, Machine(opened(place / "two.db"), place / "Users" / "ann", "two")
+
+    synced = place.with_name("synced")
+    if not synced.exists():
+        for machine in at_place():
+            machine.begin()
+            machine.memory.close()
+        place.rename(synced)
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(synced, place)
+    return at_place()
 
 
 def merge(one: Machine, two: Machine) -> None:
