@@ -35,6 +35,7 @@ from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,
     check_concept,
+    check_concept_unchanged,
     check_edge,
     check_event,
     check_key,
@@ -85,12 +86,14 @@ class GraphState:
     def apply(self, scope: Scope, change: c.GraphChange, memories: Collection[str]) -> None:
         """Do one change for one scope, which sees these memories."""
         match change:
-            case c.PutConcept(concept):
+            case c.PutConcept(concept, was):
                 check_key(scope, concept.key, f"Concept {concept.id}")
                 check_concept(concept)
+                check_concept_unchanged(concept.id, was, self._concept_rows(concept.id, concept.key))
                 self.concepts[concept.id, concept.key] = concept
                 self._mark(concept.key)
-            case c.DropConcept(concept_id, key) if key in scope.keys:
+            case c.DropConcept(concept_id, key, was) if key in scope.keys:
+                check_concept_unchanged(concept_id, was, self._concept_rows(concept_id, key))
                 self.concepts.pop((concept_id, key), None)
                 self._mark(key)
                 self._keep(lambda edge: (edge.dst, edge.key) != (concept_id, key))
@@ -108,6 +111,10 @@ class GraphState:
                 check_key(scope, key, f"Project {name}")
                 check_text(place, name, key)
                 self.projects[place, key] = name
+
+    def _concept_rows(self, concept: str, key: str) -> list[Entity]:
+        row = self.concepts.get((concept, key))
+        return [] if row is None else [row]
 
     def _mark(self, key: str) -> None:
         self.marks[key] = self.marks.get(key, 0) + 1

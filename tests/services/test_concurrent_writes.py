@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -16,7 +17,7 @@ from scrubjay import Memory, NewMemory
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import NotFoundError
 from scrubjay.models.records import STATUSES, Record, Scope
-from scrubjay.storage.changes import Change
+from scrubjay.storage.changes import Change, DropConcept, PutConcept
 from scrubjay.storage.interface import Store
 
 Writers = tuple[Memory, Memory, "Interrupted"]
@@ -42,20 +43,32 @@ class Interrupted(HashEmbedder):
 
 
 class InterruptedStore:
-    """A store that runs something once, before its first write."""
+    """A store that runs something once, before its first write, or the first with a change of a type."""
 
-    def __init__(self, store: Store, meanwhile: Callable[[], object]) -> None:
+    def __init__(self, store: Store, meanwhile: Callable[[], object], before: type[Any] = object) -> None:
         self._store = store
-        self._meanwhile: Callable[[], object] | None = meanwhile
+        self._before = before
+        self.meanwhile: Callable[[], object] | None = meanwhile
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
     def write(self, scope: Scope, changes: Sequence[Change], **options: Any) -> None:
-        meanwhile, self._meanwhile = self._meanwhile, None
-        if meanwhile is not None:
+        meanwhile = self.meanwhile
+        if meanwhile is not None and any(isinstance(change, self._before) for change in changes):
+            self.meanwhile = None
             meanwhile()
         self._store.write(scope, changes, **options)
+
+
+@contextmanager
+def interrupted(
+    memory: Memory, meanwhile: Callable[[], object], before: type[Any] = object
+) -> Iterator[Memory]:
+    """The same memory on a store that runs something once before a write; it must have run at the end."""
+    store = InterruptedStore(memory.workspace.store, meanwhile, before)
+    yield Memory(replace(memory.workspace, store=cast("Store", store)))
+    assert store.meanwhile is None
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -98,9 +111,8 @@ def test_a_verdict_given_during_an_update_stays(writers: Writers) -> None:
 def test_tags_that_are_changed_during_a_verdict_stay(writers: Writers) -> None:
     first, second, _ = writers
     one = first.add("The port is 80.", tags=["old"]).id
-    store = InterruptedStore(first.workspace.store, lambda: second.update(one, tags=["network"]))
-    judging = Memory(replace(first.workspace, store=cast("Store", store)))
-    assert judging.feedback(one, "never-inject").ids == (one,)
+    with interrupted(first, lambda: second.update(one, tags=["network"])) as judging:
+        assert judging.feedback(one, "never-inject").ids == (one,)
     assert stored(first, one).tags == ("network", "never-inject")
 
 
@@ -249,3 +261,134 @@ def test_use_of_a_turn_while_its_digest_is_written_refuses_nothing(writers: Writ
     ]
     embedder.meanwhile = lambda: second.feedback(turns[0], "used")
     assert len(first.consolidate().made) == 1
+
+
+def names(memory: Memory) -> dict[str, set[str]]:
+    return {one.name: set(one.aliases) for one in memory.concepts.list()}
+
+
+def test_an_alias_that_is_added_during_a_rename_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    first.concepts.add("Kubernetes", ["k8s"])
+    with interrupted(first, lambda: second.concepts.add("Kubernetes", ["kube"])) as renaming:
+        renaming.concepts.rename("Kubernetes", "Borg")
+    assert names(second) == {"Borg": {"Kubernetes", "k8s", "kube"}}
+
+
+def test_a_concept_that_is_renamed_while_an_alias_is_added_keeps_its_new_name(writers: Writers) -> None:
+    first, second, _ = writers
+    first.concepts.add("Kubernetes", ["k8s"])
+    with interrupted(first, lambda: second.concepts.rename("Kubernetes", "Borg")) as adding:
+        report = adding.concepts.add("Kubernetes", ["kube"])
+    assert (report.added, report.changed) == (0, 1)
+    assert names(second) == {"Borg": {"Kubernetes", "k8s", "kube"}}
+
+
+def test_two_additions_of_one_concept_at_once_keep_the_aliases_of_both(writers: Writers) -> None:
+    first, second, _ = writers
+    with interrupted(first, lambda: second.concepts.add("Kubernetes", ["kube"])) as adding:
+        adding.concepts.add("Kubernetes", ["k8s"])
+    assert names(second) == {"Kubernetes": {"k8s", "kube"}}
+
+
+@pytest.mark.parametrize("change", [PutConcept, DropConcept])
+def test_aliases_that_are_added_during_a_merge_stay(writers: Writers, change: type[Change]) -> None:
+    first, second, _ = writers
+    first.concepts.add("Kubernetes")
+    first.concepts.add("Borg")
+
+    def add() -> None:
+        second.concepts.add("Kubernetes", ["kube"])
+        second.concepts.add("Borg", ["collective"])
+
+    with interrupted(first, add, before=change) as merging:
+        merging.concepts.merge("Kubernetes", "Borg")
+    assert names(second) == {"Borg": {"Kubernetes", "collective", "kube"}}
+
+
+def test_a_concept_that_is_renamed_during_its_removal_is_found_under_neither_name(writers: Writers) -> None:
+    first, second, _ = writers
+    first.concepts.add("Kronstadt Harbour")
+    with interrupted(first, lambda: second.concepts.rename("Kronstadt Harbour", "Port Kotlin")) as removing:
+        removing.concepts.remove("Kronstadt Harbour")
+    for name in ("Kronstadt Harbour", "Port Kotlin"):
+        first.add_many([NewMemory(f"The {number}th berth of {name} is free.") for number in range(4, 9)])
+    assert names(second).keys().isdisjoint({"Kronstadt Harbour", "Port Kotlin"})
+
+
+HARBOUR = [
+    "The backup of Kronstadt Harbour runs at Hetzner Falkenstein since spring.",
+    "Kronstadt Harbour pays Hetzner Falkenstein each month by transfer.",
+    "Ask Marta Lindqvist for the key of Kronstadt Harbour, she has two.",
+    "Marta Lindqvist said that Hetzner Falkenstein is cheap.",
+]
+
+
+def test_what_a_person_says_of_a_name_while_it_is_found_in_texts_stays(writers: Writers) -> None:
+    first, second, _ = writers
+
+    def edit() -> None:
+        second.concepts.add("Kronstadt Harbour", ["KH"])
+        second.concepts.add("Marta Lindqvist")
+        second.concepts.remove("Marta Lindqvist")
+
+    with interrupted(first, edit, before=PutConcept) as adding:
+        adding.add_many([NewMemory(text) for text in HARBOUR])
+    assert names(second)["Kronstadt Harbour"] == {"KH"}
+    assert second.concepts.show("KH").concept.memories == 3
+    assert "Marta Lindqvist" not in names(second)
+
+
+def test_a_concept_that_is_renamed_while_its_memories_are_forgotten_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    ids = [one.id for one in first.add_many([NewMemory(text) for text in HARBOUR])]
+    assert "Kronstadt Harbour" in names(first)
+    with interrupted(first, lambda: second.concepts.rename("Kronstadt Harbour", "Port Kotlin")) as forgetting:
+        forgetting.forget(ids)
+    assert names(second)["Port Kotlin"] == {"Kronstadt Harbour"}
+
+
+def test_a_concept_that_is_renamed_while_it_is_imported_keeps_its_name(
+    writers: Writers, opened: Callable[..., Memory], tmp_path: Path
+) -> None:
+    first, second, _ = writers
+    other = opened("memory://", user="ann")
+    other.concepts.add("Kubernetes", ["k8s"])
+    other.export(tmp_path / "export.jsonl")
+
+    def add() -> None:
+        second.concepts.add("Kubernetes", ["kube"])
+        second.concepts.rename("Kubernetes", "Borg")
+
+    with interrupted(first, add, before=PutConcept) as importing:
+        importing.import_(tmp_path / "export.jsonl")
+    assert names(second) == {"Borg": {"Kubernetes", "kube"}}
+
+
+def test_a_memory_that_is_corrected_while_it_is_forgotten_is_gone_with_all_of_its_texts(
+    writers: Writers,
+) -> None:
+    first, second, _ = writers
+    one = first.add("The port is 80.").id
+    with interrupted(first, lambda: second.update(one, "The port is 81.")) as forgetting:
+        assert forgetting.forget(one).ids == (one,)
+    assert texts(second) == set()
+
+
+def test_a_fact_that_a_person_corrects_while_its_turn_is_forgotten_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    said = first.add("I always use tabs for indentation in Go files.", session="s", role="user", turn=0)
+    (fact,) = said.learned
+    with interrupted(first, lambda: second.update(fact, "Makefiles need tabs.", pinned=True)) as forgetting:
+        forgetting.forget(said.id)
+    assert "Makefiles need tabs." in texts(second)
+
+
+def test_a_memory_that_is_archived_while_its_successor_is_forgotten_stays_archived(writers: Writers) -> None:
+    first, second, _ = writers
+    old = first.add("I live in Porto.", date="2026-01-01").id
+    new = first.add("I moved to Berlin.", date="2026-02-01").id
+    assert stored(first, old).status == "superseded"
+    with interrupted(first, lambda: second.archive(old)) as forgetting:
+        forgetting.forget(new)
+    assert stored(second, old).status == "archived"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, StoreConflictError
 from scrubjay.models.graph import (
     CATEGORY_KINDS,
     ENTITY_KINDS,
@@ -127,6 +127,29 @@ class ConceptsContract:
         assert _read_concepts(store, ann) == [renamed, other]
         write_changes(store, ann, DropConcept(sample_concept_id("jay"), "group:dev"))
         assert _read_concepts(store, ann) == [other]
+
+    def test_a_row_of_a_concept_is_only_replaced_or_dropped_as_it_was_read(
+        self, store: Store, ann: Scope, bob: Scope
+    ) -> None:
+        """With the whole write; rows of other keys do not count."""
+        other = replace(FULL_CONCEPT, key="user:bob")
+        write_changes(store, bob, PutConcept(other, ()))
+        write_changes(store, ann, PutConcept(FULL_CONCEPT, ()))
+        renamed = replace(FULL_CONCEPT, name="Magpie", aliases=())
+        write_changes(store, ann, PutConcept(renamed, (FULL_CONCEPT,)))
+        mark = _concept_mark(store, ann)
+        for stale in ((), (FULL_CONCEPT,), (replace(renamed, at=1),), (replace(renamed, aliases=("Jay",)),)):
+            for change in (
+                PutConcept(FULL_CONCEPT, stale),
+                DropConcept(FULL_CONCEPT.id, FULL_CONCEPT.key, stale),
+            ):
+                with pytest.raises(StoreConflictError, match=r"Nothing was written\."):
+                    write_changes(store, ann, PutConcept(sample_concept("nut", ANN_KEY)), change)
+        assert (_read_concepts(store, ann), _concept_mark(store, ann)) == ([renamed], mark)
+        write_changes(store, ann, DropConcept(FULL_CONCEPT.id, FULL_CONCEPT.key, (renamed,)))
+        assert (_read_concepts(store, ann), _read_concepts(store, bob)) == ([], [other])
+        with pytest.raises(StoreConflictError):
+            write_changes(store, ann, PutConcept(FULL_CONCEPT, (renamed,)))
 
     def test_concepts_are_seen_by_their_key(self, store: Store, ann: Scope, bob: Scope, eve: Scope) -> None:
         """A name that stands in a stranger's row alone is not seen, though the concept is."""

@@ -223,6 +223,9 @@ def teach_names(
     A name that is known already adds its aliases to that entity, and a removed entity comes back.
 
     Invalid names are reported.
+
+    Raises:
+        StoreConflictError: Others changed the entities meanwhile; the same holds for the other edits.
     """
     secret = store.secret(scope)  # outside of a reader: a new store creates it now
     with store.reader(scope.seen_with(key)) as reader:
@@ -233,7 +236,7 @@ def teach_names(
     written = draft.changed_rows()
     drops = _drops_of_own_refusals(store, scope, draft.rows, key)
     for batch in in_batches(written, WRITE_BATCH):
-        store.write(scope, [PutConcept(row) for row in batch])
+        store.write(scope, [PutConcept(row, draft.stored(row)) for row in batch])
     if drops:
         store.write(scope, drops)
     linked = link_earlier_mentions(store, scope, list(draft.rows.values()), cache)
@@ -301,6 +304,10 @@ class _DictionaryDraft:
         own = [spelling for row in rows if row.key == self._key for spelling in (row.name, *row.aliases)]
         return Entity(entity, self._key, displayed, tuple(own), "given", self._at)
 
+    def stored(self, row: Entity) -> tuple[Entity, ...]:
+        """Return the row of the same key as it is stored, if there is one."""
+        return tuple(old for old in self._dictionary.rows(row.id) if old.key == row.key)
+
     def changed_rows(self) -> list[Entity]:
         """Return the rows that differ from the stored ones."""
         return [
@@ -325,7 +332,7 @@ def _drops_of_own_refusals(store: Store, scope: Scope, concepts: Iterable[str], 
         return []
     with store.reader(scope) as reader:
         rows = reader.concepts(list(concepts))
-    return [DropConcept(row.id, own) for row in rows if row.key == own and row.kind == "refused"]
+    return [DropConcept(row.id, own, (row,)) for row in rows if row.key == own and row.kind == "refused"]
 
 
 def merge_entity(store: Store, scope: Scope, source: str, into: str) -> None:
@@ -334,7 +341,14 @@ def merge_entity(store: Store, scope: Scope, source: str, into: str) -> None:
     with store.reader(scope) as reader:
         rows = reader.concepts([source, into])
     rows_of_source = [row for row in rows if row.id == source and row.kind != "refused"]
-    store.write(scope, [PutConcept(_merged_row(row, into, rows, scope, now)) for row in rows_of_source])
+    merged = [
+        PutConcept(
+            _merged_row(row, into, rows, scope, now),
+            tuple(other for other in rows if (other.id, other.key) == (into, row.key)),
+        )
+        for row in rows_of_source
+    ]
+    store.write(scope, merged)
     present = {(edge.src, edge.key): edge for edge in _inward_references(store, scope, into)}
     memories: dict[str, list[Edge]] = {}
     for edge in _inward_references(store, scope, source):
@@ -346,7 +360,7 @@ def merge_entity(store: Store, scope: Scope, source: str, into: str) -> None:
     for batch in in_batches(moves, EDIT_BATCH):
         put = PutEdges(tuple(edge for _, edges in batch for edge in edges))
         store.write(scope, [put, DropEdges(tuple((src, "references", source) for src, _ in batch))])
-    store.write(scope, [DropConcept(source, row.key) for row in rows_of_source])
+    store.write(scope, [DropConcept(source, row.key, (row,)) for row in rows_of_source])
 
 
 def _merged_row(row: Entity, into: str, rows: Sequence[Entity], scope: Scope, now: int) -> Entity:
@@ -399,7 +413,7 @@ def rename_entity(store: Store, scope: Scope, concept: str, to: str, cache: Dict
         replace(row, name=to, aliases=tuple(sorted({row.name, *row.aliases} - {to})), kind="given", at=now)
         for row in rows
     ]
-    store.write(scope, [PutConcept(row) for row in renamed])
+    store.write(scope, [PutConcept(new, (old,)) for new, old in zip(renamed, rows, strict=True)])
     link_earlier_mentions(store, scope, renamed, cache)
 
 
@@ -410,7 +424,7 @@ def remove_entity(store: Store, scope: Scope, concept: str) -> None:
         rows = reader.concepts([concept])
         edges = reader.edges([concept], ["references"], inward=True)
     refused: list[Change] = [
-        PutConcept(replace(row, kind="refused", at=now)) for row in rows if row.kind != "refused"
+        PutConcept(replace(row, kind="refused", at=now), (row,)) for row in rows if row.kind != "refused"
     ]
     if refused:
         store.write(scope, refused)

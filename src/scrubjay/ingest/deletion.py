@@ -49,8 +49,9 @@ from scrubjay.storage.changes import (
     PutEvents,
     PutLifecycle,
     PutTombstones,
+    RequireUnchanged,
 )
-from scrubjay.storage.interface import Reader, Store, all_records, in_batches
+from scrubjay.storage.interface import Reader, Store, all_records, in_batches, retry_conflicts
 from scrubjay.text.tokenizer import query_groups
 
 T = TypeVar("T")
@@ -331,6 +332,14 @@ def forget_memories(
     derived from them is deleted, too. Synced files are not edited: their lines are
     reported, and later syncs skip the passage while its text is the same.
     """
+    return retry_conflicts(
+        lambda: _forget_memories(store, scope, ids, reactivate=reactivate, dependents=dependents)
+    )
+
+
+def _forget_memories(
+    store: Store, scope: Scope, ids: Sequence[str], *, reactivate: bool, dependents: bool
+) -> DeletionResult:
     with store.reader(scope) as reader:
         requested = reader.get(ids)
         gone = tuple(memory for memory in dict.fromkeys(ids) if memory in requested)
@@ -347,7 +356,9 @@ def forget_memories(
         restored = _sources_to_restore(reader, archived, records)
         reactivation, reactivated = reactivate_superseded(reader, records if reactivate else (), now)
         categories, in_folders = _affected_categories(store, scope, reader, records)
+        unchanged = {**records, **{record.id: record for record, _ in restored}, **reader.get(reactivated)}
         changes = [
+            RequireUnchanged(unchanged),
             Forget((*records, *unknown)),
             # With the run that archived them, which distinguishes this from a restore by a person.
             *(
@@ -451,7 +462,7 @@ def _entity_changes(
             with store.reader(scope.seen_with(row.key)) as viewers:
                 references = viewers.edges([row.id], ["references"], inward=True, limit=len(records) + 1)
             if all(edge.src in records for edge in references):
-                yield DropConcept(row.id, row.key)
+                yield DropConcept(row.id, row.key, (row,))
 
 
 def _affected_categories(

@@ -255,7 +255,7 @@ class EdgeBuilder:
                 excluded = self.unconnected | {record.id: record.key for record in stored}
                 stats = NameStats(reader, excluded, self._count_connected(reader, viewers.keys, excluded))
                 new = dictionary.discover(records_of_key, self._secret, key, at, stats.count)
-            self._entity_changes += [PutConcept(concept) for concept in new]
+            self._entity_changes += [PutConcept(concept, ()) for concept in new]
             if new:
                 # Not in the shared cache: if the write fails, other calls must not use them.
                 self._own_dictionaries[key] = dictionary.extended(new)

@@ -12,6 +12,7 @@ from scrubjay.errors import InputError, NotFoundError, SourceError
 from scrubjay.models.graph import CATEGORY_KINDS
 from scrubjay.search import browse
 from scrubjay.services.workspace import Workspace
+from scrubjay.storage.interface import retry_conflicts
 
 if TYPE_CHECKING:
     from scrubjay.entities import edits
@@ -164,12 +165,9 @@ class Concepts:
                 f"Group {group!r} is named, but visibility is {visibility!r}. Nothing was written.",
                 hint="set visibility to group, or leave the group out",
             )
-        return edits.teach_names(
-            workspace.store,
-            workspace.scope,
-            terms,
-            workspace.scope.key(visibility, group),
-            workspace.dictionaries,
+        key = workspace.scope.key(visibility, group)
+        return retry_conflicts(
+            lambda: edits.teach_names(workspace.store, workspace.scope, terms, key, workspace.dictionaries)
         )
 
     def merge(self, name: str, into: str) -> EntitySummary:
@@ -179,6 +177,9 @@ class Concepts:
             NotFoundError: One of them does not exist.
             InputError: Both are the same.
         """
+        return retry_conflicts(lambda: self._merge(name, into))
+
+    def _merge(self, name: str, into: str) -> EntitySummary:
         from scrubjay.entities import edits
 
         one, other = self._id(name), self._id(into)
@@ -194,6 +195,9 @@ class Concepts:
             NotFoundError: It does not exist.
             InputError: The new name is not allowed, or means another concept.
         """
+        return retry_conflicts(lambda: self._rename(name, to))
+
+    def _rename(self, name: str, to: str) -> EntitySummary:
         from scrubjay.entities import edits
 
         concept = self._id(name)
@@ -208,6 +212,9 @@ class Concepts:
         Raises:
             NotFoundError: It does not exist.
         """
+        return retry_conflicts(lambda: self._remove(name))
+
+    def _remove(self, name: str) -> EntitySummary:
         from scrubjay.entities import edits
 
         workspace = self._workspace

@@ -52,6 +52,7 @@ from scrubjay.services.sync import (
 )
 from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
 from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
+from scrubjay.storage.interface import retry_conflicts
 from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
 from scrubjay.transfer.formats import (
     FOLDER_FORMATS,
@@ -484,9 +485,10 @@ class _BatchImporter:
         workspace = self._workspace
         rows = [[name.name, *(one for one in name.aliases if name_refusal(one) is None)] for name in allowed]
         terms = parse_names(rows)
-        self.counts["concepts"] += teach_names(
-            workspace.store, workspace.scope, terms, self._key, workspace.dictionaries
-        ).added
+        report = retry_conflicts(
+            lambda: teach_names(workspace.store, workspace.scope, terms, self._key, workspace.dictionaries)
+        )
+        self.counts["concepts"] += report.added
 
     def _concept_ids(self) -> dict[str, str]:
         ids: dict[str, str] = {}

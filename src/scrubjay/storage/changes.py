@@ -225,9 +225,15 @@ class PutVersions:
 
 @frozen
 class PutConcept:
-    """Put one visibility key's row of a concept (`validation.check_concept`)."""
+    """Put one visibility key's row of a concept (`validation.check_concept`).
+
+    Attributes:
+        was: The key's row as it was read, or nothing if there was none. If it has changed since, the whole write is
+            refused with a `StoreConflictError`. None replaces any row.
+    """
 
     concept: Entity
+    was: tuple[Entity, ...] | None = None
 
 
 @frozen
@@ -235,10 +241,14 @@ class DropConcept:
     """Remove one visibility key's row of a concept, with the edges of the same key that lead to it.
 
     Edges of other keys stay. One that is unknown or whose key the writer does not have is ignored.
+
+    Attributes:
+        was: As in `PutConcept`.
     """
 
     id: str
     key: str
+    was: tuple[Entity, ...] | None = None
 
 
 @frozen

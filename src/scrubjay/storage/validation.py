@@ -112,6 +112,16 @@ def check_concept(concept: graph.Entity) -> None:
     check_text(concept.key, concept.name, *concept.aliases)
 
 
+def check_concept_unchanged(
+    concept: str, was: Sequence[graph.Entity] | None, stored: Sequence[graph.Entity]
+) -> None:
+    """Refuse a write if a key's row of a concept is not as it was read, unless ``was`` is None."""
+    if was is not None and list(was) != list(stored):
+        raise StoreConflictError(
+            f"Concept {concept} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
+        )
+
+
 def check_category(category: graph.Category) -> None:
     """Refuse an invalid category. Its parent need not exist."""
     _check_node("category", category.id)

@@ -60,6 +60,7 @@ from scrubjay.storage.validation import (
     NOTHING_WRITTEN,
     check_category,
     check_concept,
+    check_concept_unchanged,
     check_edge,
     check_event,
     check_key,
@@ -532,6 +533,8 @@ class GraphWriter(Statements):
 
     _encode: Callable[[tuple[str, ...]], object]
     """Write a list of aliases as the store holds it."""
+    _decode: Callable[[Any], tuple[str, ...]]
+    """Read a list of aliases as the store holds it."""
     _node: str
     """Column with the number of a concept or category."""
 
@@ -542,12 +545,12 @@ class GraphWriter(Statements):
 
     def apply(self, change: c.GraphChange) -> None:
         match change:
-            case c.PutConcept(concept):
+            case c.PutConcept(concept, was):
                 check_key(self._scope, concept.key, f"Concept {concept.id}")
                 check_concept(concept)
-                self._write_concept(concept)
-            case c.DropConcept(concept_id, key) if key in self._scope.keys:
-                self._drop_concept(concept_id, key)
+                self._write_concept(concept, was)
+            case c.DropConcept(concept_id, key, was) if key in self._scope.keys:
+                self._drop_concept(concept_id, key, was)
             case c.PutCategory(category):
                 check_key(self._scope, category.key, f"Category {category.id}")
                 check_category(category)
@@ -580,23 +583,35 @@ class GraphWriter(Statements):
             self._tenant, key,
         )  # fmt: skip
 
-    def _write_concept(self, concept: Entity) -> None:
-        own = (self._tenant, concept.key, self._get_or_create_node("concept", concept.id))
-        self._all(f"DELETE FROM concept WHERE tenant = ? AND key = ? AND {self._node} = ?", *own)
+    def _write_concept(self, concept: Entity, was: tuple[Entity, ...] | None) -> None:
+        node = self._get_or_create_node("concept", concept.id)
+        check_concept_unchanged(concept.id, was, self._delete_concept(concept.id, concept.key, node))
         self._all(
             f"INSERT INTO concept (tenant, key, {self._node}, name, aliases, kind, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            *own, concept.name, self._encode(concept.aliases), concept.kind, concept.at,
+            self._tenant, concept.key, node, concept.name, self._encode(concept.aliases), concept.kind, concept.at,
         )  # fmt: skip
         self._bump_concept_mark(concept.key)
 
-    def _drop_concept(self, concept: str, key: str) -> None:
+    def _drop_concept(self, concept: str, key: str, was: tuple[Entity, ...] | None) -> None:
         node = self._find_node("concept", concept)
         if node is None:
             return
-        statement = f"DELETE FROM concept WHERE tenant = ? AND key = ? AND {self._node} = ? RETURNING kind"
-        if self._all(statement, self._tenant, key, node):
+        deleted = self._delete_concept(concept, key, node)
+        check_concept_unchanged(concept, was, deleted)
+        if deleted:
             self._bump_concept_mark(key)
         self._drop_references(node, key)
+
+    def _delete_concept(self, concept: str, key: str, node: int) -> list[Entity]:
+        """Delete the row of a key, and return it if there was one."""
+        rows = self._all(
+            f"DELETE FROM concept WHERE tenant = ? AND key = ? AND {self._node} = ? "
+            "RETURNING name, aliases, kind, at",
+            self._tenant, key, node,
+        )  # fmt: skip
+        return [
+            Entity(concept, key, name, self._decode(aliases), kind, at) for name, aliases, kind, at in rows
+        ]
 
     def _category_key(self, category: str) -> str | None:
         statement = f"SELECT key FROM category WHERE tenant = ? AND {self._node} = ?"

@@ -49,7 +49,7 @@ from scrubjay.storage.changes import (
     PutSource,
     PutTombstones,
 )
-from scrubjay.storage.interface import Reader, Store, all_records
+from scrubjay.storage.interface import Reader, Store, all_records, retry_conflicts
 from scrubjay.text.display import excerpt
 from scrubjay.text.normalize import normalize_content
 from scrubjay.transfer.archive import (
@@ -514,7 +514,7 @@ class _LineImporter:
         )
         self._memories = MemoryImporter(into)
         self._sources: dict[str, Source] = {}
-        self._entities: list[PutConcept] = []
+        self._entities: list[Entity] = []
         # Names of forgotten texts are forgotten, too: those found in texts wait for one that is here.
         self._unmentioned: dict[str, list[Entity]] = {}
         self._of_forgotten: set[str] = set()
@@ -662,7 +662,7 @@ class _LineImporter:
     def _put_entities(self, entities: Iterable[Entity]) -> None:
         for entity in entities:
             self._into.counts["concepts"] += 1
-            self._entities.append(PutConcept(entity))
+            self._entities.append(entity)
         if len(self._entities) >= ROW_BATCH:
             self._flush_entities()
 
@@ -685,7 +685,16 @@ class _LineImporter:
 
     def _flush_entities(self) -> None:
         entities, self._entities = self._entities, []
-        self._into.write(entities)
+        if entities:
+            retry_conflicts(lambda: self._write_entities(entities))
+
+    def _write_entities(self, entities: Sequence[Entity]) -> None:
+        """Write entities, except those that were added here during the import."""
+        with self._into.store.reader(self._into.scope) as reader:
+            stored = {(row.id, row.key) for row in reader.concepts([entity.id for entity in entities])}
+        self._into.write(
+            [PutConcept(entity, ()) for entity in entities if (entity.id, entity.key) not in stored]
+        )
 
     def _flush_edges(self) -> None:
         pending, self._edges = self._edges, []

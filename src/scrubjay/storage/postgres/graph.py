@@ -299,6 +299,7 @@ DROP_EDGE: Final = "DELETE FROM edge WHERE tenant = %s AND src = %s AND kind = %
 
 
 class PostgresGraphWriter(ScopedStatements, GraphWriter):
+    _decode = staticmethod(tuple)
     _node = "hash"
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:

@@ -134,6 +134,7 @@ class EdgeEnd(NamedTuple):
 
 class SQLiteGraphWriter(SQLiteStatements, GraphWriter):
     _encode = staticmethod(encode_strings)
+    _decode = staticmethod(decode_strings)
     _node = "node"
 
     def __init__(self, db: Database, tenant: Tenant, scope: Scope) -> None:
