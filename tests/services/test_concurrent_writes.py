@@ -14,10 +14,19 @@ import pytest
 from numpy.typing import NDArray
 
 from scrubjay import Memory, NewMemory
+from scrubjay.config.settings import FactSettings, RetentionSettings, Settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
 from scrubjay.errors import NotFoundError
 from scrubjay.models.records import STATUSES, Record, Scope
-from scrubjay.storage.changes import Change, DropConcept, PutConcept
+from scrubjay.storage.changes import (
+    Change,
+    DropConcept,
+    DropMemory,
+    PutConcept,
+    PutLifecycle,
+    PutMemory,
+    PutSource,
+)
 from scrubjay.storage.interface import Store
 
 Writers = tuple[Memory, Memory, "Interrupted"]
@@ -43,11 +52,13 @@ class Interrupted(HashEmbedder):
 
 
 class InterruptedStore:
-    """A store that runs something once, before its first write, or the first with a change of a type."""
+    """A store that runs something once, before the first write of a change of a type, and of a memory of a tier."""
 
-    def __init__(self, store: Store, meanwhile: Callable[[], object], before: type[Any] = object) -> None:
+    def __init__(
+        self, store: Store, meanwhile: Callable[[], object], before: type[Any] = object, tier: str = ""
+    ) -> None:
         self._store = store
-        self._before = before
+        self._before, self._tier = before, tier
         self.meanwhile: Callable[[], object] | None = meanwhile
 
     def __getattr__(self, name: str) -> Any:
@@ -55,18 +66,23 @@ class InterruptedStore:
 
     def write(self, scope: Scope, changes: Sequence[Change], **options: Any) -> None:
         meanwhile = self.meanwhile
-        if meanwhile is not None and any(isinstance(change, self._before) for change in changes):
+        if meanwhile is not None and any(map(self._is_awaited, changes)):
             self.meanwhile = None
             meanwhile()
         self._store.write(scope, changes, **options)
 
+    def _is_awaited(self, change: Change) -> bool:
+        if self._tier:
+            return isinstance(change, PutMemory) and change.memory.record.tier == self._tier
+        return isinstance(change, self._before)
+
 
 @contextmanager
 def interrupted(
-    memory: Memory, meanwhile: Callable[[], object], before: type[Any] = object
+    memory: Memory, meanwhile: Callable[[], object], before: type[Any] = object, tier: str = ""
 ) -> Iterator[Memory]:
     """The same memory on a store that runs something once before a write; it must have run at the end."""
-    store = InterruptedStore(memory.workspace.store, meanwhile, before)
+    store = InterruptedStore(memory.workspace.store, meanwhile, before, tier)
     yield Memory(replace(memory.workspace, store=cast("Store", store)))
     assert store.meanwhile is None
 
@@ -74,10 +90,14 @@ def interrupted(
 @pytest.fixture(params=["sqlite", "postgres"])
 def writers(opened: Callable[..., Memory], request: pytest.FixtureRequest) -> Writers:
     """Two writers of one store, and the embedder of the first."""
+    return open_writers(opened, request)
+
+
+def open_writers(opened: Callable[..., Memory], request: pytest.FixtureRequest, **changes: Any) -> Writers:
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else None
     embedder = Interrupted(64)
-    tenant = request.node.name
-    return opened(url, tenant=tenant, embedders=[embedder]), opened(url, tenant=tenant), embedder
+    changes["tenant"] = request.node.name
+    return opened(url, embedders=[embedder], **changes), opened(url, **changes), embedder
 
 
 def stored(memory: Memory, one: str) -> Record:
@@ -392,3 +412,145 @@ def test_a_memory_that_is_archived_while_its_successor_is_forgotten_stays_archiv
     with interrupted(first, lambda: second.archive(old)) as forgetting:
         forgetting.forget(new)
     assert stored(second, old).status == "archived"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def promoting(opened: Callable[..., Memory], settings: Settings, request: pytest.FixtureRequest) -> Writers:
+    """Two writers that learn no statements from turns, so that a consolidation promotes them."""
+    return open_writers(opened, request, settings=replace(settings, facts=FactSettings(stages=("changes",))))
+
+
+FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
+PORT = "Our release server's port is 8443."
+
+
+def talk(memory: Memory, *talks: str) -> list[str]:
+    turns = [
+        NewMemory(
+            f"{FILLER * 2}{text}", session=f"s{number}", role="user", turn=0, date=f"2026-01-{number + 1:02}"
+        )
+        for number, text in enumerate(talks)
+    ]
+    return [one.id for one in memory.add_many(turns)]
+
+
+JUDGEMENTS: dict[str, Callable[[Memory, str], object]] = {
+    "forgotten": lambda memory, turn: memory.forget(turn),
+    "corrected": lambda memory, turn: memory.update(turn, f"{FILLER}Our release server's port is 9000."),
+    "marked wrong": lambda memory, turn: memory.feedback(turn, "wrong"),
+    "archived": lambda memory, turn: memory.archive(turn),
+}
+
+
+@pytest.mark.parametrize("judgement", JUDGEMENTS)
+def test_no_fact_rests_on_a_turn_that_is_judged_while_the_fact_is_promoted(
+    promoting: Writers, judgement: str
+) -> None:
+    first, second, _ = promoting
+    turns = talk(first, PORT, PORT)
+    with interrupted(
+        first, lambda: JUDGEMENTS[judgement](second, turns[0]), tier="semantic"
+    ) as consolidating:
+        consolidating.consolidate(now="2026-03-01")
+    assert [one.content for one in first.page().records if one.tier in ("semantic", "facet")] == []
+
+
+def test_no_facet_rests_on_a_fact_that_is_judged_while_the_facet_is_promoted(promoting: Writers) -> None:
+    first, second, _ = promoting
+    talk(first, PORT, PORT)
+
+    def judge() -> None:
+        (fact,) = (one.id for one in second.page().records if one.tier == "semantic")
+        second.feedback(fact, "wrong")
+
+    with interrupted(first, judge, tier="facet") as consolidating:
+        consolidating.consolidate(now="2026-03-01")
+    assert [one.content for one in first.page().records if one.tier == "facet"] == []
+
+
+def test_no_further_evidence_is_a_turn_that_is_judged_while_the_fact_is_supported(promoting: Writers) -> None:
+    first, second, _ = promoting
+    talk(first, PORT, PORT)
+    first.consolidate(now="2026-03-01")
+    (fact,) = (one for one in first.page().records if one.tier == "semantic")
+    third = talk(first, *[FILLER] * 4, PORT)[-1]
+    judge = lambda: second.feedback(third, "wrong")  # noqa: E731
+    with interrupted(first, judge, before=PutLifecycle) as consolidating:
+        consolidating.consolidate(now="2026-03-01", after_days=3_000)
+    assert stored(first, fact.id).confidence == fact.confidence
+    assert third not in first.history(fact.id).evidence
+
+
+def test_a_confidence_that_a_person_sets_while_a_fact_is_supported_stays(promoting: Writers) -> None:
+    first, second, _ = promoting
+    talk(first, PORT, PORT)
+    first.consolidate(now="2026-03-01")
+    (fact,) = (one.id for one in first.page().records if one.tier == "semantic")
+    talk(first, *[FILLER] * 4, PORT)
+    with interrupted(
+        first, lambda: second.update(fact, confidence=0.1), before=PutLifecycle
+    ) as consolidating:
+        consolidating.consolidate(now="2026-03-01", after_days=3_000)
+    assert stored(first, fact).confidence == 0.1
+
+
+def test_a_promoted_memory_that_a_person_rewords_while_it_is_renewed_keeps_the_words(
+    promoting: Writers,
+) -> None:
+    first, second, _ = promoting
+    talk(first, PORT, PORT)
+    first.consolidate(now="2026-03-01")
+    (facet,) = (one.id for one in first.page().records if one.tier == "facet")
+    talk(first, *[FILLER] * 4, "Our release server's port is 9000.", "Our release server's port is 9000.")
+    with interrupted(first, lambda: second.update(facet, "Ask Ada."), tier="facet") as consolidating:
+        consolidating.consolidate(now="2026-03-01")
+    assert stored(first, facet).content == "Ask Ada."
+
+
+BOAT = (
+    "The mooring fee is 480 euros a year, and the harbour office wants it by the first of May.",
+    "Then I put the payment of the mooring fee on the list for April, with the account of the club.",
+    "The hull needs two coats of the blue paint, and the keel needs the grey one from the shed.",
+)
+
+
+def digested(memory: Memory) -> tuple[list[str], str]:
+    """Turns of a conversation and their digest."""
+    turns = [
+        memory.add(text, session="s", turn=turn, role=("user", "assistant")[turn % 2], date="2024-03-01").id
+        for turn, text in enumerate(BOAT)
+    ]
+    (digest,) = (one.id for one in memory.consolidate().made)
+    return turns, digest
+
+
+WORKS: dict[str, Callable[[Memory, str], object]] = {
+    "pinned": lambda memory, digest: memory.update(digest, pinned=True),
+    "reworded": lambda memory, digest: memory.update(digest, "Ask the harbour office."),
+}
+
+
+@pytest.mark.parametrize("work", WORKS)
+@pytest.mark.parametrize("before", [DropMemory, PutMemory])
+def test_a_stale_digest_that_a_person_works_on_while_it_is_renewed_stays(
+    writers: Writers, work: str, before: type[Change]
+) -> None:
+    first, second, _ = writers
+    turns, digest = digested(first)
+    if before is PutMemory:  # what a person gave goes to the renewed digest
+        first.update(digest, tags=["boat"])
+    first.update(
+        turns[2], "The hull needs one coat of the red paint, and the keel needs none at all this year."
+    )
+    with interrupted(first, lambda: WORKS[work](second, digest), before) as consolidating:
+        consolidating.consolidate()
+    now = stored(first, digest)
+    assert (now.pinned, now.content == "Ask the harbour office.") == (work == "pinned", work == "reworded")
+
+
+def test_a_turn_that_is_pinned_while_its_sources_are_archived_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    turns, _ = digested(first)
+    with interrupted(first, lambda: second.update(turns[1], pinned=True), PutLifecycle) as consolidating:
+        consolidating.consolidate(archive="transcripts")
+    assert stored(first, turns[1]).status == "active"

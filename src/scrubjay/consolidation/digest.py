@@ -56,8 +56,17 @@ from scrubjay.models.records import (
     Record,
     RecordFilter,
 )
-from scrubjay.storage.changes import Change, DropMemory, PreparedMemory, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.changes import (
+    Change,
+    DropMemory,
+    PreparedMemory,
+    PutEdges,
+    PutEvents,
+    PutLifecycle,
+    RequireUnchanged,
+)
 from scrubjay.storage.interface import Reader, in_batches
+from scrubjay.storage.validation import is_unchanged
 from scrubjay.text.dialogue import (
     asks_not_to_remember,
     asks_to_forget_exchange,
@@ -806,10 +815,11 @@ class StaleDigest:
     """A digest to withdraw.
 
     Attributes:
+        digest: The digest, as it was read.
         reactivated: Sources that were archived with it, and become active again.
     """
 
-    digest: str
+    digest: Record
     reactivated: tuple[Record, ...]
 
 
@@ -824,7 +834,7 @@ def stale_digests(ctx: RunContext) -> Iterator[StaleDigest]:
     while True:
         with ctx.reader() as reader:
             page = reader.page(after, MEMORY_PAGE, _DERIVED)
-            own = [record for record in page if record.key == ctx.key and _is_withdrawable(record)]
+            own = [record for record in page if record.key == ctx.key and is_withdrawable(record)]
             found = list(_stale_among(reader, own, outdated_runs))
         yield from found
         if not page:
@@ -837,16 +847,31 @@ def withdrawable_digests(ctx: RunContext, digests: Sequence[str]) -> list[StaleD
     found = []
     with ctx.reader() as reader:
         for digest, record in reader.get(digests).items():
-            if _is_withdrawable(record):
+            if is_withdrawable(record):
                 edges = reader.edges([digest], ["derived_from"])
                 sources = reader.get([edge.dst for edge in edges if edge.rule == DIGEST_RULE])
-                found.append(StaleDigest(digest, _archived_with(reader, digest, sources)))
+                found.append(StaleDigest(record, _archived_with(reader, digest, sources)))
     return found
+
+
+def unchanged_digests(reader: Reader, stale: Sequence[StaleDigest]) -> list[StaleDigest]:
+    """Return the digests that nobody has changed since they were read, nor the sources archived with them."""
+    stored = reader.get(sorted(record.id for one in stale for record in (one.digest, *one.reactivated)))
+    return [
+        one
+        for one in stale
+        if all(is_unchanged(record, stored.get(record.id)) for record in (one.digest, *one.reactivated))
+    ]
 
 
 def withdraw_digests(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> list[Change]:
     """Return the changes that remove digests and reactivate what was archived with them."""
-    return [DropMemory(tuple(digest.digest for digest in stale)), *reactivate_sources(ctx, stale, at)]
+    read = {record.id: record for one in stale for record in (one.digest, *one.reactivated)}
+    return [
+        RequireUnchanged(read),
+        DropMemory(tuple(one.digest.id for one in stale)),
+        *reactivate_sources(ctx, stale, at),
+    ]
 
 
 def reactivate_sources(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -> list[Change]:
@@ -854,7 +879,8 @@ def reactivate_sources(ctx: RunContext, stale: Sequence[StaleDigest], at: int) -
     return status_changes(records.values(), LifecycleChange(status="active"), "restored", at, ctx.run)
 
 
-def _is_withdrawable(record: Record) -> bool:
+def is_withdrawable(record: Record) -> bool:
+    """Return whether a run may withdraw or rewrite a derived memory."""
     put_away = record.status == "archived" and record.tier != DIGEST_TIER  # it would come back
     return record.origin == "derived" and not record.pinned and not put_away
 
@@ -873,14 +899,15 @@ def _stale_among(
     for edge in reader.edges(list(derived), ["derived_from"]):
         if edge.run == derived[edge.src].run:  # not one that a person added
             edges[edge.src].append(edge)
-    facets = {digest.id for digest in digests if digest.tier == "facet"}
+    by_id = {digest.id: digest for digest in digests}
     for digest, own in edges.items():
         sources = reader.get([edge.dst for edge in own])
         # Digests were once made across projects, and seen in all of them.
         quoted = {edge.dst for edge in own if edge.rule == DIGEST_RULE} & sources.keys()
         mixed = len({sources[source].project for source in quoted}) > 1
         # A facet of a superseded value is replaced by the current one; insights may rest on what changed.
-        outdated = digest in facets and any(record.status == "superseded" for record in sources.values())
+        is_facet = by_id[digest].tier == "facet"
+        outdated = is_facet and any(record.status == "superseded" for record in sources.values())
         misjudged = any(
             sources[edge.dst].marked_wrong if edge.weight else (digest, edge.dst) in cleared
             for edge in own
@@ -893,13 +920,13 @@ def _stale_among(
             or mixed
             or _has_changed(reader, own, sources)
         ):
-            yield StaleDigest(digest, _archived_with(reader, digest, sources))
+            yield StaleDigest(by_id[digest], _archived_with(reader, digest, sources))
         elif (
             derived[digest].run in outdated_runs
             and any(edge.rule == DIGEST_RULE for edge in own)
             and not _archived_with(reader, digest, sources)
         ):
-            yield StaleDigest(digest, ())
+            yield StaleDigest(by_id[digest], ())
 
 
 def _has_changed(reader: Reader, edges: Sequence[Edge], sources: Mapping[str, Record]) -> bool:

@@ -93,6 +93,7 @@ class PromotedMemory:
         session: Conversation of all sources, else None.
         event: When it happened, or None.
         valid_until: When the first of its sources ends, UTC microseconds, or None.
+        sources: All of its sources, as they were read.
     """
 
     tier: str
@@ -107,6 +108,7 @@ class PromotedMemory:
     session: str | None
     event: EventTime | None
     valid_until: int | None
+    sources: tuple[Record, ...]
 
 
 def title_key(memory: PromotedMemory) -> tuple[str, str, str]:
@@ -145,6 +147,7 @@ def promoted_memory(
         common_value(record.session for record in records),
         event,
         min((record.valid_until for record in records if record.valid_until is not None), default=None),
+        tuple(records),
     )
 
 
@@ -405,12 +408,14 @@ class FactSupport:
     Attributes:
         confidence: Its confidence with all evidence; never less than before.
         evidence: Ids of the further sources, sorted, each with its share.
+        sources: The fact and all that state it, as they were read.
     """
 
     memory: str
     confidence: float
     evidence: tuple[tuple[str, float], ...]
     before: float
+    sources: tuple[Record, ...]
 
 
 @frozen
@@ -484,7 +489,7 @@ def corroborate_facts(
             confidence = max(fact.confidence, source_confidence(count))
             if missing or confidence > fact.confidence:
                 shares = tuple((memory, 1 / len(sources)) for memory in missing)
-                supports.append(FactSupport(fact.id, confidence, shares, fact.confidence))
+                supports.append(FactSupport(fact.id, confidence, shares, fact.confidence, (fact, *sources)))
     facts.sort(key=lambda fact: (fact.key, fact.project or "", fact.text))
     return CorroboratedFacts(tuple(facts), tuple(sorted(supports, key=lambda support: support.memory)))
 

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from typing import Any, Final
 
@@ -40,7 +41,7 @@ from scrubjay.models.ids import tombstone_hashes
 from scrubjay.models.lifecycle import Event
 from scrubjay.models.records import NEVER_INJECT, PERSON_ROLES, Record, RecordFilter, is_own_turn
 from scrubjay.redaction.redactor import redact_text
-from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents
+from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, RequireUnchanged
 from scrubjay.storage.interface import Reader
 from scrubjay.text.display import quarter_tokens
 from scrubjay.text.paraphrase import TextSpan, supporting_span, unsupported_claims
@@ -335,6 +336,7 @@ class ModelFacts:
         memories: New facts, with their vectors.
         refused: Proposals that the turns do not support.
         sources: Id of a fact to the id of its turn.
+        unchanged: Refuses the write if the turns were changed meanwhile, or the facts stored.
     """
 
     memories: tuple[PreparedMemory, ...]
@@ -342,12 +344,16 @@ class ModelFacts:
     turns: int
     refused: int
     sources: dict[str, str]
+    unchanged: RequireUnchanged
 
 
-def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> Iterator[ModelFacts]:
-    """Yield the facts of each request until all turns are read or the budget is spent.
+def extract_with_model(
+    ctx: RunContext, budget: ModelBudget, secret: bytes
+) -> Iterator[Callable[[], ModelFacts]]:
+    """Yield for each request what returns its facts, until all turns are read or the budget is spent.
 
-    Each result must be written before the next is requested.
+    Each result must be written before the next is requested. If the write is refused because others changed the turns,
+    the facts of the same answer can be asked for again.
     """
     for batch in _request_batches(_unread_turns(ctx)):
         texts = [redact_text(turn.content[:REQUEST_CHARACTERS]).text for turn in batch]
@@ -361,7 +367,7 @@ def extract_with_model(ctx: RunContext, budget: ModelBudget, secret: bytes) -> I
                 budget.report_failure(f"its answer to {len(texts)} turns is not a JSON list")
             else:
                 budget.report_success()
-                yield _model_facts(ctx, budget.name, secret, batch, verified)
+                yield partial(_model_facts, ctx, budget.name, secret, batch, verified)
         if not budget.available:
             return
 
@@ -438,6 +444,7 @@ def _model_facts(
         len(turns),
         verified.refused,
         {memory: evidence[memory][0].id for memory in ids},
+        RequireUnchanged({**turns, **dict.fromkeys(ids)}),
     )
 
 

@@ -15,10 +15,10 @@ with other evidence replaces it. One that a person pinned, archived, forgot or r
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from scrubjay.consolidation.context import (
     DIGEST_RULE,
@@ -54,9 +54,18 @@ from scrubjay.models.graph import EDITED_RULE, Edge, Entity
 from scrubjay.models.ids import memory_id, memory_key, text_hash, tombstone_hashes
 from scrubjay.models.lifecycle import CachedExtraction, Event, LifecycleChange
 from scrubjay.models.records import NEVER_INJECT, STATUSES, Record, RecordFilter
-from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutExtractions, PutLifecycle
+from scrubjay.storage.changes import (
+    Change,
+    PreparedMemory,
+    PutEdges,
+    PutEvents,
+    PutExtractions,
+    PutLifecycle,
+    RequireUnchanged,
+)
 from scrubjay.storage.interface import in_batches
 from scrubjay.storage.scoring import mean_directions
+from scrubjay.storage.validation import is_unchanged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,20 +120,20 @@ def find_facets(ctx: RunContext, secret: bytes) -> tuple[tuple[PromotedMemory, .
         ctx.now,
     )
     valid = {_memory_id(secret, facet) for facet in found}
-    stored = [
-        record.id
+    stored = {
+        record.id: record
         for record in _pages(ctx, RecordFilter(tiers=("facet",)))
         if record.id not in valid and record.origin == "derived" and not record.pinned
-    ]
+    }
     with ctx.reader() as reader:
         evidence: defaultdict[str, list[str]] = defaultdict(list)
-        for edge in reader.edges(stored, ["derived_from"]):
+        for edge in reader.edges(list(stored), ["derived_from"]):
             evidence[edge.src].append(edge.dst)
         sources = reader.get(sorted(set(chain.from_iterable(evidence.values()))))
-        judged = persons_work(reader, stored).touched()
+        judged = persons_work(reader, list(stored)).touched()
     # A facet whose sources were archived stays.
     outdated = [
-        StaleDigest(facet, ())
+        StaleDigest(stored[facet], ())
         for facet, own in evidence.items()
         if facet not in judged
         and all(source in sources and sources[source].status == "active" for source in own)
@@ -232,23 +241,46 @@ class PromotionWrites:
     Attributes:
         memories: Memories that are new or changed, with their vectors.
         replaced: Ids of those of them that are stored already.
+        unchanged: Refuses the write if these or their sources were changed meanwhile.
         sources: Id of a memory to the ids of its evidence.
     """
 
     memories: tuple[PreparedMemory, ...]
     replaced: tuple[str, ...]
+    unchanged: RequireUnchanged
     after: tuple[Change, ...]
     sources: Mapping[str, tuple[str, ...]]
 
 
+Candidate = TypeVar("Candidate", PromotedMemory, FactSupport)
+
+
+def with_current_sources(ctx: RunContext, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates whose sources nobody has changed since they were read; the next run judges the others.
+
+    A dry run keeps all, since what it would have written is not stored.
+    """
+    if ctx.dry_run:
+        return list(candidates)
+    ids = {source.id for candidate in candidates for source in candidate.sources}
+    with ctx.reader() as reader:
+        stored = reader.get(sorted(ids))
+    return [
+        candidate
+        for candidate in candidates
+        if all(is_unchanged(source, stored.get(source.id)) for source in candidate.sources)
+    ]
+
+
 def promotion_writes(
-    ctx: RunContext, secret: bytes, candidates: Iterable[PromotedMemory], at: int
+    ctx: RunContext, secret: bytes, candidates: Sequence[PromotedMemory], at: int
 ) -> PromotionWrites:
     """Return the writes of promoted memories.
 
     The candidates are of the run's key; ``at`` is a moment before their evidence was read.
     """
-    by_id = {_memory_id(secret, candidate): candidate for candidate in candidates}
+    current = with_current_sources(ctx, candidates)
+    by_id = {_memory_id(secret, candidate): candidate for candidate in current}
     hashes = {
         memory: tombstone_hashes(secret, candidate.text, (ctx.key,)) for memory, candidate in by_id.items()
     }
@@ -295,7 +327,11 @@ def promotion_writes(
         )
         after += [PutEdges(edges, replaced, ("derived_from",)), PutEvents(events)]
     sources = {memory: tuple(source for source, _ in by_id[memory].evidence) for memory in ids}
-    return PromotionWrites(tuple(memories), replaced, tuple(after), sources)
+    read = {source.id: source for memory in ids for source in by_id[memory].sources}
+    stored = {memory: present.get(memory) for memory in ids}
+    return PromotionWrites(
+        tuple(memories), replaced, RequireUnchanged({**read, **stored}), tuple(after), sources
+    )
 
 
 def _memory_id(secret: bytes, promoted: PromotedMemory) -> str:
@@ -358,4 +394,5 @@ def support_changes(ctx: RunContext, supports: Sequence[FactSupport], at: int) -
         for support in supports
     )
     confidences = {support.memory: LifecycleChange(confidence=support.confidence) for support in supports}
-    return [PutEdges(edges), PutLifecycle(confidences), PutEvents(events)]
+    read = {source.id: source for support in supports for source in support.sources}
+    return [RequireUnchanged(read), PutEdges(edges), PutLifecycle(confidences), PutEvents(events)]

@@ -7,11 +7,11 @@ first write; one that finds nothing leaves no trace.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import Final
+from typing import Final, TypeVar
 
 from scrubjay.consolidation.context import (
     MEMORY_COUNT,
@@ -35,22 +35,26 @@ from scrubjay.consolidation.digest import (
     distil_digest,
     group_records,
     inherit_work,
+    is_withdrawable,
     quoted_sentences,
     quotes_all,
     reactivate_sources,
     select_observations,
     stale_digests,
+    unchanged_digests,
     withdraw_digests,
     withdrawable_digests,
 )
 from scrubjay.consolidation.facts import FactSupport, PromotedMemory
-from scrubjay.consolidation.llm import ModelBudget, extract_with_model, rephrase_digest
+from scrubjay.consolidation.llm import ModelBudget, ModelFacts, extract_with_model, rephrase_digest
 from scrubjay.consolidation.promotion import (
+    PromotionWrites,
     find_facets,
     find_facts,
     find_patterns,
     promotion_writes,
     support_changes,
+    with_current_sources,
 )
 from scrubjay.ingest.deletion import ALL_EVENTS, STATUS_BATCH
 from scrubjay.ingest.embedder import embed_memories
@@ -62,6 +66,8 @@ from scrubjay.models.reports import CreatedMemory
 from scrubjay.storage.changes import Change, PreparedMemory, PutEvents, PutMemory, PutRun, RequireUnchanged
 from scrubjay.storage.interface import Reader, in_batches, retry_conflicts
 from scrubjay.text.display import estimate_tokens
+
+T = TypeVar("T")
 
 PROMOTION_BATCH: Final = 64
 """Promoted, or archived, memories of one transaction."""
@@ -148,6 +154,7 @@ class _KeyRun:
         self._started = now_micros()
         self._reactivated: set[str] = set()  # by a dry run, or with the digests that are being renewed
         self._renewing: dict[str, StaleDigest] = {}  # what persons gave goes to their successors first
+        self._taken_over: set[str] = set()  # stale ones that a person has pinned or reworded during the run
         # By text, for a write that is retried asks no model again.
         self._wordings: dict[str, tuple[Digest, int]] = {}
         self.tally = ConsolidationTally()
@@ -157,36 +164,45 @@ class _KeyRun:
         repeat = True
         while repeat:
             known = self._ctx.preview.withdrawn
-            repeat, stale = False, (one for one in stale_digests(self._ctx) if one.digest not in known)
+            repeat, stale = False, (one for one in stale_digests(self._ctx) if one.digest.id not in known)
             while batch := list(islice(stale, STALE_BATCH)):
                 self.withdraw(batch)
                 repeat = not self._ctx.dry_run
 
     def withdraw(self, stale: Sequence[StaleDigest]) -> None:
         """Withdraw digests and reactivate their archived sources; those that a person touched go when the run ends."""
+        self._retry(partial(self._withdraw, stale))
+
+    def _withdraw(self, stale: Sequence[StaleDigest]) -> None:
         ctx = self._ctx
         with ctx.store.reader(ctx.scope) as reader:
-            touched = persons_work(reader, [one.digest for one in stale]).touched()
-        if at_once := [one for one in stale if one.digest not in touched]:
+            stale = unchanged_digests(reader, stale)
+            touched = persons_work(reader, [one.digest.id for one in stale]).touched()
+        if at_once := [one for one in stale if one.digest.id not in touched]:
             self._write(withdraw_digests(ctx, at_once, now_micros()))
         self.tally.renewed += len(stale)
-        later = [one for one in stale if ctx.dry_run or one.digest in touched]
-        ctx.preview.withdrawn |= {one.digest for one in later}
+        later = [one for one in stale if ctx.dry_run or one.digest.id in touched]
+        ctx.preview.withdrawn |= {one.digest.id for one in later}
         self._reactivated |= {record.id for one in later for record in one.reactivated}
         if not ctx.dry_run:
-            self._renewing |= {one.digest: one for one in later}
+            self._renewing |= {one.digest.id: one for one in later}
 
     def extract_facts(self) -> None:
         """Write the facts that a language model finds in turns that it has not read; a dry run sends nothing."""
         if self._ctx.fact_model is None or self._ctx.dry_run:
             return
-        for found in extract_with_model(self._ctx, self._ctx.fact_model, self._secret):
-            self._write_linked(found.memories, (), found.after)
+        for find in extract_with_model(self._ctx, self._ctx.fact_model, self._secret):
+            found = self._retry(partial(self._write_found, find))
             self.tally.read += found.turns
             self.tally.refused += found.refused
             self.tally.found += [
                 _created(memory.record, (found.sources[memory.record.id],)) for memory in found.memories
             ]
+
+    def _write_found(self, find: Callable[[], ModelFacts]) -> ModelFacts:
+        found = find()
+        self._write_linked(found.unchanged, found.memories, (), found.after)
+        return found
 
     def coverage(self) -> DigestCoverage:
         """Return the old observations, by whether they are digested."""
@@ -201,25 +217,29 @@ class _KeyRun:
         """Archive the sources of earlier digests, if that is wanted now and was not then."""
         digests = {record.id: digest for record, digest in digested}
         records = self._archivable([record for record, _ in digested])
-        covered: list[Record] = []
-        for batch in in_batches(records, STATUS_BATCH):
-            with self._ctx.reader() as reader:
-                texts = reader.get(sorted({*(one.id for one in batch), *(digests[one.id] for one in batch)}))
-            covered += [
-                one
-                for one in batch
-                if {one.id, digests[one.id]} <= texts.keys()
-                and quotes_all(quoted_sentences(texts[digests[one.id]].content, one.role), texts[one.id])
-            ]
-        for batch in in_batches(covered, PROMOTION_BATCH):
-            self._write(
-                archive_changes(self._ctx, [(one.id, digests[one.id]) for one in batch], now_micros())
-            )
-        self._count_archived(covered)
+        for batch in in_batches(records, PROMOTION_BATCH):
+            self._retry(partial(self._archive, [(one.id, digests[one.id]) for one in batch]))
+
+    def _archive(self, digested: Sequence[tuple[str, str]]) -> None:
+        with self._ctx.reader() as reader:
+            stored = reader.get(sorted({memory for pair in digested for memory in pair}))
+        covered = {
+            source: digest
+            for source, digest in digested
+            if {source, digest} <= stored.keys()
+            and stored[source].status == "active"
+            and not stored[source].pinned
+            and quotes_all(quoted_sentences(stored[digest].content, stored[source].role), stored[source])
+        }
+        if covered:
+            records = [stored[source] for source in covered]
+            changes = archive_changes(self._ctx, list(covered.items()), now_micros())
+            self._write([RequireUnchanged({one.id: one for one in records}), *changes])
+            self._count_archived(records)
 
     def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         """Write the digests of groups, and archive their sources, in one transaction."""
-        retry_conflicts(partial(self._write_digests, groups), self._ctx.edges.discard)
+        self._retry(partial(self._write_digests, groups))
 
     def _write_digests(self, groups: Sequence[Sequence[Record]]) -> None:
         ctx, at = self._ctx, now_micros()
@@ -256,7 +276,8 @@ class _KeyRun:
             for one in found
         ]
         counted = found
-        found, given = self._inherit(found)
+        found, given, earlier = self._inherit(found)
+        counted = [one for one in counted if one.memory.record.id not in self._taken_over]
         ids = [one.memory.record.id for one in found]
         rewritten = [self._renewing[memory] for memory in ids if memory in self._renewing]
         with ctx.reader() as reader:
@@ -264,25 +285,37 @@ class _KeyRun:
         memories = embed_memories([one.memory for one in found], [""] * len(found), ctx.embedder)
         memories = [memory for memory in memories if memory.record.id not in present]
         ctx.edges.add_entities([memory.record for memory in memories])
-        before, linking = ctx.edges.changes(memories, [one.digest for one in rewritten])
+        before, linking = ctx.edges.changes(memories, [one.digest.id for one in rewritten])
         if ctx.dry_run:
             self._count_digests(counted)
             ctx.preview.add(memories, [*before, *linking], digests=True)
             return
-        sources = RequireUnchanged({record.id: record for one in found for record in one.records})
+        sources = {record.id: record for one in found for record in one.records}
         puts = (PutMemory(memory) for memory in memories)
         reactivated = reactivate_sources(ctx, rewritten, at)
-        self._write([sources, *before, *puts, *given, *reactivated, *digest_changes(ctx, found, linking, at)])
+        new = dict.fromkeys(memory.record.id for memory in memories)
+        unchanged = RequireUnchanged({**new, **earlier, **sources})
+        self._write(
+            [unchanged, *before, *puts, *given, *reactivated, *digest_changes(ctx, found, linking, at)]
+        )
         self._count_digests(counted)
         asked = {wording.text for wording, _ in self._wordings.values()} - self._wordings.keys()
         self.tally.rephrased += sum(one.digest.text in asked for one in counted)
         self._settle(ids)
 
-    def _inherit(self, found: Sequence[WrittenDigest]) -> tuple[list[WrittenDigest], list[Change]]:
-        """Give digests what persons gave those that they replace."""
+    def _inherit(
+        self, found: Sequence[WrittenDigest]
+    ) -> tuple[list[WrittenDigest], list[Change], Mapping[str, Record]]:
+        """Give digests what persons gave those that they replace, and return these, too.
+
+        One that a person has pinned or reworded since is not replaced.
+        """
         ctx = self._ctx
         with ctx.store.reader(ctx.scope) as reader:
-            earlier = reader.get(sorted(self._renewing))
+            stored = reader.get(sorted(self._renewing))
+            earlier = {memory: old for memory, old in stored.items() if is_withdrawable(old)}
+            self._taken_over |= stored.keys() - earlier.keys()
+            self._settle(self._taken_over)
             work = persons_work(reader, sorted(earlier))
             sources: dict[str, set[str]] = {}
             for edge in reader.edges(sorted(earlier), ["derived_from"]):
@@ -290,35 +323,39 @@ class _KeyRun:
         inherited: list[WrittenDigest] = []
         changes: list[Change] = []
         for one in found:
+            if one.memory.record.id in self._taken_over:
+                continue
             own = {record.id for record in one.records}
             replaced = [old for memory, old in earlier.items() if not own.isdisjoint(sources.get(memory, ()))]
             digest, more = inherit_work(one, replaced, work)
             inherited.append(digest)
             changes += more
-        return inherited, changes
+        return inherited, changes, earlier
 
     def _settle(self, ids: Iterable[str]) -> None:
-        """Note that memories were renewed under their ids."""
+        """Note that memories were renewed under their ids, or are no longer to be withdrawn."""
         for memory in ids:
             if self._renewing.pop(memory, None) is not None:
                 self._ctx.preview.withdrawn.discard(memory)
 
     def support(self, supports: Sequence[FactSupport]) -> None:
         """Write further evidence of known facts."""
-        self.tally.supported += len(supports)
-        if supports:
-            self._write(support_changes(self._ctx, supports, now_micros()))
+        self.tally.supported += self._retry(partial(self._support, supports))
+
+    def _support(self, supports: Sequence[FactSupport]) -> int:
+        current = with_current_sources(self._ctx, supports)
+        if current:
+            self._write(support_changes(self._ctx, current, now_micros()))
+        return len(current)
 
     def promote(self, candidates: Iterable[PromotedMemory]) -> bool:
         """Write promoted memories that are new or changed; return whether any superseded another."""
         rest, superseded = iter(candidates), False
         while batch := list(islice(rest, PROMOTION_BATCH)):
-            writes = promotion_writes(self._ctx, self._secret, batch, now_micros())
+            writes = self._retry(partial(self._promote, batch))
             self.tally.promoted += [
                 _created(memory.record, writes.sources[memory.record.id]) for memory in writes.memories
             ]
-            if writes.memories or writes.after:
-                self._write_linked(writes.memories, writes.replaced, writes.after)
             self._settle(memory.record.id for memory in writes.memories)
             superseded |= any(
                 event.op == "superseded"
@@ -327,6 +364,12 @@ class _KeyRun:
                 for event in change.events
             )
         return superseded and not self._ctx.dry_run
+
+    def _promote(self, candidates: Sequence[PromotedMemory]) -> PromotionWrites:
+        writes = promotion_writes(self._ctx, self._secret, candidates, now_micros())
+        if writes.memories or writes.after:
+            self._write_linked(writes.unchanged, writes.memories, writes.replaced, writes.after)
+        return writes
 
     def promote_facets(self) -> None:
         """Write the facets that hold, and withdraw those that a later statement may have changed."""
@@ -338,12 +381,16 @@ class _KeyRun:
     def end(self) -> None:
         """Withdraw the digests that were not renewed under their ids, and store the run's counts, if it wrote any."""
         for batch in in_batches(sorted(self._renewing), STALE_BATCH):
-            self._write(withdraw_digests(self._ctx, withdrawable_digests(self._ctx, batch), now_micros()))
+            self._retry(partial(self._withdraw_replaced, batch))
         if self.tally.wrote:
             with self._ctx.reader() as reader:
                 memories = reader.count_memories(self._ctx.key)
             run = self._run_row("done", now_micros(), {**self.tally.counts(), MEMORY_COUNT: memories})
             self._ctx.store.write(self._ctx.scope, [PutRun(run)], durable=True)
+
+    def _withdraw_replaced(self, digests: Sequence[str]) -> None:
+        stale = withdrawable_digests(self._ctx, digests)
+        self._write(withdraw_digests(self._ctx, stale, now_micros()))
 
     def _rephrased(self, budget: ModelBudget, found: Sequence[WrittenDigest], at: int) -> list[WrittenDigest]:
         reworded = {}
@@ -399,8 +446,16 @@ class _KeyRun:
             archivable += [record for record in batch if record.updated_at >= restored_at.get(record.id, 0)]
         return archivable
 
+    def _retry(self, work: Callable[[], T]) -> T:
+        """Repeat work that reads and writes if others changed meanwhile what it had read."""
+        return retry_conflicts(work, self._ctx.edges.discard)
+
     def _write_linked(
-        self, memories: Sequence[PreparedMemory], replaced: Sequence[str], after: Sequence[Change]
+        self,
+        unchanged: RequireUnchanged,
+        memories: Sequence[PreparedMemory],
+        replaced: Sequence[str],
+        after: Sequence[Change],
     ) -> None:
         ctx = self._ctx
         with ctx.reader() as reader:
@@ -409,7 +464,8 @@ class _KeyRun:
         before, linking = ctx.edges.changes(memories, replaced)
         if ctx.dry_run:
             ctx.preview.add(memories, [*before, *linking, *after], digests=False)
-        self._write([*before, *(PutMemory(memory) for memory in memories), *linking, *after])
+        puts = (PutMemory(memory) for memory in memories)
+        self._write([unchanged, *before, *puts, *linking, *after])
 
     def _write(self, changes: Sequence[Change]) -> None:
         if self._ctx.dry_run:

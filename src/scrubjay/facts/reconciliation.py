@@ -24,7 +24,14 @@ from scrubjay.facts.supersession_guards import are_of_other_kinds, is_limited
 from scrubjay.models.graph import NEWER_RULE, REPEATED_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record, RecordFilter, said_at
-from scrubjay.storage.changes import Change, PreparedMemory, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.changes import (
+    Change,
+    PreparedMemory,
+    PutEdges,
+    PutEvents,
+    PutLifecycle,
+    RequireUnchanged,
+)
 from scrubjay.storage.interface import Reader
 from scrubjay.storage.scoring import mean_directions
 from scrubjay.text.normalize import normalize_content
@@ -172,6 +179,7 @@ class _Reconciliation:
     ) -> None:
         self.fresh: dict[str, PreparedMemory] = {}
         self._lifecycle: dict[str, LifecycleChange] = {}
+        self._changed: dict[str, Record] = {}
         self._edges: list[Edge] = []
         self._events: list[Event] = []
         self._outcomes: dict[str, FactOutcome] = {}
@@ -182,7 +190,7 @@ class _Reconciliation:
         self._sources: dict[str, dict[str, Record]] = {}
 
     def result(self) -> ReconciledBatch:
-        after: list[Change] = []
+        after: list[Change] = [RequireUnchanged(self._changed)] if self._changed else []
         if self._edges:
             after.append(PutEdges(tuple(self._edges)))
         if self._lifecycle:
@@ -304,6 +312,7 @@ class _Reconciliation:
         if fresh is not None:
             self.fresh[record.id] = replace(fresh, record=replace(fresh.record, **fields))  # type: ignore[arg-type]
         else:
+            self._changed[record.id] = record
             self._lifecycle[record.id] = replace(self._lifecycle.get(record.id, LifecycleChange()), **fields)  # type: ignore[arg-type]
 
 

@@ -43,13 +43,17 @@ def check_record(record: Record) -> None:
         )
 
 
+def is_unchanged(record: Record | None, stored: Record | None) -> bool:
+    """Return whether a memory is as it was read; mere use since then changes nothing that it says."""
+    if record is not None and stored is not None:
+        stored = replace(stored, last_used=record.last_used)
+    return stored == record
+
+
 def check_unchanged(expected: Mapping[str, Record | None], stored: Mapping[str, Record]) -> None:
-    """Refuse a write if a memory is not as it was read; mere use since then changes nothing that it says."""
+    """Refuse a write if a memory is not as it was read."""
     for memory, record in expected.items():
-        now = stored.get(memory)
-        if record is not None and now is not None:
-            now = replace(now, last_used=record.last_used)
-        if now != record:
+        if not is_unchanged(record, stored.get(memory)):
             raise StoreConflictError(
                 f"Memory {memory} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
             )
