@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,6 +23,8 @@ from scrubjay.storage.changes import (
     Change,
     DropConcept,
     DropMemory,
+    DropSource,
+    Forget,
     PutConcept,
     PutLifecycle,
     PutMemory,
@@ -554,3 +557,91 @@ def test_a_turn_that_is_pinned_while_its_sources_are_archived_stays(writers: Wri
     with interrupted(first, lambda: second.update(turns[1], pinned=True), PutLifecycle) as consolidating:
         consolidating.consolidate(archive="transcripts")
     assert stored(first, turns[1]).status == "active"
+
+
+SAME = "The valve of the pump is checked each spring."
+
+
+def test_a_memory_that_is_pinned_while_an_audit_archives_it_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    ids = [first.add(text).id for text in ("ok", "yes", "thanks")]
+    with interrupted(first, lambda: second.update(ids[-1], pinned=True), PutLifecycle) as auditing:
+        fixed = auditing.audit(["junk"]).fixed["junk"]
+    assert ids[-1] not in fixed
+    assert stored(first, ids[-1]).status == "active"
+    assert {stored(first, one).status for one in ids[:-1]} == {"archived"}
+
+
+def test_the_text_of_a_duplicate_stays_if_the_other_is_corrected_while_it_is_archived(
+    writers: Writers,
+) -> None:
+    first, second, _ = writers
+    ids = [first.add(SAME, session=session).id for session in ("s1", "s2")]
+
+    def correct() -> None:
+        for one in ids:
+            if stored(second, one).status == "active":
+                second.update(one, "The valve of the pump is checked each autumn.")
+                return
+
+    with interrupted(first, correct, PutLifecycle) as auditing:
+        auditing.audit(["near-duplicate"])
+    assert SAME in {one.content for one in first.page().records}
+
+
+def test_a_memory_that_is_archived_while_an_audit_is_undone_stays_archived(writers: Writers) -> None:
+    first, second, _ = writers
+    one = first.add("ok").id
+    run = first.audit(["junk"]).undo.split()[-1]
+
+    def archive() -> None:
+        second.restore(one)
+        second.update(one, pinned=True)
+        second.archive(one)
+
+    with interrupted(first, archive, PutLifecycle) as undoing:
+        assert undoing.undo_audit(run).ids == ()
+    assert stored(first, one).status == "archived"
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_a_digest_that_a_person_works_on_while_its_run_is_undone_stays(writers: Writers, work: str) -> None:
+    first, second, _ = writers
+    _, digest = digested(first)
+    run = str(first.history(digest).events[0].run)
+    with interrupted(first, lambda: WORKS[work](second, digest), DropMemory) as undoing:
+        assert undoing.undo(run).removed == 0
+    assert stored(first, digest).status == "active"
+
+
+def test_a_confidence_that_a_person_sets_while_a_run_is_undone_stays(promoting: Writers) -> None:
+    first, second, _ = promoting
+    talk(first, PORT, PORT)
+    first.consolidate(now="2026-03-01")
+    (fact,) = (one.id for one in first.page().records if one.tier == "semantic")
+    talk(first, *[FILLER] * 4, PORT)
+    run = str(first.consolidate(now="2026-03-01", after_days=3_000).run)
+    with interrupted(first, lambda: second.update(fact, confidence=0.1), PutLifecycle) as undoing:
+        undoing.undo(run)
+    assert stored(first, fact).confidence == 0.1
+
+
+def test_an_end_that_a_person_sets_while_a_memory_is_restored_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    one = first.add("The pump is blue.").id
+    first.archive(one)
+    with interrupted(first, lambda: second.update(one, valid_until="2030-01-01")) as restoring:
+        restoring.restore(one)
+    assert stored(first, one).valid_until is not None
+
+
+@pytest.mark.parametrize("action", ["archive", "forget"])
+def test_a_memory_that_is_pinned_while_its_retention_ends_stays(
+    opened: Callable[..., Memory], settings: Settings, action: str
+) -> None:
+    limited = replace(settings, retention=RetentionSettings(most=1, action=action))
+    first, second = opened(settings=limited), opened()
+    one, _ = (first.add(text).id for text in ("The pump is blue.", "The keel is lead."))
+    with interrupted(first, lambda: second.update(one, pinned=True)) as limiting:
+        limiting.retain()
+    assert stored(second, one).status == "active"

@@ -20,7 +20,7 @@ from scrubjay.models.graph import Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import NO_FILTER, Record, said_at
 from scrubjay.search.fusion import HALF_LIFE
-from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle, RequireUnchanged
 from scrubjay.storage.interface import Reader, all_records, in_batches
 from scrubjay.text.normalize import has_unspaced, normalize_content, split_scripts
 
@@ -317,30 +317,40 @@ def select_faults(
 
 def mend_changes(
     reader: Reader, faults: Sequence[AuditFault], run: str, at: int, actor: str = ""
-) -> Iterator[tuple[list[str], list[Change]]]:
-    """Yield the changes of each transaction, with the ids of the memories that they archive or supersede.
+) -> tuple[list[str], list[Change]]:
+    """Return the changes of one transaction, with the ids of the memories that they archive or supersede.
 
-    Memories that were archived, pinned or restored meanwhile are skipped.
+    Memories that were archived, pinned, restored, changed or used since ``at``, when the audit began, are skipped, and
+    so are those whose other memory was archived or changed.
     """
-    for batch in in_batches(faults, AUDIT_PAGE):
-        records = reader.get([memory for fault in batch for memory in (fault.memory, fault.other) if memory])
-        restored = _restored_by_hand(reader, [fault.memory for fault in batch])
-        statuses: dict[str, LifecycleChange] = {}
-        events: list[Event] = []
-        edges: list[Edge] = []
-        for fault in batch:
-            old, new = records.get(fault.memory), records.get(fault.other or "")
-            if old is None or old.pinned or old.status != "active" or old.id in restored:
-                continue
-            if fault.other is not None and (new is None or new.status != "active"):
-                continue
-            statuses[old.id] = LifecycleChange(status="archived")
-            other, end = None, 0
-            if fault.mend == "superseded" and new is not None:
-                ended = max(said_at(new), old.valid_from or 0)
-                statuses[old.id] = LifecycleChange(status="superseded", valid_until=ended)
-                other, end = new.id, stored_end(old.valid_until)
-                edges.append(Edge(new.id, "supersedes", old.id, old.key, 1.0, at, rule=AUDIT_RULE, run=run))
-            events.append(Event(old.id, fault.mend, at, old.key, run, other, end, old.status, actor))
-        if statuses:
-            yield list(statuses), [PutLifecycle(statuses), PutEdges(tuple(edges)), PutEvents(tuple(events))]
+    records = reader.get([memory for fault in faults for memory in (fault.memory, fault.other) if memory])
+    restored = _restored_by_hand(reader, [fault.memory for fault in faults])
+    unchanged: dict[str, Record] = {}
+    statuses: dict[str, LifecycleChange] = {}
+    events: list[Event] = []
+    edges: list[Edge] = []
+    for fault in faults:
+        old, new = records.get(fault.memory), records.get(fault.other or "")
+        if old is None or old.pinned or old.status != "active" or old.id in restored:
+            continue
+        if fault.other is not None and (new is None or new.status != "active" or new.updated_at > at):
+            continue
+        if max(old.updated_at, old.last_used or 0) > at:
+            continue
+        unchanged |= {record.id: record for record in (old, new) if record is not None}
+        statuses[old.id] = LifecycleChange(status="archived")
+        other, end = None, 0
+        if fault.mend == "superseded" and new is not None:
+            ended = max(said_at(new), old.valid_from or 0)
+            statuses[old.id] = LifecycleChange(status="superseded", valid_until=ended)
+            other, end = new.id, stored_end(old.valid_until)
+            edges.append(Edge(new.id, "supersedes", old.id, old.key, 1.0, at, rule=AUDIT_RULE, run=run))
+        events.append(Event(old.id, fault.mend, at, old.key, run, other, end, old.status, actor))
+    if not statuses:
+        return [], []
+    return list(statuses), [
+        RequireUnchanged(unchanged),
+        PutLifecycle(statuses),
+        PutEdges(tuple(edges)),
+        PutEvents(tuple(events)),
+    ]

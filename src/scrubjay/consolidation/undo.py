@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from scrubjay.consolidation.context import persons_work
@@ -20,8 +21,9 @@ from scrubjay.models.dates import now_micros
 from scrubjay.models.lifecycle import ConsolidationRun, Event, LifecycleChange, previous_confidence
 from scrubjay.models.records import Scope
 from scrubjay.models.reports import UndoReport
-from scrubjay.storage.changes import DropEdges, DropMemory, PutLifecycle, PutRun
-from scrubjay.storage.interface import Reader, Store, in_batches
+from scrubjay.storage.changes import DropEdges, DropMemory, PutLifecycle, PutRun, RequireUnchanged
+from scrubjay.storage.interface import Reader, Store, in_batches, retry_conflicts
+from scrubjay.storage.validation import is_unchanged
 
 UNDO_BATCH: Final = 64
 """Digests removed together, with their sources."""
@@ -57,22 +59,39 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
         for memory, record in records.items()
         if record.origin == "derived" and not record.pinned and memory not in protected
     ]
-    restored = _undo_fact_changes(store, scope, run, events, frozenset(removable))
+    restored = retry_conflicts(lambda: _undo_fact_changes(store, scope, run, events, frozenset(removable)))
     archived: dict[str, list[str]] = {memory: [] for memory in removable}
     others: list[str] = []  # of digests that are forgotten, withdrawn or since taken over by a person
     for event in events:
         if event.op == "archived":
             archived.get(event.other or "", others).append(event.memory)
-    for batch in [*in_batches(removable, UNDO_BATCH), ()]:
-        sources = [source for memory in batch for source in archived[memory]] if batch else others
+    removed = 0
+
+    def undo(batch: Sequence[str]) -> tuple[int, int]:
+        """Remove those of a batch that nobody changed since, with what it archived; return how many, and restored."""
         with store.reader(scope) as reader:
+            stored = reader.get(batch)
+            touched = persons_work(reader, batch).touched()
+            unchanged = {
+                memory: record
+                for memory, record in stored.items()
+                if memory not in touched and is_unchanged(records[memory], record)
+            }
+            gone = tuple(unchanged)
+            sources = [source for memory in gone for source in archived[memory]] if batch else others
             reactivated = _still_archived_by(reader, run, sources)
-            after, superseded = reactivate_superseded(reader, batch, now_micros(), run)
+            after, superseded = reactivate_superseded(reader, gone, now_micros(), run)
+            unchanged |= reader.get([*(event.memory for event in reactivated), *superseded])
         reverted = revert_status_events(reactivated, now_micros(), run)
-        store.write(scope, [DropMemory(tuple(batch)), *reverted, *after], durable=True)
-        restored += len(reactivated) + len(superseded)
+        changes = [RequireUnchanged(unchanged), DropMemory(gone), *reverted, *after]
+        store.write(scope, changes, durable=True)
+        return len(gone), len(reactivated) + len(superseded)
+
+    for batch in [*in_batches(removable, UNDO_BATCH), []]:
+        gone, active = retry_conflicts(partial(undo, batch))
+        removed, restored = removed + gone, restored + active
     store.write(scope, [PutRun(replace(row, state="undone")) for row in rows], durable=True)
-    return UndoReport(run, len(removable), restored)
+    return UndoReport(run, removed, restored)
 
 
 def archiving_runs(reader: Reader) -> list[tuple[ConsolidationRun, list[Event]]]:
@@ -93,10 +112,22 @@ def restore_all(store: Store, scope: Scope) -> list[str]:
     They count as restored by a person, so no later run archives them again until their text changes.
     """
     with store.reader(scope) as reader:
-        events = [event for _, own in archiving_runs(reader) for event in own]
-    for batch in in_batches(events, UNDO_BATCH):
-        store.write(scope, revert_status_events(batch, now_micros()), durable=True)
-    return [event.memory for event in events]
+        runs = [(row.id, [event.memory for event in own]) for row, own in archiving_runs(reader)]
+
+    def restore(run: str, ids: Sequence[str]) -> list[str]:
+        with store.reader(scope) as reader:
+            events = _still_archived_by(reader, run, ids)
+            unchanged = reader.get([event.memory for event in events])
+        changes = [RequireUnchanged(unchanged), *revert_status_events(events, now_micros())]
+        store.write(scope, changes, durable=True)
+        return [event.memory for event in events]
+
+    return [
+        memory
+        for run, ids in runs
+        for batch in in_batches(ids, UNDO_BATCH)
+        for memory in retry_conflicts(partial(restore, run, batch))
+    ]
 
 
 def _matching_runs(reader: Reader, run: str) -> list[ConsolidationRun]:
@@ -125,6 +156,7 @@ def _undo_fact_changes(
         edges = reader.edges(supported, ["derived_from"])
         last = last_status_events(reader, sorted(ids["superseded"]))
         confidences = _confidences_without(reader, run, supported)
+        unchanged = reader.get(sorted({*ids["superseded"], *confidences}))
     dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
     restored = [
         event
@@ -133,7 +165,8 @@ def _undo_fact_changes(
     ]
     if dropped or restored or confidences:
         reverted = revert_status_events(restored, now_micros(), run)
-        store.write(scope, [DropEdges(dropped), PutLifecycle(confidences), *reverted], durable=True)
+        changes = [RequireUnchanged(unchanged), DropEdges(dropped), PutLifecycle(confidences), *reverted]
+        store.write(scope, changes, durable=True)
     return len(restored)
 
 

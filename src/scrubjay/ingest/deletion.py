@@ -52,6 +52,7 @@ from scrubjay.storage.changes import (
     RequireUnchanged,
 )
 from scrubjay.storage.interface import Reader, Store, all_records, in_batches, retry_conflicts
+from scrubjay.storage.validation import is_unchanged
 from scrubjay.text.tokenizer import query_groups
 
 T = TypeVar("T")
@@ -324,24 +325,46 @@ def earlier_versions(reader: Reader, ids: Sequence[str]) -> list[str]:
 
 
 def forget_memories(
-    store: Store, scope: Scope, ids: Sequence[str], *, reactivate: bool = False, dependents: bool = True
+    store: Store,
+    scope: Scope,
+    ids: Sequence[str],
+    *,
+    reactivate: bool = False,
+    dependents: bool = True,
+    unchanged: Mapping[str, Record] | None = None,
 ) -> DeletionResult:
     """Delete memories with vectors, postings and cached texts, keeping only keyed hashes.
 
     With ``reactivate``, what only they superseded becomes active again. With ``dependents``, what repeats them and was
-    derived from them is deleted, too. Synced files are not edited: their lines are
-    reported, and later syncs skip the passage while its text is the same.
+    derived from them is deleted, too. Those of ``unchanged`` are only deleted if they are as they were read. Synced
+    files are not edited: their lines are reported, and later syncs skip the passage while its text is the same.
     """
+    expected = unchanged or {}
     return retry_conflicts(
-        lambda: _forget_memories(store, scope, ids, reactivate=reactivate, dependents=dependents)
+        lambda: _forget_memories(
+            store, scope, ids, reactivate=reactivate, dependents=dependents, expected=expected
+        )
     )
 
 
 def _forget_memories(
-    store: Store, scope: Scope, ids: Sequence[str], *, reactivate: bool, dependents: bool
+    store: Store,
+    scope: Scope,
+    ids: Sequence[str],
+    *,
+    reactivate: bool,
+    dependents: bool,
+    expected: Mapping[str, Record],
 ) -> DeletionResult:
     with store.reader(scope) as reader:
-        requested = reader.get(ids)
+        stored = reader.get(ids)
+        changed = {
+            memory
+            for memory, record in expected.items()
+            if memory in stored and not is_unchanged(record, stored[memory])
+        }
+        ids = [memory for memory in ids if memory not in changed]
+        requested = {memory: record for memory, record in stored.items() if memory not in changed}
         gone = tuple(memory for memory in dict.fromkeys(ids) if memory in requested)
         unknown = tuple(memory for memory in dict.fromkeys(ids) if memory not in requested)
         if not gone:

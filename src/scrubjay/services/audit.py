@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from typing import Final
 
 from scrubjay.consolidation.audit import (
@@ -38,8 +39,8 @@ from scrubjay.search.results import full_path
 from scrubjay.services import inspection
 from scrubjay.services.curation import forget_memories
 from scrubjay.services.workspace import Workspace, may_change
-from scrubjay.storage.changes import DropEdges
-from scrubjay.storage.interface import Reader, all_records, in_batches
+from scrubjay.storage.changes import DropEdges, RequireUnchanged
+from scrubjay.storage.interface import Reader, all_records, in_batches, retry_conflicts
 from scrubjay.text.display import excerpt
 
 MAX_SHOWN_CHARACTERS: Final = 120
@@ -90,19 +91,20 @@ def _check_audit_arguments(fix: Sequence[str], limit: int) -> None:
 
 
 def _archive_faults(workspace: Workspace, faults: Sequence[AuditFault], run: str, at: int) -> tuple[str, ...]:
-    archived: list[str] = []
-    with workspace.reader() as reader:
-        records = reader.get(sorted({fault.memory for fault in faults}))
-        mine = [
-            fault
-            for fault in faults
-            if fault.memory in records and may_change(workspace, records[fault.memory])
-        ]
-        steps = list(mend_changes(reader, mine, run, at, workspace.scope.user))
-    for ids, changes in steps:
-        workspace.store.write(workspace.scope, changes, durable=True)
-        archived += ids
-    return tuple(archived)
+    def mend(batch: Sequence[AuditFault]) -> list[str]:
+        with workspace.reader() as reader:
+            records = reader.get(sorted({fault.memory for fault in batch}))
+            mine = [
+                fault
+                for fault in batch
+                if fault.memory in records and may_change(workspace, records[fault.memory])
+            ]
+            ids, changes = mend_changes(reader, mine, run, at, workspace.scope.user)
+        if changes:
+            workspace.store.write(workspace.scope, changes, durable=True)
+        return ids
+
+    return tuple(one for batch in in_batches(faults, BATCH) for one in retry_conflicts(partial(mend, batch)))
 
 
 def _fault_rate(reader: Reader, result: AuditResult, kind: str, limit: int) -> FaultRate:
@@ -150,30 +152,35 @@ def undo_audit(workspace: Workspace, run: str) -> ChangeReport:
                 f"No run {run} archived a memory that you may see. Nothing was restored.",
                 hint="scrubjay history ID shows the changes of one memory",
             )
-        records: dict[str, Record] = {}
-        ids = sorted({event.memory for event in events})
-        for batch in in_batches(ids, BATCH):
-            records |= reader.get(batch)
-        last = last_status_events(reader, ids)
-    restored = [  # what somebody did since holds, also where it gave the same status again
+    ids = sorted({event.memory for event in events})
+    restored = tuple(
         one
-        for one in last.values()
-        if one.run == run
-        and one.before
-        and one.op == records[one.memory].status
-        and may_change(workspace, records[one.memory])
-    ]
-    at = now_micros()
-    for undone in in_batches(restored, BATCH):
-        with workspace.reader() as reader:
-            edges = reader.edges([event.memory for event in undone], ["supersedes"], inward=True)
+        for batch in in_batches(ids, BATCH)
+        for one in retry_conflicts(partial(_restore_audited, workspace, run, batch))
+    )
+    return ChangeReport(restored, tuple(sorted(set(ids) - set(restored))), ())
+
+
+def _restore_audited(workspace: Workspace, run: str, ids: Sequence[str]) -> list[str]:
+    """Restore the memories that nobody changed since a run archived or superseded them, and return their ids."""
+    with workspace.reader() as reader:
+        records = reader.get(ids)
+        undone = [  # what somebody did since holds, also where it gave the same status again
+            replace(event, key=records[event.memory].key)  # the owner of a memory may have changed
+            for event in last_status_events(reader, ids).values()
+            if event.run == run
+            and event.before
+            and event.op == records[event.memory].status
+            and may_change(workspace, records[event.memory])
+        ]
+        restored = [event.memory for event in undone]
+        edges = reader.edges(restored, ["supersedes"], inward=True)
+    if undone:
         dropped = tuple((edge.src, edge.kind, edge.dst) for edge in edges if edge.run == run)
-        # The owner of a memory may have changed.
-        events_now = [replace(one, key=records[one.memory].key) for one in undone]
-        changes = [DropEdges(dropped), *revert_status_events(events_now, at)]
+        unchanged = RequireUnchanged({memory: records[memory] for memory in restored})
+        changes = [unchanged, DropEdges(dropped), *revert_status_events(undone, now_micros())]
         workspace.store.write(workspace.scope, changes, durable=True)
-    restored_ids = tuple(event.memory for event in restored)
-    return ChangeReport(restored_ids, tuple(sorted(set(ids) - set(restored_ids))), ())
+    return restored
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +188,7 @@ class _Expirable:
     """A memory that retention may end; ``active_at`` is its last activity, ``is_old`` whether that is too long ago."""
 
     id: str
+    updated_at: int
     active_at: int
     active: bool
     is_old: bool
@@ -203,25 +211,31 @@ def apply_retention(workspace: Workspace, *, dry_run: bool, now: int) -> Retenti
             if not record.pinned:
                 active_at = last_activity(record)
                 is_old = record.tier in days and now - active_at > days[record.tier] * DAY
-                candidates.append(_Expirable(record.id, active_at, record.status == "active", is_old))
+                active_now = record.status == "active"
+                candidates.append(_Expirable(record.id, record.updated_at, active_at, active_now, is_old))
     expired = _select_expired(candidates, active, settings.most)
-    to_forget = [one.id for one in expired if settings.action == "forget"]
-    to_archive = [one.id for one in expired if one.active and settings.action == "archive"]
+    to_forget = expired if settings.action == "forget" else []
+    to_archive = [one for one in expired if one.active and settings.action == "archive"]
     if dry_run:
+        ids = [one.id for one in to_forget]
         with workspace.reader() as reader:
-            earlier = [
-                one for batch in in_batches(to_forget, BATCH) for one in earlier_versions(reader, batch)
-            ]
-        return RetentionReport(tuple(to_archive), tuple(dict.fromkeys([*to_forget, *earlier])), True, "")
+            earlier = [one for batch in in_batches(ids, BATCH) for one in earlier_versions(reader, batch)]
+        return RetentionReport(
+            tuple(one.id for one in to_archive), tuple(dict.fromkeys([*ids, *earlier])), True, ""
+        )
     run = new_run_id()
     forgotten: list[str] = []
     for batch in in_batches(to_forget, BATCH):
+        with workspace.reader() as reader:
+            still = _still_expired(reader, batch)
         # A limit of age or number does not say that what was superseded is true again, and what was learned from a
         # memory has a limit and a pin of its own.
-        done = forget_memories(workspace, batch, reactivate=False, dependents=False)
+        done = forget_memories(workspace, list(still), reactivate=False, dependents=False, unchanged=still)
         forgotten += [*done.ids, *done.derived]
     archived = [
-        one for batch in in_batches(to_archive, BATCH) for one in _archive_records(workspace, batch, run)
+        one
+        for batch in in_batches(to_archive, BATCH)
+        for one in retry_conflicts(partial(_archive_records, workspace, batch, run))
     ]
     return RetentionReport(
         tuple(archived), tuple(forgotten), False, f"scrubjay audit --undo {run}" if archived else ""
@@ -244,11 +258,24 @@ def _select_expired(candidates: Sequence[_Expirable], active: int, most: int) ->
     return expired
 
 
-def _archive_records(workspace: Workspace, ids: Sequence[str], run: str) -> list[str]:
-    at = now_micros()
+def _still_expired(reader: Reader, expired: Sequence[_Expirable]) -> dict[str, Record]:
+    """Return those that nobody pinned, changed or used since they were read."""
+    records = reader.get([one.id for one in expired])
+    return {
+        one.id: record
+        for one in expired
+        if (record := records.get(one.id)) is not None
+        and not record.pinned
+        and (record.updated_at, last_activity(record)) == (one.updated_at, one.active_at)
+    }
+
+
+def _archive_records(workspace: Workspace, expired: Sequence[_Expirable], run: str) -> list[str]:
     with workspace.reader() as reader:
-        records = [one for one in reader.get(ids).values() if one.status == "active" and not one.pinned]
+        still = _still_expired(reader, expired)
+    records = {memory: record for memory, record in still.items() if record.status == "active"}
     if records:
-        changes = status_changes(records, LifecycleChange(status="archived"), "archived", at, run)
-        workspace.store.write(workspace.scope, changes, durable=True)
-    return [one.id for one in records]
+        life = LifecycleChange(status="archived")
+        changes = status_changes(records.values(), life, "archived", now_micros(), run)
+        workspace.store.write(workspace.scope, [RequireUnchanged(records), *changes], durable=True)
+    return list(records)

@@ -416,6 +416,10 @@ def _refuse_rewrite(where: str, reason: str, hint: str) -> NoReturn:
 
 def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
     """Archive memories, or make archived and superseded ones active again."""
+    return retry_conflicts(lambda: _set_status(workspace, ids, status))
+
+
+def _set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeReport:
     at = now_micros()
     verb, op = ("archive", "archived") if status == "archived" else ("restore", "restored")
     with workspace.reader() as reader:
@@ -429,7 +433,8 @@ def set_status(workspace: Workspace, ids: Sequence[str], status: str) -> ChangeR
         changes.append(
             PutLifecycle({memory: LifecycleChange(valid_until=end) for memory, end in ends.items()})
         )
-        workspace.store.write(workspace.scope, changes, durable=True)
+        unchanged = RequireUnchanged({record.id: record for record in changed})
+        workspace.store.write(workspace.scope, [unchanged, *changes], durable=True)
         write_changed_notes(workspace, changed=[record.id for record in changed])
     same = tuple(record.id for record in records if record.status == status)
     return ChangeReport(tuple(record.id for record in changed), same, unknown)
@@ -473,11 +478,11 @@ def _record_feedback(workspace: Workspace, ids: Sequence[str], verdict: str) -> 
         ]
         judged = {memory: replace(records[memory], **changed_fields(life)) for memory, life in lives.items()}
         flipped = {one for one in judged if judged[one].marked_wrong != records[one].marked_wrong}
-        derived, more = propagate_verdicts(workspace, reader, judged, flipped, at)
+        derived, more, read = propagate_verdicts(workspace, reader, judged, flipped, at)
     lives |= derived
     if lives:
         changes: list[Change] = [
-            RequireUnchanged({memory: records[memory] for memory in judged}),
+            RequireUnchanged({**read, **{memory: records[memory] for memory in judged}}),
             PutLifecycle(lives),
             PutEvents((*events, *more)),
         ]
@@ -519,14 +524,15 @@ def _apply_injection_verdict(reader: Reader, record: Record, verdict: str) -> Li
 
 def propagate_verdicts(
     workspace: Workspace, reader: Reader, judged: Mapping[str, Record], flipped: Set[str], at: int
-) -> tuple[dict[str, LifecycleChange], list[Event]]:
-    """Return the changes and events of other memories that follow from verdicts.
+) -> tuple[dict[str, LifecycleChange], list[Event], dict[str, Record]]:
+    """Return the changes and events of other memories that follow from verdicts, and all memories that decide it.
 
     A digest is wrong while a source that it quotes is; any other derived memory while all of its sources are.
     ``flipped`` are the judged memories that are now marked wrong and were not before, or the reverse. Memories that the
     caller may not change stay as they are.
     """
     known = dict(judged)
+    read: dict[str, Record] = {}
     lives: dict[str, LifecycleChange] = {}
     events: dict[str, list[Event]] = {}
     pending = sorted(flipped)
@@ -539,7 +545,9 @@ def propagate_verdicts(
             if record.origin == "derived" and may_change(workspace, record)
         }
         edges = reader.edges(sorted(derived), ["derived_from"])
-        sources = {**reader.get(sorted({edge.dst for edge in edges})), **known}
+        stored = reader.get(sorted({edge.dst for edge in edges}))
+        read |= {**derived, **stored}
+        sources = {**stored, **known}
         earlier = reader.events(sorted(derived), limit=deletion.ALL_EVENTS)
         pending = []
         for memory, record in derived.items():
@@ -569,7 +577,7 @@ def propagate_verdicts(
             if after.marked_wrong != record.marked_wrong:
                 known[memory] = after
                 pending.append(memory)
-    return lives, list(chain.from_iterable(events.values()))
+    return lives, list(chain.from_iterable(events.values())), read
 
 
 def _inherited_verdicts(history: Sequence[Event]) -> set[str]:
@@ -628,11 +636,16 @@ def _check_link_kind(kind: str) -> None:
 
 
 def forget_memories(
-    workspace: Workspace, ids: Sequence[str], *, reactivate: bool = True, dependents: bool = True
+    workspace: Workspace,
+    ids: Sequence[str],
+    *,
+    reactivate: bool = True,
+    dependents: bool = True,
+    unchanged: Mapping[str, Record] | None = None,
 ) -> ForgetReport:
     """Delete memories by whole or short ids, and recompute the categories that lost members.
 
-    ``reactivate`` and ``dependents`` as in `deletion.forget_memories`.
+    ``reactivate``, ``dependents`` and ``unchanged`` as in `deletion.forget_memories`.
     """
     store, scope = workspace.store, workspace.scope
     with store.reader(scope) as reader:
@@ -645,7 +658,12 @@ def forget_memories(
         records, unknown = find_records(reader, ids)
         require_may_change(workspace, records.values(), "forget")
     gone = deletion.forget_memories(
-        store, scope, [*records, *unknown], reactivate=reactivate, dependents=dependents
+        store,
+        scope,
+        [*records, *unknown],
+        reactivate=reactivate,
+        dependents=dependents,
+        unchanged=unchanged,
     )
     if "categories" in workspace.settings.linking.stages:
         for source, keys in gone.sources.items():
