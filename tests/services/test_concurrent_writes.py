@@ -645,3 +645,45 @@ def test_a_memory_that_is_pinned_while_its_retention_ends_stays(
     with interrupted(first, lambda: second.update(one, pinned=True)) as limiting:
         limiting.retain()
     assert stored(second, one).status == "active"
+
+
+def test_a_fact_is_wrong_if_its_two_sources_are_marked_wrong_at_the_same_time(writers: Writers) -> None:
+    first, second, _ = writers
+    text = "I always use tabs for indentation in Go files."
+    turns = [first.add(text, session=session, role="user", turn=0) for session in ("s1", "s2")]
+    (fact,) = turns[0].learned
+    assert set(first.history(fact).evidence) == {one.id for one in turns}
+    with interrupted(first, lambda: second.feedback(turns[1].id, "wrong")) as judging:
+        judging.feedback(turns[0].id, "wrong")
+    assert stored(first, fact).marked_wrong
+
+
+def test_a_verdict_that_a_digest_gets_while_its_source_is_judged_stays(writers: Writers) -> None:
+    first, second, _ = writers
+    turns, digest = digested(first)
+    with interrupted(first, lambda: second.feedback(digest, "wrong")) as judging:
+        judging.feedback(turns[1], "wrong")
+    alone = stored(first, digest).strength
+    first.feedback(turns[1], "not-wrong")
+    now = stored(first, digest)
+    assert now.marked_wrong
+    assert now.strength > alone
+
+
+def test_an_update_is_reported_though_others_keep_changing_what_is_learned_from_it(writers: Writers) -> None:
+    first, second, embedder = writers
+    text = "I always use tabs for indentation in Go files."
+    (fact,) = first.add(text, session="s1", role="user", turn=0).learned
+    turn = first.add("The weather is fine in Porto.", session="s2", role="user", turn=0).id
+
+    def change() -> None:
+        second.update(fact, pinned=not stored(second, fact).pinned)
+        embedder.meanwhile = change
+
+    embedder.meanwhile = change
+    report = first.update(turn, text)
+    assert report.changed == ("content",)
+    assert report.before is not None
+    embedder.meanwhile = None
+    first.consolidate()  # what could not be learned then is learned now
+    assert turn in first.history(fact).evidence

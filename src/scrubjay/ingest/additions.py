@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, StoreBusyError
 from scrubjay.facts.reconciliation import FactOutcome
 from scrubjay.ingest.deletion import ALL_EVENTS, last_events
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
@@ -454,7 +455,8 @@ class AdditionWriter:
             changes = self._content_changes(old, new, version, evidence)
         self.store.write(self.scope, [RequireUnchanged({old.id: old}), *changes, *derived], durable=True)
         if due_level(new.due) == DUE_FACTS:
-            self._relearn_facts(new)
+            with suppress(StoreBusyError):  # the text is stored, and its turn stays due
+                self._relearn_facts(new)
         return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
 
     def _relearn_facts(self, turn: Record) -> None:
