@@ -559,6 +559,78 @@ def test_a_turn_that_is_pinned_while_its_sources_are_archived_stays(writers: Wri
     assert stored(first, turns[1]).status == "active"
 
 
+@pytest.fixture
+def exported(opened: Callable[..., Memory], tmp_path: Path) -> Callable[..., Path]:
+    """Export what another store of the same user has."""
+    other = opened("memory://", user="ann")
+
+    def export(*acts: Callable[[Memory], object]) -> Path:
+        for act in acts:
+            act(other)
+        other.export(tmp_path / "export.jsonl", overwrite=True)
+        return tmp_path / "export.jsonl"
+
+    return export
+
+
+def test_what_a_person_says_of_a_memory_while_the_same_text_is_imported_stays(
+    writers: Writers, exported: Callable[..., Path]
+) -> None:
+    first, second, embedder = writers
+    file = exported(
+        lambda other: other.add("The pump is blue."), lambda other: other.add("The keel is lead.")
+    )
+
+    def add() -> None:
+        one = second.add("The pump is blue.", title="Pump", tags=["boat"], pinned=True)
+        second.feedback(one.id, "wrong")
+
+    embedder.meanwhile = add
+    first.import_(file)
+    assert embedder.meanwhile is None
+    now = {one.content: (one.title, one.tags, one.pinned, one.marked_wrong) for one in first.page().records}
+    assert now == {
+        "The pump is blue.": ("Pump", ("boat",), True, True),
+        "The keel is lead.": ("", (), False, False),
+    }
+
+
+def test_a_memory_that_is_corrected_while_its_status_is_imported_keeps_its_status(
+    writers: Writers, exported: Callable[..., Path]
+) -> None:
+    first, second, _ = writers
+    one = first.add("The pump is blue.").id
+    file = exported(lambda other: other.archive(other.add("The pump is blue.").id))
+    with interrupted(first, lambda: second.update(one, "The pump is red."), PutLifecycle) as importing:
+        importing.import_(file)
+    assert (stored(first, one).status, stored(first, one).content) == ("active", "The pump is red.")
+
+
+def test_a_memory_that_is_corrected_while_an_import_supersedes_it_stays_active(
+    writers: Writers, tmp_path: Path
+) -> None:
+    first, second, _ = writers
+    old = {
+        "id": "m1",
+        "type": "fact",
+        "title": "Port",
+        "content": "The port is 80.",
+        "createdAt": "2026-01-01T00:00:00Z",
+        "updatedAt": "2026-01-01T00:00:00Z",
+        "isLatest": False,
+    }
+    file = tmp_path / "export.json"
+    file.write_text(json.dumps({"version": "0.8.0", "exportedAt": "2026-02-01T00:00:00Z", "memories": [old]}))
+
+    def correct() -> None:
+        (one,) = second.page().records
+        second.update(one.id, "The port is 81.")
+
+    with interrupted(first, correct, PutLifecycle) as importing:
+        importing.import_(file)
+    assert [one.content for one in first.page().records] == ["The port is 81."]
+
+
 SAME = "The valve of the pump is checked each spring."
 
 

@@ -51,7 +51,7 @@ from scrubjay.services.sync import (
     sync,
 )
 from scrubjay.services.workspace import Workspace, may_change, refresh_learned_notes
-from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions
+from scrubjay.storage.changes import PutEdges, PutLifecycle, PutVersions, RequireUnchanged
 from scrubjay.storage.interface import retry_conflicts
 from scrubjay.transfer.archive import ExportHeader, check_export, principal_mark
 from scrubjay.transfer.formats import (
@@ -231,12 +231,13 @@ def _restore_export(workspace: Workspace, file: Path, options: ImportOptions) ->
     import_lines(file, header, into, shared=options.shared, progress=options.progress)
     forgettable = _forgettable(workspace, into.forgotten_there)
     forgotten_too = tuple(one for one in forgettable if options.forget and into.forgotten_there[one])
-    kept = tuple(one for one in forgettable.values() if one.id not in forgotten_too)
-    still = tuple(place for one in forgotten_too if (place := forgettable[one].place))
     if not options.dry_run:
-        forget_memories(workspace, forgotten_too)
+        done = forget_memories(workspace, forgotten_too, unchanged=into.read)
+        forgotten_too = tuple(one for one in forgotten_too if one in done.ids)
         _update_categories(workspace, into)
         refresh_learned_notes(workspace)
+    kept = tuple(one for one in forgettable.values() if one.id not in forgotten_too)
+    still = tuple(place for one in forgotten_too if (place := forgettable[one].place))
     return ImportReport(
         format="scrubjay",
         dry_run=options.dry_run,
@@ -423,13 +424,8 @@ class _BatchImporter:
             if item.name and item.name not in self.names.get([item.name]):
                 self.names.put(item.name, record.id)
         self._write_new(list(new.values()))
-        self._supersede(
-            [
-                record.id
-                for item, record in zip(items, records, strict=True)
-                if item.superseded and (record.id in new or _was_imported(record, stored.get(record.id)))
-            ]
-        )
+        superseded = [record for item, record in zip(items, records, strict=True) if item.superseded]
+        retry_conflicts(lambda: self._supersede(superseded))
         self._link_concepts(
             [
                 (item, record.id)
@@ -457,16 +453,27 @@ class _BatchImporter:
         if memories and not self._dry:
             self._writer.put(memories)
 
-    def _supersede(self, memories: Sequence[str]) -> None:
-        """Supersede memories that are superseded in the import, except those that somebody restored here."""
+    def _supersede(self, memories: Sequence[Record]) -> None:
+        """Supersede memories that are superseded in the import, except those that somebody said or changed here."""
         workspace = self._workspace
         with workspace.reader() as reader:
-            active = [one for one, record in reader.get(memories).items() if record.status == "active"]
-            events = reader.events(active) if active else []
-        restored = {event.memory for event in events if event.op == "restored"}
-        changes = {one: LifecycleChange(status="superseded") for one in active if one not in restored}
-        if changes and not self._dry:
-            workspace.store.write(workspace.scope, [PutLifecycle(changes)], durable=True)
+            stored = reader.get([record.id for record in memories])
+            active = {
+                record.id: stored[record.id]
+                for record in memories
+                if record.id in stored
+                and stored[record.id].status == "active"
+                and _was_imported(record, stored[record.id])
+            }
+            events = reader.events(list(active)) if active else []
+        for event in events:
+            if event.op == "restored":
+                active.pop(event.memory, None)
+        if active and not self._dry:
+            changes = dict.fromkeys(active, LifecycleChange(status="superseded"))
+            workspace.store.write(
+                workspace.scope, [RequireUnchanged(active), PutLifecycle(changes)], durable=True
+            )
 
     def _add_names(self) -> None:
         names, self._names = list(self._names.values()), {}
@@ -537,9 +544,9 @@ class _BatchImporter:
             workspace.store.write(workspace.scope, [PutEdges(fresh)], durable=True)
 
 
-def _was_imported(record: Record, here: Record | None) -> bool:
+def _was_imported(record: Record, here: Record) -> bool:
     """Return whether a stored memory is as this import would write it, so that nobody said or changed it here."""
-    return here is not None and all(
+    return all(
         getattr(record, field) == getattr(here, field)
-        for field in ("title", "tags", "origin", "agent", "project", "confidence")
+        for field in ("content", "title", "tags", "origin", "agent", "project", "confidence")
     )

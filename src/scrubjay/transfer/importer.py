@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -48,8 +48,10 @@ from scrubjay.storage.changes import (
     PutRun,
     PutSource,
     PutTombstones,
+    RequireUnchanged,
 )
 from scrubjay.storage.interface import Reader, Store, all_records, retry_conflicts
+from scrubjay.storage.validation import is_unchanged
 from scrubjay.text.display import excerpt
 from scrubjay.text.normalize import normalize_content
 from scrubjay.transfer.archive import (
@@ -138,7 +140,7 @@ class _OtherStatus:
         said_at: Microseconds at which it was last added here.
     """
 
-    here: str
+    here: Record
     set_at: int
     said_at: int
     there: Record
@@ -161,6 +163,7 @@ class ImportContext:
         states: Id in the export to a memory here of another status.
         forgotten_there: Memories here that the store of the export has forgotten, each with whether it certainly forgot
             the text that is here.
+        read: These memories, as they were read then.
     """
 
     store: Store
@@ -185,6 +188,7 @@ class ImportContext:
     states: dict[str, _OtherStatus] = field(default_factory=dict)
     passed_files: dict[str, None] = field(default_factory=dict)
     forgotten_there: dict[str, bool] = field(default_factory=dict)
+    read: dict[str, Record] = field(default_factory=dict)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Write durably, except in a dry run."""
@@ -311,14 +315,31 @@ class MemoryImporter:
         if existing.forgotten_names:
             matches.append(PutTombstones(tuple(existing.forgotten_names)))
         prepared = iter(self._embed(fresh))
+        memories = [[next(prepared) for _ in new_records] for new_records in fresh]
+        retry_conflicts(lambda: self._write(parts, memories, matches))
+
+    def _write(
+        self,
+        parts: Sequence[_DocumentPart],
+        memories: Sequence[Sequence[PreparedMemory]],
+        matches: Sequence[Change],
+    ) -> None:
+        """Write memories, except those that were added here since the import looked."""
+        ids = [memory.record.id for own in memories for memory in own]
+        with self._into.store.reader(self._into.scope) as reader:
+            present = reader.get(ids)
         changes: list[Change] = []
-        for part, new_records in zip(parts, fresh, strict=True):
-            memories = tuple(next(prepared) for _ in new_records)
+        for part, own in zip(parts, memories, strict=True):
+            new = tuple(memory for memory in own if memory.record.id not in present)
             if part.opened is None:
-                changes += [PutMemory(memory) for memory in memories]
+                changes += [PutMemory(memory) for memory in new]
+            elif len(new) < len(own):
+                part.opened.stored = {}  # a sync has read its file
             else:
-                changes += self._document_changes(part.opened, memories, last=part.last)
-        self._into.write(changes + matches)
+                changes += self._document_changes(part.opened, new, last=part.last)
+        if changes or matches:
+            unchanged = RequireUnchanged({one: None for one in ids if one not in present})
+            self._into.write([unchanged, *changes, *matches])
 
     def _document_changes(
         self, opened: _OpenDocument, fresh: tuple[PreparedMemory, ...], *, last: bool
@@ -421,7 +442,7 @@ class _ExistingRows:
         events = self._reader.events([here.id], limit=ALL_ROWS)
         set_at = max((event.at for event in events if event.op in STATUS_EVENTS), default=0)
         said_at = max(here.recorded_at, last_additions(events).get(here.id, 0))
-        return _OtherStatus(here.id, set_at, said_at, there)
+        return _OtherStatus(here, set_at, said_at, there)
 
     def match_events(self) -> list[Change]:
         """Record under which names of the export its memories are here."""
@@ -484,6 +505,7 @@ def import_lines(
         with into.store.reader(into.scope) as reader:
             matches = find_named(reader, header.forgotten, mark).values()
             forgotten = local_forgotten_names(reader, into.secret, into.scope) if matches else ()
+            into.read = reader.get(sorted({memory for found in matches for memory in found}))
         forgotten_ids = {name.partition("@")[0] for name in forgotten}
         for memory, same in sorted(pair for found in matches for pair in found.items()):
             if not into.names.is_taken(memory, ""):  # else a memory of the same text was stored there since
@@ -591,16 +613,27 @@ class _LineImporter:
 
     def _merge_statuses(self) -> None:
         """Set the status of a memory that both stores have to the one that was set later, unless it was said later."""
-        lives = {}
+        here, lives = {}, {}
         for old, one in self._into.states.items():
             set_at = self._set_at.get(old, 0)
             if not set_at and not one.set_at and one.there.status == "superseded":
                 set_at = one.there.valid_until or 0  # it was amended then
             if set_at > max(one.set_at, one.said_at):
-                lives[one.here] = LifecycleChange(status=one.there.status, valid_until=one.there.valid_until)
-        self._into.counts["statuses"] = len(lives)
-        if lives:
-            self._into.write([PutLifecycle(lives)])
+                here[one.here.id] = one.here
+                lives[one.here.id] = LifecycleChange(
+                    status=one.there.status, valid_until=one.there.valid_until
+                )
+        self._into.counts["statuses"] = retry_conflicts(lambda: self._set_statuses(here, lives))
+
+    def _set_statuses(self, here: Mapping[str, Record], lives: Mapping[str, LifecycleChange]) -> int:
+        """Change memories that nobody has changed since they were read, and return their number."""
+        with self._into.store.reader(self._into.scope) as reader:
+            stored = reader.get(list(here))
+        same = {one: record for one, record in here.items() if is_unchanged(record, stored.get(one))}
+        if same:
+            changes = {one: lives[one] for one in same}
+            self._into.write([RequireUnchanged(same), PutLifecycle(changes)])
+        return len(same)
 
     def _import_source(self, source: Source) -> None:
         into = self._into
