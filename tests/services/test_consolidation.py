@@ -297,6 +297,18 @@ def test_an_edit_is_noticed_whatever_the_clock_did(memory: Memory) -> None:
     assert "costs 7 euros" not in done.made[0].content
 
 
+def test_a_digest_of_turns_that_a_fast_clock_has_dated_is_made_once(memory: Memory) -> None:
+    turns = [one.id for one in memory.add_many(talk("heron", "2026-01-05"))]
+    desk = memory.workspace
+    with desk.store.reader(desk.scope) as reader:
+        records = reader.get(turns)
+    fast = now_micros() + 3_600 * SECOND  # the clock was right again before the night
+    ahead = [PutMemory(prepare_memory(replace(one, updated_at=fast))) for one in records.values()]
+    desk.store.write(desk.scope, ahead)
+    assert len(memory.consolidate(now=NOW).made) == 1
+    assert memory.consolidate(now=NOW).run is None
+
+
 def test_a_digest_is_joined_with_its_sources_as_evidence_alone(opened: Open, settings: Settings) -> None:
     near = replace(settings, linking=replace(settings.linking, similarity=0.1))
     memory = opened(settings=near)

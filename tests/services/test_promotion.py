@@ -10,9 +10,11 @@ import pytest
 
 from scrubjay import Memory
 from scrubjay.config.settings import FactSettings, Settings
+from scrubjay.ingest.embedder import prepare_memory
+from scrubjay.models.dates import SECOND, now_micros
 from scrubjay.models.lifecycle import LifecycleChange, NewMemory
 from scrubjay.models.reports import ConsolidationReport
-from scrubjay.storage.changes import PutLifecycle
+from scrubjay.storage.changes import PutLifecycle, PutMemory
 
 NOW = "2026-03-01T12:00:00Z"
 FILLER = "There are many things that one could say about it here, and it is a good idea to take your time. "
@@ -104,6 +106,19 @@ def test_a_dry_run_foresees_what_is_promoted_and_writes_nothing(memory: Memory, 
     again = memory.consolidate(now=NOW, dry_run=True)
     assert again.promoted == memory.consolidate(now=NOW).promoted
     assert again.promoted
+
+
+def test_what_is_drawn_from_turns_that_a_fast_clock_has_dated_is_drawn_once(
+    memory: Memory, told: list[str]
+) -> None:
+    desk = memory.workspace
+    with desk.store.reader(desk.scope) as reader:
+        records = reader.get(told)
+    fast = now_micros() + 3_600 * SECOND
+    ahead = [PutMemory(prepare_memory(replace(one, updated_at=fast))) for one in records.values()]
+    desk.store.write(desk.scope, ahead)
+    assert by_tier(memory.consolidate(now=NOW)).keys() >= {"semantic", "facet", "crystal"}
+    assert memory.consolidate(now=NOW).run is None
 
 
 def test_a_second_night_draws_nothing_again_and_an_undone_one_the_same(

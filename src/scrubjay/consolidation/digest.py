@@ -613,11 +613,14 @@ def digest_coverage(ctx: RunContext, records: Sequence[Record]) -> DigestCoverag
                 if own and edge.src not in ctx.preview.withdrawn:
                     edges[edge.dst] = edge
     digested = [(record, edges[record.id].src) for record in records if record.id in edges]
+    written_at: dict[str, int] = {}
+    for edge in edges.values():
+        written_at[edge.src] = min(edge.at, written_at.get(edge.src, edge.at))
     digested_at: dict[tuple[str | None, str | None], int] = {}
-    for record, _ in digested:
+    for record, digest in digested:
         if record.session is not None:
             part = record.session, record.project
-            digested_at[part] = max(edges[record.id].at, digested_at.get(part, 0))
+            digested_at[part] = max(written_at[digest], digested_at.get(part, 0))
     new = [
         record
         for record in records
@@ -734,14 +737,24 @@ def digest_changes(
     edges: list[Edge] = []
     events: list[Event] = []
     for written in digests:
-        digest = written.memory.record.id
+        digest, read_at = written.memory.record.id, source_times(written.records, at)
         edges += [
-            Edge(digest, "derived_from", source, ctx.key, share, at, rule=DIGEST_RULE, run=ctx.run)
+            Edge(
+                digest, "derived_from", source, ctx.key, share, read_at[source], rule=DIGEST_RULE, run=ctx.run
+            )
             for source, share in _sentence_shares(written).items()
         ]
         events.append(Event(digest, "derived", at, ctx.key, ctx.run, count=len(written.records)))
     archived = [(record.id, written.memory.record.id) for written in digests for record in written.archived]
     return [*changes, PutEdges(tuple(edges)), PutEvents(tuple(events)), *archive_changes(ctx, archived, at)]
+
+
+def source_times(sources: Iterable[Record], at: int) -> dict[str, int]:
+    """Return the times of the edges to sources that were read after ``at``, by id.
+
+    One that a fast clock has dated later has its own time: else it would count as changed since in every run.
+    """
+    return {source.id: max(at, source.updated_at) for source in sources}
 
 
 def _sentence_shares(written: WrittenDigest) -> dict[str, float]:

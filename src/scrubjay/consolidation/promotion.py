@@ -30,7 +30,7 @@ from scrubjay.consolidation.context import (
     persons_work,
     with_run,
 )
-from scrubjay.consolidation.digest import StaleDigest, with_given_fields
+from scrubjay.consolidation.digest import StaleDigest, source_times, with_given_fields
 from scrubjay.consolidation.facets import FACET_TIERS, promote_facets
 from scrubjay.consolidation.facts import (
     EMPTY_GIST,
@@ -316,8 +316,18 @@ def promotion_writes(
     ids = [memory.record.id for memory in memories]
     replaced = tuple(memory for memory in ids if memory in present)
     if ids:
+        read_at = source_times((source for memory in ids for source in by_id[memory].sources), at)
         edges = tuple(
-            Edge(memory, "derived_from", source, ctx.key, share, at, rule=PROMOTION_RULE, run=ctx.run)
+            Edge(
+                memory,
+                "derived_from",
+                source,
+                ctx.key,
+                share,
+                read_at[source],
+                rule=PROMOTION_RULE,
+                run=ctx.run,
+            )
             for memory in ids
             for source, share in by_id[memory].evidence
         )
