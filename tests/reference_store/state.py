@@ -43,6 +43,7 @@ from scrubjay.storage.validation import (
     check_place,
     check_record,
     check_run,
+    check_source_unchanged,
     check_text,
     check_unchanged,
     check_validity,
@@ -328,12 +329,13 @@ class TenantState:
         self, scope: Scope | None, change: c.PutSource | c.DropSource | c.PutDocument | c.DropDocument
     ) -> None:
         match change:
-            case c.PutSource(source):
+            case c.PutSource(source, was):
                 check_key(scope, source.key, f"Source {source.root}")
                 if source.id in self.sources and not self._sees_source(scope, source.id):
                     raise InputError(
                         f"Source id {source.id!r} belongs to another source already. {NOTHING_WRITTEN}"
                     )
+                check_source_unchanged(was, self.sources.get(source.id))
                 check_text(source.id, source.root, source.description, *source.include, *source.exclude)
                 self.sources[source.id] = source
             case c.DropSource(source_id) if self._sees_source(scope, source_id):

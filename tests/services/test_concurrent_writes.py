@@ -759,3 +759,83 @@ def test_an_update_is_reported_though_others_keep_changing_what_is_learned_from_
     embedder.meanwhile = None
     first.consolidate()  # what could not be learned then is learned now
     assert turn in first.history(fact).evidence
+
+
+@pytest.fixture
+def boats(tmp_path: Path) -> Path:
+    """A folder with a note."""
+    folder = tmp_path / "boats"
+    folder.mkdir()
+    (folder / "pump.md").write_text("# Pump\n\nThe pump is blue.\n")
+    return folder
+
+
+def test_a_source_that_is_removed_while_it_is_synced_stays_removed(writers: Writers, boats: Path) -> None:
+    first, second, _ = writers
+    first.sync(boats)
+    (boats / "keel.md").write_text("# Keel\n\nThe keel is lead.\n")
+    with interrupted(first, lambda: second.remove_source(str(boats)), PutSource) as syncing:
+        syncing.sync(boats)
+    assert (second.sources(), texts(second)) == ([], set())
+
+
+def test_a_source_that_is_removed_while_its_files_are_read_ends_no_sync_of_others(
+    writers: Writers, boats: Path, tmp_path: Path
+) -> None:
+    first, second, embedder = writers
+    later = tmp_path / "zoo"
+    later.mkdir()
+    (later / "lion.md").write_text("# Lion\n\nThe lion sleeps.\n")
+    first.sync(boats)
+    first.sync(later)
+    (boats / "keel.md").write_text("# Keel\n\nThe keel is lead.\n")
+    (later / "bear.md").write_text("# Bear\n\nThe bear eats.\n")
+    embedder.meanwhile = lambda: second.remove_source(str(boats))
+    first.sync()
+    assert embedder.meanwhile is None
+    assert [one.root for one in second.sources()] == [str(later)]
+    assert {text.split("\n")[0] for text in texts(second)} == {"# Bear", "# Lion"}
+
+
+def test_a_source_that_is_removed_while_others_are_synced_stays_removed(
+    writers: Writers, boats: Path, tmp_path: Path
+) -> None:
+    first, second, embedder = writers
+    later = tmp_path / "zoo"
+    later.mkdir()
+    (later / "lion.md").write_text("# Lion\n\nThe lion sleeps.\n")
+    first.sync(boats)
+    first.sync(later)
+    (boats / "keel.md").write_text("# Keel\n\nThe keel is lead.\n")
+    (later / "bear.md").write_text("# Bear\n\nThe bear eats.\n")
+    embedder.meanwhile = lambda: second.remove_source(str(later))
+    first.sync()
+    assert embedder.meanwhile is None
+    assert [one.root for one in second.sources()] == [str(boats)]
+    assert "The lion sleeps." not in " ".join(texts(second))
+
+
+@pytest.mark.parametrize("again", [1, 2])
+def test_the_rules_that_a_source_gets_while_it_is_synced_stay(
+    writers: Writers, boats: Path, again: int
+) -> None:
+    first, second, embedder = writers
+    first.sync(boats)
+    (boats / "keel.md").write_text("# Keel\n\nThe keel is lead.\n")
+
+    def choose() -> None:
+        second.sync(boats, description="Boats", exclude=["*.draft.md"], trust="untrusted", share=True)
+
+    if again == 1:
+        with interrupted(first, choose, PutSource) as syncing:
+            syncing.sync()
+    else:
+        embedder.meanwhile = choose
+        first.sync()
+        assert embedder.meanwhile is None
+    with first.workspace.reader() as reader:
+        (source,) = reader.sources()
+    assert (source.description, source.exclude[-1:], source.trust, source.share) == (
+        "Boats", ("*.draft.md",), "untrusted", True
+    )  # fmt: skip
+    assert {one.origin for one in first.page().records} == {"untrusted"}

@@ -464,6 +464,27 @@ class ChangesContract:
             assert [p.content for p in reader.passages("notes", "a.md")] == ["jay two"]
             assert list(reader.documents("notes")) == ["a.md"]
 
+    def test_a_source_is_only_changed_as_it_was_read(self, store: Store, ann: Scope) -> None:
+        """With the whole write; one that is gone stays gone."""
+        read = replace(
+            sample_source("notes", ANN_KEY),
+            include=("*.md", "Häher"),
+            share=True,
+            repositories=((".", "own", "abc"),),
+        )
+        changed = replace(read, exclude=("x",), synced_at=9)
+        write_changes(store, ann, PutSource(read), PutSource(changed, read))
+        for stale in (read, replace(changed, share=None), replace(changed, repositories=None)):
+            with pytest.raises(StoreConflictError, match=r"Nothing was written\."):
+                write_changes(store, ann, PutSource(sample_source("more", ANN_KEY)), PutSource(read, stale))
+        with store.reader(ann) as reader:
+            assert reader.sources() == [changed]
+        write_changes(store, ann, DropSource(changed.id))
+        with pytest.raises(StoreConflictError):
+            write_changes(store, ann, PutSource(changed, changed))
+        with store.reader(ann) as reader:
+            assert reader.sources() == []
+
     def test_sources_are_put_changed_and_dropped(self, store: Store, ann: Scope) -> None:
         """By root; a dropped one takes its documents and passages along and no other's."""
         one = sample_source(

@@ -50,7 +50,7 @@ from scrubjay.models.records import (
 )
 from scrubjay.models.reports import FileError
 from scrubjay.models.sources import authorship, commit_path, repository_of
-from scrubjay.storage.changes import Change, UnchangedPassage
+from scrubjay.storage.changes import Change, RequireUnchanged, UnchangedPassage
 from scrubjay.storage.interface import Reader
 
 if TYPE_CHECKING:
@@ -654,16 +654,16 @@ def status_updates(reader: Reader, seeds: Collection[str]) -> list[Change]:
 
     changes: list[Change] = []
     for memory, record in records.items():
-        at = now_micros()
+        at, unchanged = now_micros(), RequireUnchanged({memory: record})
         if is_superseded(memory) and record.status == "active" and not record.pinned:
             until = min(
                 said_at(records[one]) for one in newer[memory] if one in records and not is_superseded(one)
             )
             life = LifecycleChange(status="superseded", valid_until=until)
-            changes += status_changes([record], life, "superseded", at)
+            changes += [unchanged, *status_changes([record], life, "superseded", at)]
         elif not is_superseded(memory) and record.status == "superseded":
             life = LifecycleChange(status="active", valid_until=None)
-            changes += status_changes([record], life, "restored", at)
+            changes += [unchanged, *status_changes([record], life, "restored", at)]
     return changes
 
 

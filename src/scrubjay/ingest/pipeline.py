@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, S
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrubjay.categories.folders import folder_changes
 from scrubjay.errors import QuotaError, SourceError
@@ -116,8 +116,8 @@ def sync_source(
 
     unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     if changed or gone or unfinished:
-        if registered.synced_at is not None:
-            changes.append(PutSource(replace(registered, synced_at=None)))
+        if registered.synced_at is not None and not _update_source(run, registered, synced_at=None):
+            return
         if known:
             run.write(changes)
         else:  # nothing stored depends on them: write them with the first batch
@@ -128,8 +128,21 @@ def sync_source(
             changes = _folder_changes(run, source)
         elif touched:
             changes = _folder_changes(run, source, touched, keys)
-    synced_at = now_micros() if only is None else registered.synced_at
-    write_in_batches(run.write, [*changes, PutSource(replace(registered, synced_at=synced_at))])
+    write_in_batches(run.write, changes)
+    _update_source(run, registered, synced_at=now_micros() if only is None else registered.synced_at)
+
+
+def _update_source(run: SyncRun, source: Source, **fields: Any) -> bool:
+    """Set fields of a source, whose rules may have changed during the sync; return False if it was removed."""
+
+    def update() -> bool:
+        with run.store.reader(run.scope) as reader:
+            current = next((one for one in reader.sources() if one.id == source.id), None)
+        if current is not None:
+            run.write([PutSource(replace(current, **fields), current)])
+        return current is not None
+
+    return retry_conflicts(update)
 
 
 def _recheck_refused(
@@ -236,12 +249,17 @@ def sync_history(
         documents_now = reader.documents(source.id)
         edges = superseding_edges(reader, source, reader.get(referring).values(), documents_now)
     run.write([PutEdges(tuple(edges))] if edges else [])
-    with run.store.reader(run.scope) as reader:
-        changes = status_updates(reader, reverted | {edge.dst for edge in edges})
+
+    def update_statuses() -> None:
+        with run.store.reader(run.scope) as reader:
+            changes = status_updates(reader, reverted | {edge.dst for edge in edges})
+        write_in_batches(run.write, changes)
+
+    retry_conflicts(update_statuses)
     count_commits(run.tally, documents_now)
     if len(run.tally.problems) == problems:  # else the whole history is compared the next time
         source = with_head(source, diff.head)
-    write_in_batches(run.write, [*changes, PutSource(replace(source, synced_at=now_micros()))])
+    _update_source(run, source, synced_at=now_micros(), repositories=source.repositories)
 
 
 def _report_scan(

@@ -16,7 +16,7 @@ from scrubjay.categories.folders import remove_folders
 from scrubjay.categories.topics import are_topics_due, lack_finer_model, organise_topics
 from scrubjay.config.paths import Pauses, environment
 from scrubjay.config.settings import data_dir
-from scrubjay.errors import InputError, QuotaError
+from scrubjay.errors import InputError, NotFoundError, QuotaError
 from scrubjay.frozen import frozen
 from scrubjay.ingest import pipeline
 from scrubjay.ingest.chunker import ChunkSettings
@@ -57,8 +57,16 @@ from scrubjay.models.sources import (
     source_location,
 )
 from scrubjay.services.workspace import Workspace, resolve_projects
-from scrubjay.storage.changes import Change, DropCategory, DropMemory, DropSource, PutCategory, PutVersions
-from scrubjay.storage.interface import Reader
+from scrubjay.storage.changes import (
+    Change,
+    DropCategory,
+    DropMemory,
+    DropSource,
+    PutCategory,
+    PutVersions,
+    RequireUnchanged,
+)
+from scrubjay.storage.interface import Reader, retry_conflicts
 from scrubjay.text.display import estimate_tokens
 from scrubjay.tracing import annotate, traced
 
@@ -510,6 +518,7 @@ def sync_each(
     tally, notes = SyncTally(), workspace.settings.notes
     with workspace.reader() as reader:
         known = reader.sources()
+        registered = {one.id for one in known}
         hidden = {} if inline is not None else {one.id: reader.hidden_groups(one.id) for one in chosen}
     run = SyncRun(
         store=workspace.store,
@@ -526,21 +535,32 @@ def sync_each(
         notes=None if notes.dir is None else notes.dir.expanduser(),
     )
     for source in chosen:
+        if source is not chosen[0]:  # the sync of those before may have taken long
+            known = _registered_sources(workspace)
+            current = next((one for one in known if one.id == source.id), None)
+            if current is None and source.id in registered:
+                continue
+            source = current or source
         source_run = replace(run, scope=workspace.scope.joined(hidden.get(source.id, ())))
-        repository = repository_of(source)
-        if repository is not None:
-            from scrubjay.ingest.git import Repository  # a sync of notes needs none of it
+        try:
+            repository = repository_of(source)
+            if repository is not None:
+                from scrubjay.ingest.git import Repository  # a sync of notes needs none of it
 
-            most = None if inline is None else MAX_INLINE_FILES
-            pipeline.sync_history(
-                source_run, source, Repository(repository, environment()), choice, project, most
+                most = None if inline is None else MAX_INLINE_FILES
+                pipeline.sync_history(
+                    source_run, source, Repository(repository, environment()), choice, project, most
+                )
+                continue
+            own = exclude_memory_notes(exclude_nested_sources(source, known), notes.learned_dir)
+            still_valid = only is None and own == source
+            pipeline.sync_source(
+                source_run, source, own, only, inline, choice, project, scan if still_valid else None
             )
-            continue
-        own = exclude_memory_notes(exclude_nested_sources(source, known), notes.learned_dir)
-        still_valid = only is None and own == source
-        pipeline.sync_source(
-            source_run, source, own, only, inline, choice, project, scan if still_valid else None
-        )
+        except NotFoundError:
+            if source.id in {one.id for one in _registered_sources(workspace)}:
+                raise
+            run.pending.clear()  # it was removed meanwhile
     with workspace.reader() as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled_models())
@@ -672,10 +692,16 @@ def _remove_sources(workspace: Workspace, sources: Sequence[Source]) -> int:
     """Remove sources, and return the number of memories that were derived from them alone."""
     count = 0
     for one in sources:
-        with workspace.reader() as reader:
-            derived = find_orphans(reader, one.id)
         remove_folders(workspace.store, workspace.scope, one)
-        workspace.store.write(workspace.scope, [DropMemory(tuple(sorted(derived))), DropSource(one.id)])
-        count += len(derived)
+        count += retry_conflicts(partial(_drop_source, workspace, one))
     refresh_grown_topics(workspace, {})
     return count
+
+
+def _drop_source(workspace: Workspace, source: Source) -> int:
+    with workspace.reader() as reader:
+        derived = reader.get(sorted(find_orphans(reader, source.id)))
+    workspace.store.write(
+        workspace.scope, [RequireUnchanged(derived), DropMemory(tuple(derived)), DropSource(source.id)]
+    )
+    return len(derived)

@@ -66,9 +66,15 @@ class UnchangedPassage:
 
 @frozen
 class PutSource:
-    """Register a source, or change one of the same id; the id of a source out of sight is refused."""
+    """Register a source, or change one of the same id; the id of a source out of sight is refused.
+
+    Attributes:
+        was: The source as it was read. If it has changed since, or is gone, the whole write is refused with a
+            `StoreConflictError`. None replaces any.
+    """
 
     source: Source
+    was: Source | None = None
 
 
 @frozen

@@ -9,7 +9,7 @@ from scrubjay.errors import InputError, ModelMismatchError, StoreConflictError
 from scrubjay.models import graph, lifecycle
 from scrubjay.models.ids import EmbeddingModel, parse_id, parse_node_id
 from scrubjay.models.lifecycle import LifecycleChange, changed_fields
-from scrubjay.models.records import ORIGINS, STATUSES, Document, Record, Scope, SourcePlace
+from scrubjay.models.records import ORIGINS, STATUSES, Document, Record, Scope, Source, SourcePlace
 from scrubjay.storage.changes import (
     Change,
     DropDocument,
@@ -123,6 +123,14 @@ def check_concept_unchanged(
     if was is not None and list(was) != list(stored):
         raise StoreConflictError(
             f"Concept {concept} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
+        )
+
+
+def check_source_unchanged(was: Source | None, stored: Source | None) -> None:
+    """Refuse a write if a source is not as it was read, unless ``was`` is None."""
+    if was is not None and was != stored:
+        raise StoreConflictError(
+            f"Source {was.root} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
         )
 
 

@@ -54,6 +54,7 @@ from scrubjay.storage.rows import (
     memory_hashes,
     record_from_row,
     run_to_row,
+    source_from_row,
     source_to_row,
 )
 from scrubjay.storage.validation import (
@@ -68,6 +69,7 @@ from scrubjay.storage.validation import (
     check_place,
     check_record,
     check_run,
+    check_source_unchanged,
     check_text,
     check_unchanged,
     check_validity,
@@ -144,8 +146,8 @@ class MemoryWriter(Statements):
                 self._all(
                     "UPDATE tenant SET versions = ? WHERE id = ?", json.dumps(asdict(versions)), self._number
                 )
-            case c.PutSource(source):
-                self._put_source(source)
+            case c.PutSource(source, was):
+                self._put_source(source, was)
             case c.DropSource(source) if self._sees_source(source):
                 statement = "SELECT path FROM document WHERE tenant = ? AND source = ? AND generation = ?"
                 for (path,) in self._all(statement, self._number, source, self._tenant.generation):
@@ -202,12 +204,16 @@ class MemoryWriter(Statements):
             raise NotFoundError(f"No model {fingerprint} is registered in this store. {NOTHING_WRITTEN}")
         return self._models[fingerprint]
 
-    def _put_source(self, source: Source) -> None:
+    def _put_source(self, source: Source, was: Source | None) -> None:
         check_key(self._scope, source.key, f"Source {source.root}")
         key = self._source_key(source.id)
         if key is not None and not self._sees(key):
             raise InputError(f"Source id {source.id!r} belongs to another source already. {NOTHING_WRITTEN}")
-        self._all("DELETE FROM source WHERE tenant = ? AND id = ?", self._number, source.id)
+        rows = self._all(
+            f"DELETE FROM source WHERE tenant = ? AND id = ? RETURNING {', '.join(SOURCE_COLUMNS)}",
+            self._number, source.id,
+        )  # fmt: skip
+        check_source_unchanged(was, source_from_row(rows[0], self._decode) if rows else None)
         self._all(PUT_SOURCE, self._number, *source_to_row(source, self._encode))
 
     def _delete_source(self, source: str) -> None:
