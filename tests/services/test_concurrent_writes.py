@@ -839,3 +839,78 @@ def test_the_rules_that_a_source_gets_while_it_is_synced_stay(
         "Boats", ("*.draft.md",), "untrusted", True
     )  # fmt: skip
     assert {one.origin for one in first.page().records} == {"untrusted"}
+
+
+@pytest.mark.parametrize("act", ["forget", "pin"])
+def test_what_is_done_with_a_turn_while_it_is_redacted_stays(writers: Writers, act: str) -> None:
+    first, second, embedder = writers
+    secret = first.add("bramble-Fox-3312", session="s", role="user", turn=0).id
+    acts = {"forget": lambda: second.forget(secret), "pin": lambda: second.update(secret, pinned=True)}
+    embedder.meanwhile = acts[act]
+    first.add("oops, that was my password", session="s", role="user", turn=1)
+    assert embedder.meanwhile is None
+    assert "bramble-Fox-3312" not in texts(first)
+    found = [(one.content, one.pinned) for one in first.page().records if one.id == secret]
+    assert found == ([] if act == "forget" else [("[secret:password]", True)])
+
+
+def test_a_commit_that_is_archived_while_its_revert_is_read_stays_archived(
+    writers: Writers, boats: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, _ = writers
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Ann")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "ann@example.org")
+
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=boats, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    git("init", "-q")
+    git("commit", "-q", "--allow-empty", "-m", "Keep the price list for an hour")
+    sha = git("rev-parse", "HEAD")
+    first.sync(boats)
+    (kept,) = (one.id for one in first.page().records if "price list" in one.content)
+    message = f'Revert "Keep the price list for an hour"\n\nThis reverts commit {sha}.'
+    git("commit", "-q", "--allow-empty", "-m", message)
+    with interrupted(first, lambda: second.archive(kept), PutLifecycle) as syncing:
+        syncing.sync(boats)
+    assert stored(first, kept).status == "archived"
+
+
+def test_a_fact_that_is_pinned_while_its_source_is_removed_stays(writers: Writers, tmp_path: Path) -> None:
+    first, second, _ = writers
+    said = {"role": "user", "content": "I always use tabs for indentation in Go files.", "session": "s"}
+    talks = tmp_path / "talks"
+    talks.mkdir()
+    (talks / "c.jsonl").write_text(json.dumps(said | {"time": "2026-11-01T10:00:00Z"}) + "\n")
+    first.sync(talks)
+    (fact,) = (one.id for one in first.page().records if one.origin == "derived")
+    with interrupted(first, lambda: second.update(fact, pinned=True), DropSource) as removing:
+        removing.remove_source(str(talks))
+    assert [one.id for one in first.page().records] == [fact]
+
+
+@pytest.mark.parametrize("act", ["pin", "archive"])
+def test_what_is_done_with_a_fact_while_its_turn_is_corrected_stays(writers: Writers, act: str) -> None:
+    first, second, _ = writers
+    said = first.add("I always use tabs for indentation in Go files.", session="s", role="user", turn=0)
+    (fact,) = said.learned
+    acts = {"pin": lambda: second.update(fact, pinned=True), "archive": lambda: second.archive(fact)}
+    with interrupted(first, acts[act]) as correcting:
+        correcting.update(said.id, "The weather is fine in Porto.")
+    assert stored(first, fact).status == ("active" if act == "pin" else "archived")
+
+
+def test_a_memory_that_is_corrected_while_an_import_forgets_it_stays(
+    writers: Writers, exported: Callable[..., Path]
+) -> None:
+    first, second, _ = writers
+    add = lambda other: other.add("The pump is blue.")  # noqa: E731
+    first.import_(exported(add))
+    (one,) = (record.id for record in first.page().records)
+    file = exported(lambda other: other.forget(add(other).id))
+    with interrupted(first, lambda: second.update(one, "The pump is red."), Forget) as importing:
+        report = importing.import_(file, forget=True)
+    assert (report.forgotten_too, [kept.id for kept in report.kept]) == ((), [one])
+    assert [record.content for record in first.page().records] == ["The pump is red."]

@@ -16,7 +16,14 @@ from scrubjay.ingest.deletion import reactivate_superseded, repeats_deleted
 from scrubjay.models.graph import REPEATED_RULE, Edge
 from scrubjay.models.lifecycle import Event, LifecycleChange, stored_end
 from scrubjay.models.records import Record, is_own_turn
-from scrubjay.storage.changes import Change, DropEdges, PutEdges, PutEvents, PutLifecycle
+from scrubjay.storage.changes import (
+    Change,
+    DropEdges,
+    PutEdges,
+    PutEvents,
+    PutLifecycle,
+    RequireUnchanged,
+)
 from scrubjay.storage.interface import Reader
 from scrubjay.text.normalize import normalize_content
 
@@ -69,7 +76,9 @@ def correction_changes(
         for edge in reader.edges(sorted(gone), ["supersedes"])
         if edge.dst in older
     ]
+    unchanged = {memory: one for memory, (one, _) in gone.items()} | reader.get(older)
     return [
+        RequireUnchanged(unchanged),
         *changes,
         PutLifecycle(lives),
         PutEvents(events),

@@ -178,16 +178,20 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
     ]
     # Embed before anything is deleted: it may fail.
     replacements = embed_memories([prepare_memory(record) for record in new], [""] * len(new), base)
-    forget_memories(store, scope, [one.id for one in records])
+    unchanged = {one.id: one for one in records}
+    forgotten = set(forget_memories(store, scope, list(unchanged), unchanged=unchanged).report.ids)
+    replacements = [one for one in replacements if one.record.id in forgotten]
     changes: list[Change] = []
     for one in replacements:
         document = documents.get(one.record.id)
         changes.append(
             PutMemory(one) if document is None else PutDocument(document, fresh=(one,), grows=True)
         )
-    changes.append(PutEvents(tuple(Event(one.id, "changed", at, one.key) for one in new)))
+    changed = (one.record for one in replacements)
+    changes.append(PutEvents(tuple(Event(one.id, "changed", at, one.key) for one in changed)))
     store.write(scope, changes, durable=True)
-    return len(new)
+    others = unchanged.keys() - forgotten  # changed or forgotten meanwhile
+    return len(replacements) + redact_stored_turns(store, scope, base, others)
 
 
 def stated_text(new: NewMemory) -> str:
