@@ -335,7 +335,8 @@ class TenantState:
                     raise InputError(
                         f"Source id {source.id!r} belongs to another source already. {NOTHING_WRITTEN}"
                     )
-                check_source_unchanged(was, self.sources.get(source.id))
+                stored = [self.sources[source.id]] if source.id in self.sources else []
+                check_source_unchanged(source, was, stored)
                 check_text(source.id, source.root, source.description, *source.include, *source.exclude)
                 self.sources[source.id] = source
             case c.DropSource(source_id) if self._sees_source(scope, source_id):

@@ -26,6 +26,7 @@ from scrubjay.storage.changes import (
     DropSource,
     Forget,
     PutConcept,
+    PutDocument,
     PutLifecycle,
     PutMemory,
     PutSource,
@@ -813,6 +814,24 @@ def test_a_source_that_is_removed_while_others_are_synced_stays_removed(
     assert embedder.meanwhile is None
     assert [one.root for one in second.sources()] == [str(boats)]
     assert "The lion sleeps." not in " ".join(texts(second))
+
+
+@pytest.mark.parametrize("before", [PutSource, PutDocument])
+def test_the_rules_that_a_source_gets_during_its_first_sync_stay(
+    writers: Writers, boats: Path, before: type[Change]
+) -> None:
+    first, second, _ = writers
+    first.sync(boats / "pump.md")  # the models are registered
+    first.remove_source(str(boats / "pump.md"))
+
+    def choose() -> None:
+        second.sync(boats, description="Boats", trust="untrusted", project="harbour")
+
+    with interrupted(first, choose, before) as syncing:
+        syncing.sync(boats)
+    (source,) = second.sources()
+    assert (source.description, source.trust, source.project) == ("Boats", "untrusted", "harbour")
+    assert {(one.origin, one.project) for one in first.page().records} == {("untrusted", "harbour")}
 
 
 @pytest.mark.parametrize("again", [1, 2])

@@ -473,15 +473,15 @@ class ChangesContract:
             repositories=((".", "own", "abc"),),
         )
         changed = replace(read, exclude=("x",), synced_at=9)
-        write_changes(store, ann, PutSource(read), PutSource(changed, read))
-        for stale in (read, replace(changed, share=None), replace(changed, repositories=None)):
+        write_changes(store, ann, PutSource(read, ()), PutSource(changed, (read,)))
+        for stale in ((read,), (), (replace(changed, share=None),), (replace(changed, repositories=None),)):
             with pytest.raises(StoreConflictError, match=r"Nothing was written\."):
                 write_changes(store, ann, PutSource(sample_source("more", ANN_KEY)), PutSource(read, stale))
         with store.reader(ann) as reader:
             assert reader.sources() == [changed]
         write_changes(store, ann, DropSource(changed.id))
         with pytest.raises(StoreConflictError):
-            write_changes(store, ann, PutSource(changed, changed))
+            write_changes(store, ann, PutSource(changed, (changed,)))
         with store.reader(ann) as reader:
             assert reader.sources() == []
 

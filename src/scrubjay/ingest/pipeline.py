@@ -89,18 +89,19 @@ def sync_source(
     if scan is None:
         scan = list_files(source) if only is None else list_file(source, only)
 
+    judged = scan.files
+    if max_bytes is not None and registered.repositories is None:
+        judged = ()
+    current = retry_conflicts(
+        lambda: _apply_choices(run, registered, judged, choice, project, whole=only is None),
+        run.projects.refresh,
+    )
+    if current is None:
+        return
+    source = replace(current, exclude=source.exclude)
+
     with run.store.reader(run.scope) as reader:
         known = reader.documents(source.id)
-        changes = project_changes(run.projects, reader, registered, known, project)
-        if scan.files and not (max_bytes is not None and registered.repositories is None):
-            registered, trust_changes = reassess_trust(
-                reader, run.tally, registered, scan.files, known, choice, whole=only is None
-            )
-            source = replace(registered, exclude=source.exclude)
-            known |= {
-                one.document.path: one.document for one in trust_changes if isinstance(one, PutDocument)
-            }
-            changes += trust_changes
         changed, gone = compare_with_stored(scan, known, retry_failed=max_bytes is None)
         if max_bytes is not None:
             changed = [state for state in changed if has_enough_new_lines(source, known.get(state.path))]
@@ -111,25 +112,48 @@ def sync_source(
     elif max_bytes is None:
         changed += _recheck_refused(run, source, scan, known, changed)
     if not _report_scan(run, source, scan, known, changed, whole=only is None):
-        run.write(changes)
         return
 
-    unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
+    unfinished = current.synced_at is None and bool(known)  # the last sync was interrupted
+    changes: list[Change] = []
     if changed or gone or unfinished:
-        if registered.synced_at is not None and not _update_source(run, registered, synced_at=None):
+        if current.synced_at is not None and not _update_source(run, current, synced_at=None):
             return
-        if known:
-            run.write(changes)
-        else:  # nothing stored depends on them: write them with the first batch
-            run.pending.extend(changes)
         touched, keys = _write_changed(run, source, known, changed, gone)
-        changes = []
         if unfinished and only is None:
             changes = _folder_changes(run, source)
         elif touched:
             changes = _folder_changes(run, source, touched, keys)
     write_in_batches(run.write, changes)
-    _update_source(run, registered, synced_at=now_micros() if only is None else registered.synced_at)
+    _update_source(run, current, synced_at=now_micros() if only is None else current.synced_at)
+
+
+def _apply_choices(
+    run: SyncRun,
+    registered: Source,
+    files: Sequence[FileState],
+    choice: TrustChoice,
+    project: str | None,
+    *,
+    whole: bool,
+) -> Source | None:
+    """Write a person's choices of trust and project with what follows from them, and return the source as it is now.
+
+    Return None if it was removed. Without ``files`` its trust is not judged anew.
+    """
+    with run.store.reader(run.scope) as reader:
+        current = next((one for one in reader.sources() if one.id == registered.id), None)
+        if current is None:
+            return None
+        known = reader.documents(current.id)
+        changes = project_changes(run.projects, reader, current, known, project)
+        if files:
+            current, trust_changes = reassess_trust(
+                reader, run.tally, current, files, known, choice, whole=whole
+            )
+            changes += trust_changes
+    run.write(changes)
+    return current
 
 
 def _update_source(run: SyncRun, source: Source, **fields: Any) -> bool:
@@ -139,7 +163,7 @@ def _update_source(run: SyncRun, source: Source, **fields: Any) -> bool:
         with run.store.reader(run.scope) as reader:
             current = next((one for one in reader.sources() if one.id == source.id), None)
         if current is not None:
-            run.write([PutSource(replace(current, **fields), current)])
+            run.write([PutSource(replace(current, **fields), (current,))])
         return current is not None
 
     return retry_conflicts(update)

@@ -231,6 +231,11 @@ class ProjectResolver:
         with self._store.reader(self._scope) as reader:
             return reader.projects()
 
+    def refresh(self) -> None:
+        """Forget what was read, because others have stored something since."""
+        self.__dict__.pop("_known", None)
+        self._names.clear()
+
     def of_directory(self, directory: str, remote: str | None = None) -> str | None:
         """Return the project of a directory, which need not exist; None for the home directory and the root.
 

@@ -139,7 +139,8 @@ def register_or_relocate_source(
         detected, scan = _detect_include(changed)
         changed = replace(changed, include=detected)
     if changed not in known:
-        store.write(scope, [PutSource(changed)])
+        was = tuple(one for one in known if one.id == changed.id)
+        store.write(scope, [PutSource(changed, was)])
     return changed, scan
 
 
@@ -364,7 +365,7 @@ def reassess_trust(
                 lifecycle[record.id] = LifecycleChange(origin=origin, pinned=record.pinned and own)
     notes = [known[path] for path in sorted(reread) if not known[path].cursor]
     changes: list[Change] = [
-        PutSource(judged),
+        PutSource(judged, (registered,)),
         *(PutDocument(note.to_reread()) for note in notes),
     ]
     if lifecycle:

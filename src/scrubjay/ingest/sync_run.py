@@ -78,7 +78,6 @@ class SyncRun:
         stages: Stages of linking (`LinkingOptions`).
         paused: Whether memory was paused for an agent's session at a time; turns of that time are skipped.
         notes: Folder of the days' notes to which additions are appended.
-        pending: Changes that go with the next write.
         vaults: Root of a source to the finder of its vaults.
     """
 
@@ -94,17 +93,15 @@ class SyncRun:
     progress: Callable[[Progress], None] | None
     paused: Callable[[str, str, int | None], bool]
     notes: Path | None
-    pending: list[Change] = field(default_factory=list)
     vaults: dict[str, VaultFinder] = field(default_factory=dict)
 
     def vault_note(self, source: Source, path: str) -> VaultNote | None:
         return self.vaults.setdefault(source.root, VaultFinder(source.root)).note(path)
 
     def write(self, changes: Sequence[Change]) -> None:
-        """Write changes and what is pending in one transaction."""
-        if self.pending or changes:
-            self.store.write(self.scope, [*self.pending, *changes])
-            self.pending.clear()
+        """Write changes in one transaction."""
+        if changes:
+            self.store.write(self.scope, changes)
 
     def report_problem(self, source: Source, path: str, message: str, hint: str = "") -> None:
         self.tally.problems.append(FileError(str(Path(source.root) / path), message, hint))

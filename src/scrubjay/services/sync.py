@@ -327,8 +327,16 @@ def sync(
         roots = {one.id: one.root for one in chosen}
         options = Source("", "", rules.description, rules.include, rules.exclude)
         default = workspace.settings.sync
-        source, scan = register_or_relocate_source(
-            workspace.store, workspace.scope, full, options, default.include, default.exclude
+        source, scan = retry_conflicts(
+            partial(
+                register_or_relocate_source,
+                workspace.store,
+                workspace.scope,
+                full,
+                options,
+                default.include,
+                default.exclude,
+            )
         )
         if roots.get(source.id, source.root) != source.root:
             before = roots[source.id]
@@ -559,8 +567,7 @@ def sync_each(
             )
         except NotFoundError:
             if source.id in {one.id for one in _registered_sources(workspace)}:
-                raise
-            run.pending.clear()  # it was removed meanwhile
+                raise  # else it was removed meanwhile
     with workspace.reader() as reader:
         passages = reader.count_passages([source.id for source in chosen])
         waiting = count_pending(reader, workspace.models.backfilled_models())

@@ -69,12 +69,12 @@ class PutSource:
     """Register a source, or change one of the same id; the id of a source out of sight is refused.
 
     Attributes:
-        was: The source as it was read. If it has changed since, or is gone, the whole write is refused with a
-            `StoreConflictError`. None replaces any.
+        was: The source as it was read, or nothing if there was none. If it has changed since, the whole write is
+            refused with a `StoreConflictError`. None replaces any.
     """
 
     source: Source
-    was: Source | None = None
+    was: tuple[Source, ...] | None = None
 
 
 @frozen

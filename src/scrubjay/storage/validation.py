@@ -126,11 +126,11 @@ def check_concept_unchanged(
         )
 
 
-def check_source_unchanged(was: Source | None, stored: Source | None) -> None:
+def check_source_unchanged(source: Source, was: Sequence[Source] | None, stored: Sequence[Source]) -> None:
     """Refuse a write if a source is not as it was read, unless ``was`` is None."""
-    if was is not None and was != stored:
+    if was is not None and list(was) != list(stored):
         raise StoreConflictError(
-            f"Source {was.root} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
+            f"Source {source.root} was changed since it was read. {NOTHING_WRITTEN}", hint="try again"
         )
 
 

@@ -204,7 +204,7 @@ class MemoryWriter(Statements):
             raise NotFoundError(f"No model {fingerprint} is registered in this store. {NOTHING_WRITTEN}")
         return self._models[fingerprint]
 
-    def _put_source(self, source: Source, was: Source | None) -> None:
+    def _put_source(self, source: Source, was: tuple[Source, ...] | None) -> None:
         check_key(self._scope, source.key, f"Source {source.root}")
         key = self._source_key(source.id)
         if key is not None and not self._sees(key):
@@ -213,7 +213,7 @@ class MemoryWriter(Statements):
             f"DELETE FROM source WHERE tenant = ? AND id = ? RETURNING {', '.join(SOURCE_COLUMNS)}",
             self._number, source.id,
         )  # fmt: skip
-        check_source_unchanged(was, source_from_row(rows[0], self._decode) if rows else None)
+        check_source_unchanged(source, was, [source_from_row(row, self._decode) for row in rows])
         self._all(PUT_SOURCE, self._number, *source_to_row(source, self._encode))
 
     def _delete_source(self, source: str) -> None:
