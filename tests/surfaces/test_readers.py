@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from multiprocessing import resource_tracker
 from pathlib import Path
 
 import anyio
@@ -88,6 +89,7 @@ def test_where_no_reader_can_be_started_the_server_answers_itself_and_says_so(
         interpreter.chmod(0o755 if program == "fails" else 0o600)
     with Memory.open(settings=settings, user="ann") as memory:
         memory.add("The zeppelin code is 4711.")
+    resource_tracker.ensure_running()  # by the same interpreter, if no test before this one has needed it
     multiprocessing.set_executable(str(interpreter))
     try:
         with Session(settings, workers=WorkerPool(settings, 2)) as session:
@@ -101,6 +103,41 @@ def test_where_no_reader_can_be_started_the_server_answers_itself_and_says_so(
     log = (Path(environ["XDG_DATA_HOME"]) / "scrubjay" / "log").read_text()
     assert log.count('"readers not started"') == 1
     assert "No reader process could be started" in caplog.text
+
+
+WITHOUT_INTERPRETER = """
+import multiprocessing, sys
+
+import anyio
+
+from scrubjay.config.loader import load_settings
+from scrubjay.server.session import Session
+from scrubjay.server.workers import WorkerPool
+
+multiprocessing.set_executable(sys.argv[1])
+settings = load_settings()
+with Session(settings, workers=WorkerPool(settings, 2)) as session:
+    if sys.argv[2:]:
+        anyio.run(session.warm, "search", {"query": "zeppelin code"})
+    print(anyio.run(session.ask, session.owner, "search", {"query": "zeppelin code"}).decode())
+"""
+
+
+@pytest.mark.parametrize(
+    ("interpreter", "options"), [("/nonexistent", []), ("/bin/false", ["warm"])], ids=["missing", "fails"]
+)
+def test_a_server_that_can_start_no_process_at_all_answers_itself(
+    settings: Settings, environ: dict[str, str], interpreter: str, options: list[str]
+) -> None:
+    """Python then fails to start the process that tracks the locks of the readers, too."""
+    with Memory.open(settings=settings, user="ann") as memory:
+        memory.add("The zeppelin code is 4711.")
+    command = [sys.executable, "-c", WITHOUT_INTERPRETER, interpreter, *options]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, **environ}, check=True
+    )
+    assert [each["snippet"] for each in json.loads(done.stdout)["results"]] == ["The zeppelin code is 4711."]
+    assert "No reader process could be started" in done.stderr
 
 
 def test_a_server_whose_readers_crash_is_not_ready_until_they_run(

@@ -49,7 +49,7 @@ class WorkerPool:
         self.count = count
         self._lock = threading.Lock()
         self._context = _WorkerContext()
-        self._pool = self._start_pool()
+        self._pool: ProcessPoolExecutor | None = None
 
     def ask(
         self,
@@ -79,16 +79,18 @@ class WorkerPool:
             return [self._submit(_open_store) for _ in range(self.count)]
 
     def _submit(self, work: Callable[[], Value]) -> Future[Value]:
-        """Submit work to the pool, to a new one if it is broken; the lock is held."""
+        """Submit work to the pool, to a new one if there is none or it is broken; the lock is held."""
         try:
+            if self._pool is None:
+                self._pool = self._start_pool()
             return self._pool.submit(work)
         except (BrokenProcessPool, ValueError, OSError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise ReaderStartError(f"No reader process can be started ({error.strerror}).") from error
         # The pool is broken. Python 3.11 may close its pipes just while a process is started with them: that is a
         # ValueError, or an OSError without a number.
-        self._pool = self._start_pool()
         try:
+            self._pool = self._start_pool()
             return self._pool.submit(work)
         except (BrokenProcessPool, ValueError, OSError) as error:
             raise ReaderStartError("No reader process can be started.") from error
@@ -97,6 +99,9 @@ class WorkerPool:
         """Let running queries finish, and kill workers that do not within `SHUTDOWN_SECONDS`."""
         with self._lock:
             processes = list(self._context.started)
+            pool = self._pool
+        if pool is None:
+            return
 
         def kill() -> None:
             for process in processes:
@@ -105,7 +110,7 @@ class WorkerPool:
         timer = threading.Timer(SHUTDOWN_SECONDS, kill)
         timer.start()
         try:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+            pool.shutdown(wait=True, cancel_futures=True)
         finally:
             timer.cancel()
 
