@@ -70,7 +70,8 @@ def test_a_malformed_element_costs_itself_alone() -> None:
     ]
 
 
-@pytest.mark.parametrize("depth", [5_000, 200_000])
+# More than Python 3.13 reads, which reads ten times as much as 3.11; within a block and over its end.
+@pytest.mark.parametrize("depth", [100_000, 200_000])
 def test_an_element_nested_too_deeply_is_told_and_the_next_is_read(depth: int) -> None:
     data = b"[" + b'{"a":' * depth + b"1" + b"}" * depth + b',{"b":1}]'
     assert told(data) == [(1, "is nested too deep"), (2, {"b": 1})]
