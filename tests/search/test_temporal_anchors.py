@@ -72,7 +72,7 @@ def test_a_date_is_that_of_the_memory_and_a_moment_has_the_askers_day(memory: Me
     assert "before the concert = before 2026-05-06" in there[0]
 
 
-@pytest.mark.parametrize("day", ["0001-01-01T01:00:00Z", "0001-01-02", "9999-12-30", "9999-12-31T20:00:00Z"])
+@pytest.mark.parametrize("day", ["0001-01-01T01:00:00Z", "0001-01-02", "9999-12-29", "9999-12-31T20:00:00Z"])
 @pytest.mark.parametrize("zone", ["UTC", "Pacific/Auckland", "America/New_York"])
 def test_the_ends_of_all_calendars_are_no_error(memory: Memory, day: str, zone: str) -> None:
     memory.add("The regatta was lost.", date=day)
