@@ -300,7 +300,12 @@ def test_what_was_said_before_helps_a_question_that_leans_on_it(cli, notes, tmp_
     talk = tmp_path / "talk.txt"
     talk.write_text("user: we sailed to Bornholm\nassistant: nice\n")
     with serving() as chat:
-        for name, value in (("BASE_URL", chat.url), ("MODEL", "qwen"), ("REWRITE", "true")):
+        for name, value in (
+            ("BASE_URL", chat.url),
+            ("MODEL", "qwen"),
+            ("REWRITE", "true"),
+            ("REWRITE_DEADLINE", "60"),
+        ):
             monkeypatch.setenv(f"SCRUBJAY_LLM_{name}", value)
         chat.questions = lambda given: "when was Bornholm?"
         said = cli("search", "--history", talk, "--explain", "and when was that?")
