@@ -93,6 +93,58 @@ def test_a_reply_that_says_that_it_does_not_know_is_no_answer(opened: Callable[.
     assert memory.search("how long is the trial").results[0].id == answer
 
 
+@pytest.mark.parametrize(
+    ("asked", "question"),
+    [
+        ("Sven is allergic to hazelnuts, so what could I bake?", "what is Sven allergic to?"),
+        ("Sven ist gegen Haselnüsse allergisch, also was könnte ich backen?", "Wogegen ist Sven allergisch?"),
+    ],
+)
+def test_a_statement_before_a_question_in_one_sentence_answers(
+    tmp_path: Path, asked: str, question: str
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "edeka.md").write_text(
+        "# Edeka\n\nMet Sven Albers, who prefers Teams, Sven starts on Monday.\n", "utf-8"
+    )
+    for number in range(12):
+        (notes / f"day{number}.md").write_text(f"# Day {number}\n\nWorked on task {number}.\n", "utf-8")
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.sync(notes)
+        first, *_ = say(memory, [("user", asked), ("assistant", "A lemon cake.")])
+        assert memory.search(question).results[0].id == first
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "question"),
+    [
+        (
+            "I forgot what Sven is allergic to, so what could I bake?",
+            "Sven cannot eat hazelnuts.",
+            "what is Sven allergic to?",
+        ),
+        (
+            "Isn't Sven allergic to nuts, so what could I bake?",
+            "Sven may not eat hazelnuts.",
+            "what is Sven allergic to?",
+        ),
+        (
+            "Wogegen ist Sven allergisch, und was isst er gern?",
+            "Sven verträgt keine Haselnüsse.",
+            "Wogegen ist Sven allergisch?",
+        ),
+    ],
+)
+def test_a_question_before_a_question_in_one_sentence_does_not_answer(
+    opened: Callable[..., Memory], asked: str, answer: str, question: str
+) -> None:
+    memory = opened()
+    say(memory, [("user", asked), ("assistant", "Hm, no idea, let us see tomorrow.")])
+    stored = memory.add(answer).id
+    assert memory.search(question).results[0].id == stored
+
+
 def test_a_bare_question_stands_behind_a_note_that_may_answer(tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()

@@ -76,15 +76,23 @@ them are 16 MB at most, texts that a reader keeps as well."""
 _QUESTION_PREFIX: Final = (
     r"\W*(?:(?:and|but|or|so|ok|okay|then|well|hm+|hi|hey|btw|also|und|aber|also|ok)\b\W*)*"
 )
-_QUESTION: Final = re.compile(
-    _QUESTION_PREFIX + r"(?:"
+_QUESTION_CLAUSE: Final = (
+    r"(?:"
     r"(?:how|what|what's|which|who|who's|whose|where|when|why"
     r"|wie|was|welche[rsmn]?|wer|wem|wen|wo|wohin|woher|wann|warum|wieso|weshalb)\b"
     r"|(?:do|does|did|is|are|was|were|can|could|will|would|should|shall|have|has|may)\s+"
     r"(?:i|we|you|they|he|she|it|there|this|that|these|the|our|my|your|any)\b"
-    r"|(?:ist|sind|hat|haben|kann|können|soll|sollen|darf|gibt)\s+(?:es|das|der|die|wir|ich|man|ihr|du)\b)",
+    r"|(?:ist|sind|hat|haben|kann|können|soll|sollen|darf|gibt)\s+(?:es|das|der|die|wir|ich|man|ihr|du)\b)"
+)
+_QUESTION: Final = re.compile(_QUESTION_PREFIX + _QUESTION_CLAUSE, re.I)
+_QUESTION_TAIL: Final = re.compile(rf",\s+(?:so|and|but|und|aber|also)\s+({_QUESTION_CLAUSE})", re.I)
+"""A question behind the statement that it is about."""
+_ASKED_BEFORE: Final = re.compile(
+    r"^\W*\w+n't\b|\b(?:how|what|which|who|whose|where|when|why|if|whether"
+    r"|wie|welche[rsmn]?|wer|wem|wen|wo\w{0,5}|wann|warum|wieso|weshalb|ob)\b",
     re.I,
 )
+"""Words before that question that ask, too: "I forgot what it was, so what could it be?"."""
 _CONDITION: Final = re.compile(_QUESTION_PREFIX + r"(?:when|where|whenever|wenn)\b[^,]*,\s*\w", re.I)
 """A condition and its consequence: "when the build fails, run make clean"."""
 _LAST_QUESTION_WORD: Final = re.compile(r"[,\s](?:why|how|when|where|who|what|warum|wie|wann|wo|wer)$", re.I)
@@ -196,11 +204,24 @@ def sentences(text: str) -> Iterator[str]:
         start = end if border is None else border.end()
 
 
-def _questions(text: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(filter(is_question, sentences(text))))
+def _split_questions(text: str) -> tuple[tuple[str, bool], ...]:
+    """Return the parts of a text, each with whether it asks.
+
+    >>> _split_questions("Sven is allergic to nuts, so what could I bake?")
+    (('Sven is allergic to nuts,', False), ('what could I bake?', True))
+    """
+    parts: list[tuple[str, bool]] = []
+    for sentence in sentences(text):
+        asks = is_question(sentence)
+        tail = _QUESTION_TAIL.search(sentence) if asks and not _QUESTION.match(sentence) else None
+        if tail is None or _ASKED_BEFORE.search(sentence, 0, tail.start()):
+            parts.append((sentence, asks))
+        else:
+            parts += [(sentence[: tail.start() + 1], False), (sentence[tail.start(1) :], True)]
+    return tuple(parts)
 
 
-_recent_questions: Final = lru_cache(maxsize=2_048)(_questions)
+_split_recent_questions: Final = lru_cache(maxsize=2_048)(_split_questions)
 
 
 def cut_blocks(text: str, opening: str, closing: str) -> tuple[str, int]:
@@ -223,9 +244,9 @@ def drop_questions(text: str, repeats: Callable[[str], bool]) -> str:
     >>> drop_questions("I redo the page. How long is the trial? It was 14 days.", lambda said: "trial" in said)
     'I redo the page. It was 14 days.'
     """
-    asked = (_recent_questions if len(text) <= MAX_CACHED_TEXT else _questions)(text)
-    dropped = {question for question in asked if repeats(question)}
-    return " ".join(sentence for sentence in sentences(text) if sentence not in dropped) if dropped else text
+    parts = (_split_recent_questions if len(text) <= MAX_CACHED_TEXT else _split_questions)(text)
+    kept = [part for part, asks in parts if not (asks and repeats(part))]
+    return " ".join(kept) if len(kept) < len(parts) else text
 
 
 def admits_not_knowing(reply: str) -> bool:
