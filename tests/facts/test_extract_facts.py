@@ -55,6 +55,7 @@ def test_what_a_person_marks_corrects_or_states_by_itself_is_learned_as_written(
         "We switched to main.", "We almost switched to bun.", "I nearly moved to Madrid.", "I'm in Lisbon now.",
         "The script now uses too much memory.", "It now runs on Jenkins.", "If we switched to bun it would be faster.",
         "We agreed on it.", "we chose option b", "Should we go with Postgres?", "We decided to meet today.",
+        "what happened to the canteen terminal in November, I need a sentence for the report",
     ],
 )  # fmt: skip
 def test_questions_requests_and_remarks_of_the_moment_are_not_learned(turn: str) -> None:

@@ -391,7 +391,9 @@ MIN_ASKED: Final = 4
 
 _BREAKS: Final = frozenset((";", "(", ")", "-", "--", "->", "=", "|", "..", "..."))
 _ADVICE_NOUNS: Final = word_set("tips ideas idea advice suggestions recommendations chance thoughts way")
-_AFTER_QUESTION_WORD: Final = word_set("much many long often far old about to kind sort type time else i we")
+_AFTER_QUESTION_WORD: Final = word_set(
+    "much many long often far old about to kind sort type time else i we happened happens"
+)
 _QUESTION_SUBJECTS: Final = PRONOUNS | DEFINITE_DETERMINERS | word_set("a an any anyone someone")
 _QUESTION_LEADS: Final = load_words("before")
 _ORDERS: Final = load_words("orders")
