@@ -47,14 +47,22 @@ def test_an_empty_store_has_no_faults(memory: Memory) -> None:
 
 def test_what_says_nothing_is_junk_and_what_names_something_is_not(memory: Memory) -> None:
     junk = [memory.add(text).id for text in ("ok", "thank you", "!!!", "👍", "好的")]
-    for text in ("port 8080", "ECONNRESET", "use snake_case", "Ann likes tea", "今日は帆を直した"):
+    for text in (
+        "port 8080",
+        "ECONNRESET",
+        "use snake_case",
+        "Ann likes tea",
+        "今日は帆を直した",
+        "Kerstin.",
+        "Porto, Lisboa",
+    ):
         memory.add(text)
     memory.add("bluebunny", title="wifi password")
     memory.add("yes", pinned=True)
     memory.add("use ruff", tier="lesson")
     found = memory.audit()
     assert faulty(found, "junk") == set(junk)
-    assert rate(found, "junk").share == pytest.approx(5 / 13, abs=1e-6)
+    assert rate(found, "junk").share == pytest.approx(5 / 15, abs=1e-6)
     assert rate(found, "junk").fix == "scrubjay audit --fix junk"
 
 

@@ -22,12 +22,13 @@ from scrubjay.models.records import NO_FILTER, Record, said_at
 from scrubjay.search.fusion import HALF_LIFE
 from scrubjay.storage.changes import Change, PutEdges, PutEvents, PutLifecycle, RequireUnchanged
 from scrubjay.storage.interface import Reader, all_records, in_batches
+from scrubjay.text.dialogue import is_small_talk
 from scrubjay.text.normalize import has_unspaced, normalize_content, split_scripts
 
 FAULT_KINDS: Final = ("junk", "near-duplicate", "stale", "orphaned")
 """Kinds of fault, in the order in which they are reported and fixed."""
 FEW_WORDS: Final = 2
-"""Words of a text that says nothing, unless it names something: "yes", "thank you"."""
+"""Words of a text that says nothing: "yes", "thank you"."""
 CHARACTERS_PER_WORD: Final = 2
 """Characters of a word in a script without spaces, on average."""
 BOILERPLATE_COPIES: Final = 20
@@ -44,8 +45,6 @@ AUDIT_RULE: Final = "audit"
 """Rule of the edges that an audit writes."""
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_IDENTIFIER: Final = re.compile(r"\d|[^\W_]_[^\W_]|[a-z][A-Z]|[A-Z]{2}|\w[./:@\\-]\w")
-"""An identifier, path, address, number or acronym."""
 
 
 @frozen
@@ -186,13 +185,10 @@ def _says_nothing(record: Record, words: Sequence[str]) -> bool:
     text = record.content
     if not words:
         return not any(char.isalnum() for char in text)
-    if len(words) > FEW_WORDS * CHARACTERS_PER_WORD or _IDENTIFIER.search(text):
-        return False
     count = -(-len(words) // CHARACTERS_PER_WORD) if has_unspaced(text) else len(words)
-    if count > FEW_WORDS:
-        return False
-    # A title of its own is half of the content ("wifi password": "bluebunny").
-    return record.tier == "observation" and set(level_words(record.title)) <= set(words)
+    # A title of its own is half of the content ("ready?": "yes").
+    titled = not set(level_words(record.title)) <= set(words)
+    return record.tier == "observation" and count <= FEW_WORDS and not titled and is_small_talk(text)
 
 
 def _best_first(traits: Iterable[_Traits]) -> list[_Traits]:

@@ -34,7 +34,7 @@ _SMALL_TALK: Final = word_set(
     안녕 안녕하세요 감사합니다 고마워 고마워요 네 예 아니요 아니 좋아요"""
 )
 _SMALL_TALK_FILLERS: Final = word_set(
-    """a an the you u so very much lot bunch many for that this it is it's that's there all to and my me i'm i am again
+    """a an the you you're youre u so very much lot bunch many for that this it is it's that's there all to and my me i'm i am again
     everyone everybody folks team friend then just do on not at problem worries sounds looks works
     job work one day afternoon night really too also help your got how are doing today
     dir ihnen ihr euch vielen sehr schön das ist es mal alles
@@ -50,7 +50,7 @@ _NON_WORD: Final = re.compile(r"[^\w']+")
 def is_small_talk(text: str) -> bool:
     """Return whether a text says nothing by itself ("thanks, got it").
 
-    >>> [is_small_talk(text) for text in ("Hi there!", "lgtm, next", "👍", "谢谢！", "no, it was Porto", "4711")]
+    >>> [is_small_talk(text) for text in ("You're welcome.", "lgtm, next", "👍", "谢谢！", "no, it was Porto", "4711")]
     [True, True, True, True, False, False]
     """
     found = _words(text[:MAX_SMALL_TALK_CHARACTERS])
