@@ -51,3 +51,12 @@ def test_what_was_said_later_on_the_same_stands_first(memory: Memory) -> None:
     say(memory, "I've found a gym in Bremen, Kraftwerk am Steintor.", "2026-11-24", session="c")
     first, second = memory.search("Which gym do I go to?", now=NOW, limit=2).results
     assert ("Bremen" in first.snippet, "Hoheluft" in second.snippet) == (True, True)
+
+
+def test_the_last_sessions_are_shown_with_their_last_turns(memory: Memory) -> None:
+    say(memory, "Where is the boat?", "2026-11-10T10:00", session="b")
+    say(memory, "It lies in Porto, berth 9.", "2026-11-10T10:01", session="b", role="assistant")
+    say(memory, "ok, thanks", "2026-11-10T10:02", session="b")
+    recent = memory.context(parts=["recent"], now=NOW).text
+    assert 0 < recent.find("Where is the boat?") < recent.find("It lies in Porto, berth 9.")
+    assert "ok, thanks" not in recent

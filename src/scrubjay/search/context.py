@@ -137,11 +137,14 @@ def recent_sessions(reader: Reader, of: ContextScope, most: int) -> list[Record]
 
 def _last_turns(reader: Reader, session: str) -> list[Record]:
     last = reader.last_turn(session)
-    if last is None:
-        return []
+    if last is None:  # a program may store turns without numbers
+        latest = reader.latest(RecordFilter(tiers=("observation",), sessions=(session,)), READ_TURNS)
+        read = [record for record in reversed(latest) if record.is_turn]
+    else:
+        read = reader.turns(session, last - READ_TURNS + 1, last)
     turns = [
         turn
-        for turn in reader.turns(session, last - READ_TURNS + 1, last)
+        for turn in read
         if turn.status == "active" and not turn.marked_wrong and not is_small_talk(turn.content)
     ]
     roles = [turn.role for turn in turns]

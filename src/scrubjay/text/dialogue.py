@@ -34,8 +34,8 @@ _SMALL_TALK: Final = word_set(
     안녕 안녕하세요 감사합니다 고마워 고마워요 네 예 아니요 아니 좋아요"""
 )
 _SMALL_TALK_FILLERS: Final = word_set(
-    """a an the you you're youre u so very much lot bunch many for that this it is it's that's there all to and my me i'm i am again
-    everyone everybody folks team friend then just do on not at problem worries sounds looks works
+    """a an the you you're youre u so very much lot bunch many for that this it is it's that's there all to and my me
+    i'm i am again everyone everybody folks team friend then just do on not at problem worries sounds looks works
     job work one day afternoon night really too also help your got how are doing today
     dir ihnen ihr euch vielen sehr schön das ist es mal alles
     muchas mucho muy usted tardes noches días beaucoup bien le la vous toi très c'est tante mille molto
