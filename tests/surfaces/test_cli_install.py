@@ -89,7 +89,7 @@ def test_json_says_what_changed_and_what_is_captured(cli: Any, home: Path) -> No
     planned = cli("install", "codex", "claude-code", "--dry-run", "--json").json
     assert planned["done"] is False
     assert [each["agent"] for each in planned["agents"]] == ["codex", "claude-code"]
-    assert {each["change"] for each in planned["agents"][0]["changes"]} == {"made"}
+    assert {each["change"] for each in planned["agents"][0]["changes"]} == {"created"}
     assert planned["agents"][0]["captured"]
     assert cli("install", "codex", "--json").json["error"]
     assert cli("install", "codex", "--json", "--yes").json["done"] is True

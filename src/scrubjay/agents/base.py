@@ -284,14 +284,14 @@ def plugin_files(agent: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
 
 
-def transcript_notes(title: str, folder: Path, *, compacts: str = "compacts") -> tuple[str, str]:
+def transcript_notes(title: str, folder: Path, *, compaction: str = "compaction") -> tuple[str, str]:
     """Return the hook notes of an agent whose hooks name its transcripts."""
     return (
         f"Your sessions with {title}: both sides are captured from its transcripts ({folder}) after each "
-        f"answer, before it {compacts} and at the end. Sessions from before that still exist are captured when the "
-        "next one begins.",
-        "When a session starts, and before it answers you, memories that fit are put into its context, each time "
-        "with a line that says so.",
+        f"answer, before {compaction}, and at the end. Earlier sessions that still exist are captured when the next "
+        "one begins.",
+        "When a session starts, and before it answers you, relevant memories are added to its context; a line says so "
+        "each time.",
     )
 
 

@@ -54,7 +54,7 @@ class Gemini(Agent):
         ]
 
     def hook_notes(self, home: Home) -> tuple[str, ...]:
-        return base.transcript_notes(self.title, self.folder(home) / "tmp", compacts="compresses")
+        return base.transcript_notes(self.title, self.folder(home) / "tmp", compaction="compression")
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:
         settings = self._settings(home, options)

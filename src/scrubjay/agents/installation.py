@@ -405,5 +405,5 @@ def _is_blank(data: bytes | None) -> bool:
 
 def change_summary(changes: Iterable[Change]) -> Mapping[Path, str]:
     """Return one line for each file: created, changed or removed."""
-    words = {(True, False): "made", (False, True): "removed"}
+    words = {(True, False): "created", (False, True): "removed"}
     return {change.path: words.get((change.old is None, change.new is None), "changed") for change in changes}

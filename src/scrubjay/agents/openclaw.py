@@ -63,10 +63,10 @@ class OpenClaw(Agent):
 
     def hook_notes(self, home: Home) -> tuple[str, ...]:
         return (
-            f"Your own talks with {self.title}, not those of groups, timers and sub-agents: both sides are "
+            f"Your own conversations with {self.title}, not those of groups, timers and sub-agents: both sides are "
             f"written to {_log_folder(home)} after each answer and captured from there.",
-            "When a session starts, and before it answers you, memories that fit are put into its context, each "
-            "time with a line in the Gateway's log.",
+            "When a session starts, and before it answers you, relevant memories are added to its context; a "
+            "line in the Gateway's log says so each time.",
         )
 
     def warnings(self, home: Home, options: Options) -> tuple[str, ...]:

@@ -63,9 +63,9 @@ class OpenCode(Agent):
         data = home.folder("XDG_DATA_HOME", ".local", "share") / "opencode"
         return (
             f"Your sessions with {self.title}: both sides are captured from its database ({data}) after "
-            "each answer and before it compacts.",
-            "When a session starts, and before it answers you, memories that fit are put beside your prompt, each "
-            "time with a note on the screen that says so.",
+            "each answer and before compaction.",
+            "When a session starts, and before it answers you, relevant memories are added to your prompt; a "
+            "note on the screen says so each time.",
         )
 
 

@@ -243,7 +243,7 @@ def _print_changes(plan: InstallPlan, unchanged: str) -> None:
         write(f"  {unchanged}")
         return
     for path, change_word in change_summary(plan.changes).items():
-        write(f"  {change_word:<8}  {single_line(str(path))}")
+        write(f"  {change_word:<9}  {single_line(str(path))}")
     for change in plan.changes:
         write()
         for text in strip_control(unified_diff(change)).splitlines():

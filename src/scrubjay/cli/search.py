@@ -237,7 +237,7 @@ def _print_footer(answer: Answer, *, explain: bool) -> None:
         older = format_count(answer.hidden, "older memory")
         displaced = ", ".join(answer.displaced[:SHOWN_DISPLACED]) + ", …" * (answer.hidden > SHOWN_DISPLACED)
         notes.append(
-            f"{older} left out for age alone ({displaced}), related or not (raise --limit to show more)"
+            f"{older} left out only because of age, relevant or not ({displaced}); raise --limit to show more"
         )
     noun = "likely result" if answer.nearest else "result"
     notes.append(f"{format_count(len(answer.results), noun)} in {answer.took_ms:.0f} ms")

@@ -119,7 +119,7 @@ def _print_plan(plan: SetupPlan, settings: Settings) -> None:
     if not any(isinstance(step, AgentStep) for step in plan.steps):
         write("\nNo agent was found; scrubjay install --list names those that can be set up.")
     if not todo:
-        write("\nNothing is missing. scrubjay doctor proves that it works.")
+        write("\nNothing is missing. Run scrubjay doctor to check that it works.")
 
 
 def _columns(step: Step) -> tuple[str, str, str]:
@@ -144,7 +144,7 @@ def _print_reasons(folders: Sequence[Step], todo: Sequence[Step], settings: Sett
         write(f"\nStored in   {single_line(f'{settings.store} {settings_origin(settings)}')}")
         write("Sent        nothing, unless your settings name a remote model")
         write(f"Archives    {archiving_note(settings)}")
-        write("Then        larger models embed in the background, and the doctor proves that agents remember")
+        write("Then        larger models embed in the background, and the doctor checks that agents remember")
         write("Undo        scrubjay setup --undo")
 
 

@@ -134,7 +134,7 @@ def _print_imported(done: ImportReport, *, forget: bool) -> None:
             f"{format_count(done.statuses, 'memory')} of those present {verb} the later status of the export."
         )
     for new in done.samples if dry_run else ():
-        title = "" if new.text.startswith(f"{new.title}: ") else f"{new.title}: "
+        title = f"{new.title}: " if new.title and not new.text.startswith(f"{new.title}: ") else ""
         write(f"  {new.tier}  {single_line(new.date)}  {single_line(title + new.text)}")
     if done.forgotten:
         write(
