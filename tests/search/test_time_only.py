@@ -120,6 +120,21 @@ def test_a_coming_day_is_found_by_the_words_that_name_it(text: str, query: str) 
         assert text in {each.snippet for each in memory.search(query, now=NOW).results}
 
 
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("Dr. Koch, blood test, 3 Dec 8:15, sober!", "What do I have on December 3?"),
+        ("Dr. Koch am 3. Dezember, nüchtern.", "What do I have on December 3?"),
+        ("Weihnachtsfeier der Laufgruppe am 11. Dez im Kukoon", "Was habe ich am 11. Dezember?"),
+    ],
+)
+def test_a_coming_day_is_found_by_another_name_of_its_month(text: str, query: str) -> None:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        memory.add_many([NewMemory(f"Notiz {n}: 3 or 11 planks, note {n * 7}.") for n in range(20)])
+        memory.add(text, date="2026-11-20")
+        assert memory.search(query, now=NOW, min_relevance=0).results[0].snippet == text
+
+
 def test_a_question_about_the_present_names_the_next_such_day_and_one_about_the_past_the_last() -> None:
     with Memory.open("memory://", user="ann") as memory:
         memory.add("The dentist at 14:15.", date="2026-12-03")

@@ -22,6 +22,7 @@ from scrubjay.search.query import (
 from scrubjay.search.request import CHANNELS, ExpansionOptions, SearchRequest, TierOptions
 from scrubjay.storage.interface import Reader
 from scrubjay.text.language import QUESTION_WORDS, function_words, named_words, question_language
+from scrubjay.text.temporal import month_names
 from scrubjay.text.tokenizer import TermGroup, query_groups
 
 PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
@@ -168,6 +169,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     # The words of the query only name a time, so the models find what lies in it.
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
     time_only = question.time_only and by_time and where.since is None and where.until is None
+    by_date = False
     if time_only:
         since, until = question.window
         if question.ahead:  # earlier turns of that day are not plans
@@ -178,11 +180,14 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
             where = in_window
             notes.append("It names a time and nothing else: what happened then is looked for.")
         else:
+            by_date = True
             notes.append("Nothing stored happened then: memories that name the date are looked for.")
     question = replace(question, time_only=time_only)
     if as_of is not None and where.statuses == DEFAULT_STATUSES:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
     groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
+    if by_date:
+        groups = tuple(_with_month_names(group, languages) for group in groups)
     if "prune" in request.stages and ("bm25" in request.channels or "ngram" in request.channels):
         groups, dropped = _prune_groups(groups, reader)
         if dropped:
@@ -209,6 +214,13 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         tier_options=request.tier_options if "tiers" in request.stages else None,
         expansion=request.expansion,
     )
+
+
+def _with_month_names(group: TermGroup, languages: Sequence[str]) -> TermGroup:
+    """Return a group that also finds the other names of its month: "Dec", "Dezember"."""
+    names = " ".join(month_names(group.word))
+    others = (form for other in query_groups(names, languages) for form in other.forms)
+    return TermGroup(group.word, tuple(dict.fromkeys((*group.forms, *others))))
 
 
 def _informative_groups(

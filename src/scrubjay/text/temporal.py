@@ -566,6 +566,26 @@ def names_date(text: str) -> bool:
     )
 
 
+def month_names(word: str) -> tuple[str, ...]:
+    """Return all names of the month that a lower-case word names, in every language.
+
+    >>> month_names("december"), month_names("diary")
+    (('december', 'dec', 'dezember', 'dez'), ())
+    """
+    months = {
+        words["month"]
+        for words in (each.words.get(word, {}) for each in TIME_VOCABULARIES)
+        if "month" in words
+    }
+    names = (
+        name
+        for each in TIME_VOCABULARIES
+        for name, classes in each.words.items()
+        if classes.get("month") in months
+    )
+    return tuple(dict.fromkeys(names)) if months else ()
+
+
 def find_times(text: str, now: datetime) -> tuple[TimeExpression, ...]:
     """Return the times that a question names, in order, without overlap; `now` is local time without a zone.
 
