@@ -560,6 +560,14 @@ def test_a_turn_that_is_pinned_while_its_sources_are_archived_stays(writers: Wri
     assert stored(first, turns[1]).status == "active"
 
 
+def test_turns_stay_active_if_their_digest_is_reworded_while_they_are_archived(writers: Writers) -> None:
+    first, second, _ = writers
+    turns, digest = digested(first)
+    with interrupted(first, lambda: WORKS["reworded"](second, digest), PutLifecycle) as consolidating:
+        consolidating.consolidate(archive="transcripts")
+    assert {stored(first, turn).status for turn in turns} == {"active"}
+
+
 @pytest.fixture
 def exported(opened: Callable[..., Memory], tmp_path: Path) -> Callable[..., Path]:
     """Export what another store of the same user has."""
@@ -873,20 +881,44 @@ def test_what_is_done_with_a_turn_while_it_is_redacted_stays(writers: Writers, a
     assert found == ([] if act == "forget" else [("[secret:password]", True)])
 
 
-def test_a_commit_that_is_archived_while_its_revert_is_read_stays_archived(
-    writers: Writers, boats: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second, _ = writers
+@pytest.fixture
+def git(boats: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Make the folder a repository with a commit; run git there."""
     for role in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{role}_NAME", "Ann")
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "ann@example.org")
 
-    def git(*words: str) -> str:
+    def run(*words: str) -> str:
         done = subprocess.run(["git", *words], cwd=boats, check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
-    git("init", "-q")
-    git("commit", "-q", "--allow-empty", "-m", "Keep the price list for an hour")
+    run("init", "-q")
+    run("commit", "-q", "--allow-empty", "-m", "Keep the price list for an hour")
+    return run
+
+
+def test_a_history_that_is_removed_while_it_is_synced_stays_removed(
+    writers: Writers, boats: Path, git: Callable[..., str]
+) -> None:
+    first, second, _ = writers
+    first.sync(boats)
+    roots = [source.root for source in first.sources()]
+    git("commit", "-q", "--allow-empty", "-m", "Second commit about the keel")
+
+    def remove() -> None:
+        for root in roots:
+            second.remove_source(root)
+
+    with interrupted(first, remove, PutSource) as syncing:
+        syncing.sync()
+    assert len(roots) == 2
+    assert (second.sources(), texts(second)) == ([], set())
+
+
+def test_a_commit_that_is_archived_while_its_revert_is_read_stays_archived(
+    writers: Writers, boats: Path, git: Callable[..., str]
+) -> None:
+    first, second, _ = writers
     sha = git("rev-parse", "HEAD")
     first.sync(boats)
     (kept,) = (one.id for one in first.page().records if "price list" in one.content)

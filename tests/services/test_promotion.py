@@ -108,9 +108,7 @@ def test_a_dry_run_foresees_what_is_promoted_and_writes_nothing(memory: Memory, 
     assert again.promoted
 
 
-def test_what_is_drawn_from_turns_that_a_fast_clock_has_dated_is_drawn_once(
-    memory: Memory, told: list[str]
-) -> None:
+def test_memories_promoted_from_turns_dated_ahead_are_promoted_once(memory: Memory, told: list[str]) -> None:
     desk = memory.workspace
     with desk.store.reader(desk.scope) as reader:
         records = reader.get(told)

@@ -234,7 +234,8 @@ class _KeyRun:
         if covered:
             records = [stored[source] for source in covered]
             changes = archive_changes(self._ctx, list(covered.items()), now_micros())
-            self._write([RequireUnchanged({one.id: one for one in records}), *changes])
+            read = {memory: stored[memory] for pair in covered.items() for memory in pair}
+            self._write([RequireUnchanged(read), *changes])
             self._count_archived(records)
 
     def write_digests(self, groups: Sequence[Sequence[Record]]) -> None:

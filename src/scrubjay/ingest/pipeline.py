@@ -252,7 +252,24 @@ def sync_history(
         return
     unfinished = registered.synced_at is None and bool(known)  # the last sync was interrupted
     pending = replace(source, synced_at=None) if diff.new or diff.gone or unfinished else source
-    run.write([*changes, *trust_changes, PutSource(pending)])
+
+    def begin() -> bool:
+        """Register the history; return False if a person removed it meanwhile."""
+        with run.store.reader(run.scope) as reader:
+            current = next((one for one in reader.sources() if one.id == source.id), None)
+        if current is None and (known or registered.synced_at is not None):
+            return False
+        judged = replace(
+            current or pending,
+            synced_at=pending.synced_at,
+            repositories=pending.repositories,
+            trust=pending.trust,
+        )
+        run.write([*changes, *trust_changes, PutSource(judged, () if current is None else (current,))])
+        return True
+
+    if not retry_conflicts(begin):
+        return
     problems = len(run.tally.problems)
     referring: list[str] = []
     changed: Mapping[str, Set[str]] = {}
