@@ -23,7 +23,6 @@ from scrubjay.models.records import Scope
 from scrubjay.models.reports import UndoReport
 from scrubjay.storage.changes import DropEdges, DropMemory, PutLifecycle, PutRun, RequireUnchanged
 from scrubjay.storage.interface import Reader, Store, in_batches, retry_conflicts
-from scrubjay.storage.validation import is_unchanged
 
 UNDO_BATCH: Final = 64
 """Digests removed together, with their sources."""
@@ -70,12 +69,11 @@ def undo_run(store: Store, scope: Scope, run: str) -> UndoReport:
     def undo(batch: Sequence[str]) -> tuple[int, int]:
         """Remove those of a batch that nobody changed since, with what it archived; return how many, and restored."""
         with store.reader(scope) as reader:
-            stored = reader.get(batch)
             touched = persons_work(reader, batch).touched()
             unchanged = {
                 memory: record
-                for memory, record in stored.items()
-                if memory not in touched and is_unchanged(records[memory], record)
+                for memory, record in reader.get(batch).items()
+                if record.origin == "derived" and not record.pinned and memory not in touched
             }
             gone = tuple(unchanged)
             sources = [source for memory in gone for source in archived[memory]] if batch else others
