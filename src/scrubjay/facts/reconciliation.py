@@ -190,7 +190,8 @@ class _Reconciliation:
         self._sources: dict[str, dict[str, Record]] = {}
 
     def result(self) -> ReconciledBatch:
-        after: list[Change] = [RequireUnchanged(self._changed)] if self._changed else []
+        changed = {memory: record for memory, record in self._changed.items() if memory not in self.fresh}
+        after: list[Change] = [RequireUnchanged(changed)] if changed else []
         if self._edges:
             after.append(PutEdges(tuple(self._edges)))
         if self._lifecycle:

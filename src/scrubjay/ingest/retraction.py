@@ -76,7 +76,9 @@ def correction_changes(
         for edge in reader.edges(sorted(gone), ["supersedes"])
         if edge.dst in older
     ]
-    unchanged = {memory: one for memory, (one, _) in gone.items()} | reader.get(older)
+    # The corrected memory itself is put by the same write.
+    others = reader.get([memory for memory in older if memory != old.id])
+    unchanged = {memory: one for memory, (one, _) in gone.items()} | others
     return [
         RequireUnchanged(unchanged),
         *changes,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from scrubjay.errors import InputError
+from scrubjay.errors import InputError, StoreConflictError
 from scrubjay.frozen import frozen
 from scrubjay.ingest.deletion import forget_memories
 from scrubjay.ingest.embedder import embed_memories, prepare_memory
@@ -22,7 +22,7 @@ from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN
 from scrubjay.redaction.dialogue import CONTEXT_TURNS, calls_secret
 from scrubjay.redaction.redactor import RedactedText, is_allowed, redact_text, redact_texts
 from scrubjay.storage.changes import Change, PutDocument, PutEvents, PutMemory
-from scrubjay.storage.interface import Reader, Store
+from scrubjay.storage.interface import CONFLICT_ATTEMPTS, Reader, Store
 from scrubjay.text.dialogue import cut_blocks
 
 if TYPE_CHECKING:
@@ -156,7 +156,24 @@ def _places_by_session(memories: Sequence[NewMemory]) -> Mapping[str, Sequence[i
 
 
 def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterable[str]) -> int:
-    """Replace stored turns of the caller by a redaction mark for good; return how many."""
+    """Replace stored turns of the caller by a redaction mark for good; return how many.
+
+    Raises:
+        StoreConflictError: Others changed one of them at each attempt.
+    """
+    left, count = list(ids), 0
+    for _ in range(CONFLICT_ATTEMPTS):
+        redacted, left = _redact_unchanged(store, scope, base, left)
+        count += redacted
+        if not left:
+            return count
+    raise StoreConflictError(f"Turn {left[0]} was changed at each attempt to redact it.", hint="try again")
+
+
+def _redact_unchanged(
+    store: Store, scope: Scope, base: Embedder, ids: Sequence[str]
+) -> tuple[int, list[str]]:
+    """Redact the turns that nobody changes meanwhile; return how many, and the others."""
     with store.reader(scope) as reader:
         records = [one for one in reader.get(list(ids)).values() if one.owner == scope.user]
         documents = {
@@ -165,7 +182,7 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
             if one.place is not None
         }
     if not records:
-        return 0
+        return 0, []
     at = now_micros()
     new = [
         replace(
@@ -190,8 +207,7 @@ def redact_stored_turns(store: Store, scope: Scope, base: Embedder, ids: Iterabl
     changed = (one.record for one in replacements)
     changes.append(PutEvents(tuple(Event(one.id, "changed", at, one.key) for one in changed)))
     store.write(scope, changes, durable=True)
-    others = unchanged.keys() - forgotten  # changed or forgotten meanwhile
-    return len(replacements) + redact_stored_turns(store, scope, base, others)
+    return len(replacements), [memory for memory in unchanged if memory not in forgotten]
 
 
 def stated_text(new: NewMemory) -> str:
