@@ -132,7 +132,7 @@ def test_a_coming_day_is_found_by_another_name_of_its_month(text: str, query: st
     with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
         memory.add_many([NewMemory(f"Notiz {n}: 3 or 11 planks, note {n * 7}.") for n in range(20)])
         memory.add(text, date="2026-11-20")
-        assert memory.search(query, now=NOW, min_relevance=0).results[0].snippet == text
+        assert memory.search(query, now=NOW).results[0].snippet == text
 
 
 def test_a_question_about_the_present_names_the_next_such_day_and_one_about_the_past_the_last() -> None:

@@ -566,11 +566,15 @@ def names_date(text: str) -> bool:
     )
 
 
-def month_names(word: str) -> tuple[str, ...]:
-    """Return all names of the month that a lower-case word names, in every language.
+_WORDS_AND_MONTHS: Final = frozenset({"may", "march", "mar", "jan", "mai"})
+"""Names of months that are also words, or names of people."""
 
-    >>> month_names("december"), month_names("diary")
-    (('december', 'dec', 'dezember', 'dez'), ())
+
+def month_names(word: str) -> tuple[str, ...]:
+    """Return the names of the month that a lower-case word names, in every language, if they mean nothing else.
+
+    >>> month_names("december"), month_names("märz"), month_names("diary")
+    (('december', 'dec', 'dezember', 'dez'), ('märz', 'mär', 'maerz'), ())
     """
     months = {
         words["month"]
@@ -581,7 +585,7 @@ def month_names(word: str) -> tuple[str, ...]:
         name
         for each in TIME_VOCABULARIES
         for name, classes in each.words.items()
-        if classes.get("month") in months
+        if classes.get("month") in months and name not in _WORDS_AND_MONTHS
     )
     return tuple(dict.fromkeys(names)) if months else ()
 
