@@ -89,7 +89,12 @@ def fork_on_request(listener: socket.socket) -> list[str]:
             _, streams, _, _ = socket.recv_fds(line, 1, 3)
             with line.makefile("rb") as given:
                 args, environ, folder = marshal.load(given)
-        except (OSError, EOFError):  # whoever asked was killed before that was sent
+        except (
+            OSError,
+            EOFError,
+            ValueError,
+            TypeError,
+        ):  # whoever asked was killed before all of it was sent
             for stream in streams:
                 os.close(stream)
             line.close()
