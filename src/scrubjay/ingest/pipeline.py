@@ -57,7 +57,7 @@ from scrubjay.storage.changes import (
     PutSource,
     RequireUnchanged,
 )
-from scrubjay.storage.interface import retry_conflicts
+from scrubjay.storage.interface import Reader, retry_conflicts
 from scrubjay.tracing import traced, traced_items
 
 if TYPE_CHECKING:
@@ -89,19 +89,19 @@ def sync_source(
     if scan is None:
         scan = list_files(source) if only is None else list_file(source, only)
 
-    judged = scan.files
+    to_judge = scan.files
     if max_bytes is not None and registered.repositories is None:
-        judged = ()
-    current = retry_conflicts(
-        lambda: _apply_choices(run, registered, judged, choice, project, whole=only is None),
+        to_judge = ()
+    chosen = retry_conflicts(
+        lambda: _apply_choices(run, registered, to_judge, choice, project, whole=only is None),
         run.projects.refresh,
     )
-    if current is None:
+    if chosen is None:
         return
+    current, known = chosen
     source = replace(current, exclude=source.exclude)
 
     with run.store.reader(run.scope) as reader:
-        known = reader.documents(source.id)
         changed, gone = compare_with_stored(scan, known, retry_failed=max_bytes is None)
         if max_bytes is not None:
             changed = [state for state in changed if has_enough_new_lines(source, known.get(state.path))]
@@ -136,13 +136,14 @@ def _apply_choices(
     project: str | None,
     *,
     whole: bool,
-) -> Source | None:
-    """Write a person's choices of trust and project with what follows from them, and return the source as it is now.
+) -> tuple[Source, dict[str, Document]] | None:
+    """Write a person's choices of trust and project with what follows from them.
 
-    Return None if it was removed. Without ``files`` its trust is not judged anew.
+    Return the source and its documents by path as they are now, or None if the source was removed. Without ``files``
+    its trust is not judged anew.
     """
     with run.store.reader(run.scope) as reader:
-        current = next((one for one in reader.sources() if one.id == registered.id), None)
+        current = _stored_source(reader, registered.id)
         if current is None:
             return None
         known = reader.documents(current.id)
@@ -152,8 +153,15 @@ def _apply_choices(
                 reader, run.tally, current, files, known, choice, whole=whole
             )
             changes += trust_changes
+            known |= {
+                one.document.path: one.document for one in trust_changes if isinstance(one, PutDocument)
+            }
     run.write(changes)
-    return current
+    return current, known
+
+
+def _stored_source(reader: Reader, source: str) -> Source | None:
+    return next((one for one in reader.sources() if one.id == source), None)
 
 
 def _update_source(run: SyncRun, source: Source, **fields: Any) -> bool:
@@ -161,7 +169,7 @@ def _update_source(run: SyncRun, source: Source, **fields: Any) -> bool:
 
     def update() -> bool:
         with run.store.reader(run.scope) as reader:
-            current = next((one for one in reader.sources() if one.id == source.id), None)
+            current = _stored_source(reader, source.id)
         if current is not None:
             run.write([PutSource(replace(current, **fields), (current,))])
         return current is not None
@@ -256,16 +264,16 @@ def sync_history(
     def begin() -> bool:
         """Register the history; return False if a person removed it meanwhile."""
         with run.store.reader(run.scope) as reader:
-            current = next((one for one in reader.sources() if one.id == source.id), None)
+            current = _stored_source(reader, source.id)
         if current is None and (known or registered.synced_at is not None):
             return False
-        judged = replace(
+        begun = replace(
             current or pending,
             synced_at=pending.synced_at,
             repositories=pending.repositories,
             trust=pending.trust,
         )
-        run.write([*changes, *trust_changes, PutSource(judged, () if current is None else (current,))])
+        run.write([*changes, *trust_changes, PutSource(begun, () if current is None else (current,))])
         return True
 
     if not retry_conflicts(begin):

@@ -232,7 +232,7 @@ class ProjectResolver:
             return reader.projects()
 
     def refresh(self) -> None:
-        """Forget what was read, because others have stored something since."""
+        """Clear the cached projects, so that the next call reads the store again."""
         self.__dict__.pop("_known", None)
         self._names.clear()
 
