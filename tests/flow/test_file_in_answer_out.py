@@ -60,7 +60,7 @@ def over_mcp(environ: dict[str, str]) -> dict[str, Any]:
             async with Client(stdio_client(server)) as client:
                 text = (await client.call_tool("memory_search", {"query": QUESTION})).content[0].text
                 entries = re.findall(
-                    r"^([0-9a-f]{6})(?: weak match)?, (\S+)\n((?:>.*\n)+)", text, re.MULTILINE
+                    r"^([0-9a-f]{6})(?: weak match| uncertain)?, (\S+)\n((?:>.*\n)+)", text, re.MULTILINE
                 )
                 return {
                     "results": [

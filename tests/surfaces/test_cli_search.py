@@ -421,7 +421,7 @@ def test_where_every_match_is_weak_the_first_three_are_shown_with_their_files(cl
     results = cli("search", question, "--json").json["results"]
     told = cli("search", question).out
     assert all(one["weak"] for one in results)
-    assert told.startswith(f"{len(results)} weak matches, less than 10 % likely to answer:\n1. ")
+    assert told.startswith(f"{len(results)} weak matches, relevance below 0.1:\n1. ")
     for one in results[:3]:
         assert f" {one['citation']} · " in told
     assert f"\n--weak shows these and {len(results) - 3} more.\n" in told
@@ -434,7 +434,7 @@ def test_weak_matches_take_two_lines_each_and_are_shown_whole_when_asked_for(cli
     question = "from which pier does the ferry to Aarhus leave"
     told = cli("search", question).out
     assert "pier nine" in told
-    assert "\n5 weak matches, less than 10 % likely to answer:\n2. obs_" in told
+    assert "\n5 weak matches, relevance below 0.1:\n2. obs_" in told
     assert told.count("passengers in week") == 3
     assert "\n--weak shows these and 2 more.\n" in told
     whole = cli("search", question, "--weak").out

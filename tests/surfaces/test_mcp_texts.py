@@ -405,6 +405,10 @@ def test_results_that_are_unlikely_to_answer_are_marked(session: Session) -> Non
     assert len(heads) == 3
     assert "weak match" not in heads[0]
     assert all(re.match(r"[0-9a-f]{6} weak match\b", head) for head in heads[1:])
+    doubtful = read(session, "memory_search", query="Who drinks tea?")  # a relevance of 0.0978
+    heads = [line for line in doubtful.split("\n") if line[:1] not in "<>"]
+    assert re.match(r"[0-9a-f]{6} uncertain\b", heads[0])
+    assert all(re.match(r"[0-9a-f]{6} weak match\b", head) for head in heads[1:])
     with Memory.open() as memory:
         found = call_tool(memory, find_tool("memory_search"), {"query": question})["results"]
         exact = {"query": 'which enzyme breaks down lactose "ferry"'}

@@ -280,11 +280,11 @@ def test_weak_matches_are_folded_and_can_be_asked_for(modelled: Pages) -> None:
     site.memory.add_many([NewMemory(f"The lantern number {n} hangs at the quay.") for n in range(30)])
     silent = site.get("/?query=zeppelin+opera+quantum+physics")
     assert "No likely answer" in silent.text
-    assert "5 weak matches, each less than 10 % likely to answer" in silent.text
+    assert "5 weak matches, relevance below 0.1" in silent.text
     assert len(silent.named("article")) == 5
     (asked,) = [each["href"] for each in silent.named("a") if "weak=yes" in (each.get("href") or "")]
     shown = site.get(asked or "")
-    assert "10 weak matches, each less than 10 % likely to answer" in shown.text
+    assert "10 weak matches, relevance below 0.1" in shown.text
     assert len(shown.named("article")) == 10
     assert {"class": "folded", "open": None} in shown.named("details")
     site.memory.add("The zeppelin opera is about quantum physics and a lantern.")

@@ -408,7 +408,7 @@ def _metadata_marks(memory: Mapping[str, Any], names: TextNames, place: str = ""
     """
     status, origin, tier, date = (memory.get(name) for name in ("status", "origin", "tier", "date"))
     day = local_day(date or "", names.zone)
-    marks = ["weak match"] if memory.get("weak") else []
+    marks = ["weak match"] if memory.get("weak") else ["uncertain"] if memory.get("uncertain") else []
     marks += [day] if day and day not in place else []
     marks += [status] if status not in (None, DEFAULT_VALUES["status"]) else []
     role = single_line(memory.get("role") or "").replace(",", ";")

@@ -178,8 +178,9 @@ def _search(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
     answer = _query(memory, memory.search, {"snippet": max(SNIPPETS), **_plural_arguments(arguments)})
     found = serializers.compact_answer(answer)
     if '"' not in arguments["query"]:  # a result that contains the quoted words answers
-        for result in found["results"][count_strong(result.relevance for result in answer.results) :]:
-            result["weak"] = True
+        strong = count_strong(result.relevance for result in answer.results)
+        for place, result in enumerate(found["results"][strong:], strong):
+            result["weak" if place else "uncertain"] = True
     groups = query_groups(arguments["query"][:MAX_QUERY_LENGTH])
     for place, result in enumerate(found["results"]):
         most = SNIPPETS[min(place, len(SNIPPETS) - 1)]

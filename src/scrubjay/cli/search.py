@@ -29,7 +29,7 @@ from scrubjay.config.settings import RecallSettings, setting_rules
 from scrubjay.errors import InputError
 from scrubjay.models.dates import local_day
 from scrubjay.models.records import UNTRUSTED
-from scrubjay.models.results import CONTEXT_PARTS, count_strong
+from scrubjay.models.results import CONTEXT_PARTS, WEAK_RELEVANCE, count_strong
 from scrubjay.search.request import SearchOptions, ThreadOptions
 from scrubjay.text.display import shared_by, single_line, strip_control
 
@@ -149,7 +149,7 @@ def weak_summary(weak: Sequence[tuple[int, Result]], silence: str) -> str:
     from scrubjay.text.markdown import front_matter_end
 
     noun = "weak match" if len(weak) == 1 else "weak matches"
-    lines = [silence or f"{len(weak):,} {noun}, less than 10 % likely to answer:"]
+    lines = [silence or f"{len(weak):,} {noun}, relevance below {WEAK_RELEVANCE}:"]
     shown = weak if silence else weak[:SHOWN_WEAK]
     for number, hit in shown:
         marks = [hit.citation, *([hit.date] if hit.date else []), f"relevance {hit.relevance or 0.0:.2f}"]

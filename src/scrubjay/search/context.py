@@ -287,7 +287,7 @@ MAX_NEVER_INJECTED: Final = 200
 """Memories with that tag whose copies are left out, too: the latest."""
 KNOWN_PART: Final = "known"
 """Part of the memories that the conversation has already."""
-WEAK_MATCHES: Final = "Weak matches: each is less than 10 % likely to answer."
+WEAK_MATCHES: Final = "Weak matches: they may not answer."
 """Last line but one of a block for a question where no memory is more relevant than `WEAK_RELEVANCE`."""
 LATER_HOLDS: Final = "Where two differ, the one with the later date holds."
 """Last line of a block of several memories. An assistant that repeats an outdated statement is no later evidence."""
