@@ -220,12 +220,9 @@ def shared_language(old: str, new: str) -> str:
     >>> shared_language("Der Kurs ist am Montag.", "Der Kurs ist am Freitag.")
     'de'
     """
-    found = {
-        code: one + other
-        for code, one, other in zip(_codes(), language_evidence(old), language_evidence(new), strict=True)
-    }
-    best = max(found, key=lambda code: found[code])
-    return best if found[best] >= MIN_FOREIGN_WORDS and found[best] > found["en"] else "en"
+    found = [one + other for one, other in zip(language_evidence(old), language_evidence(new), strict=True)]
+    best = max(found)
+    return _codes()[found.index(best)] if best >= MIN_FOREIGN_WORDS else "en"
 
 
 @lru_cache(LANGUAGE_CACHE)

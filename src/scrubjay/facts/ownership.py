@@ -108,6 +108,7 @@ def is_personal(text: str) -> bool:
     return bool(_ABOUT_SELF.search(lower)) and not (_LIKING.search(lower) and _POINTS.search(lower))
 
 
+@lru_cache(4_096)
 def may_be_personal(text: str) -> bool:
     """Return whether a statement is the person's, or speaks in the first person of no project's thing."""
     return is_personal(text) or bool(_FIRST_PERSON.match(text.lower()) and not _PROJECT.search(text.lower()))

@@ -252,11 +252,13 @@ class _Reconciliation:
         if reason := supersedes(first.content, second.content, together=together):
             own = old.owner == new.owner or self._curates
             return Verdict("supersedes" if own else MAY_SUPERSEDE, reason)
-        limited = is_limited(first.content, second.content)
-        if not limited and may_change_home(first.content, second.content):
-            return Verdict(MAY_SUPERSEDE, "another home")
-        if not limited and replaces(first.content, second.content, announced=True):
-            return Verdict(MAY_SUPERSEDE, "another of the same kind")
+        changed = ""
+        if may_change_home(first.content, second.content):
+            changed = "another home"
+        elif replaces(first.content, second.content, announced=True):
+            changed = "another of the same kind"
+        if changed and not is_limited(first.content, second.content):
+            return Verdict(MAY_SUPERSEDE, changed)
         if cosine < COMPARISON_COSINE:
             return Verdict("new", "too far apart")
         if not may_share_subject(first.content, second.content):
@@ -265,7 +267,7 @@ class _Reconciliation:
         if found.verdict != "supersedes":
             return found
         stated = resulting_state(second.content)
-        if limited or are_of_other_kinds(first.content, stated):
+        if is_limited(first.content, second.content) or are_of_other_kinds(first.content, stated):
             return Verdict("new", "limited, or a value of another kind")
         return replace(found, verdict=MAY_SUPERSEDE)
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from scrubjay.facts.exclusive_values import (
     ANYBODY,
@@ -158,27 +158,85 @@ def _is_schedule_word(word: str) -> bool:
     return word in _SCHEDULE_WORDS or _TIME.fullmatch(word) is not None
 
 
-@dataclass(frozen=True, slots=True)
+class _Subject(NamedTuple):
+    """What stands before the verb: number of its words without articles, their keys, and its directions."""
+
+    length: int
+    keys: frozenset[str]
+    directions: frozenset[str]
+
+
+@dataclass(frozen=True)
 class ParsedStatement:
-    """The words of a statement: as written, folded, and the stem each is compared by ("" for function words)."""
+    """The words of a statement: as written, folded, and the stem each is compared by ("" for function words).
+
+    What is read of them is computed once, since a new statement is compared with many.
+    """
 
     text: str
     raw: tuple[str, ...]
     words: tuple[str, ...]
     keys: tuple[str, ...]
 
-    @property
+    @cached_property
     def content(self) -> set[str]:
         return {key for key in self.keys if key and not _NUMBER.fullmatch(key)}
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         return [key for key, raw in zip(self.keys, self.raw, strict=True) if key and raw[:1].isupper()]
 
-    @property
+    @cached_property
     def amounts(self) -> dict[int, str]:
         """Places of the numbers, each with its unit or ""."""
         return {at: self.unit(at) for at, low in enumerate(self.words) if _NUMBER.fullmatch(low)}
+
+    @cached_property
+    def places(self) -> list[int]:
+        """Places of the words but articles."""
+        return [at for at, low in enumerate(self.words) if low not in ARTICLES]
+
+    @cached_property
+    def subject(self) -> _Subject:
+        verbs = _COPULAS | _AT_VERB
+        end = next((n for n, at in enumerate(self.places) if self.words[at] in verbs), 0)
+        keys = {self.keys[at].removesuffix("in") for at in self.places[:end]} - {""}
+        directions = _DIRECTIONS.intersection(self.words[at] for at in self.places[:end])
+        return _Subject(end, frozenset(keys), directions)
+
+    @cached_property
+    def says_now(self) -> bool:
+        return bool(NOW.search(self.text)) and not LASTING.search(self.text)
+
+    @cached_property
+    def moved(self) -> re.Match[str] | None:
+        return MOVED.search(self.text)
+
+    @cached_property
+    def changes(self) -> tuple[re.Match[str], ...]:
+        return tuple(CHANGED.finditer(self.text))
+
+    @cached_property
+    def rejections(self) -> tuple[re.Match[str], ...]:
+        return tuple(REJECTION.finditer(self.text))
+
+    @cached_property
+    def unannounced(self) -> ParsedStatement:
+        """The statement without the words that announce a change; itself where there are none."""
+        left = _ANNOUNCED.sub("", self.text)
+        lead = len(_WORD.findall(self.text)) - len(_WORD.findall(left)) if self.text.endswith(left) else 0
+        raw, low = self.raw[lead:], self.words[lead:]
+        last = _SINCE.search(" ".join(low))
+        length = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
+        days = {at for at in range(len(low) - 1) if low[at : at + 2] == ("these", "days")}
+        places = [
+            at for at in range(min(length, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days
+        ]
+        if lead <= 0 and len(places) == len(low):
+            return self
+        chosen = tuple(low[at] for at in places)
+        keys = tuple(self.keys[lead + at] for at in places)
+        return ParsedStatement(" ".join(chosen), tuple(raw[at] for at in places), chosen, keys)
 
     def unit(self, at: int) -> str:
         word = self.words[at + 1] if at + 1 < len(self.words) else ""
@@ -202,7 +260,14 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     ('', '')
     """
     pair = _StatementPair(_LABEL.sub("", old), _LABEL.sub("", new), together)
-    return next((reason for reason, holds in RULES if holds(pair)), "")
+    if not pair.has_length():
+        return BOTH_STAY
+    for at, (reason, holds) in enumerate(RULES):
+        # Few pairs meet a reason, so what speaks against it is only read then.
+        if reason and holds(pair):
+            is_vetoed = any(vetoes(pair) for verdict, vetoes in RULES[:at] if verdict == BOTH_STAY)
+            return BOTH_STAY if is_vetoed else reason
+    return BOTH_STAY
 
 
 class _StatementPair:
@@ -228,14 +293,6 @@ class _StatementPair:
         """The earlier statement as it was written."""
         return _parse(self.old, self.language)
 
-    @property
-    def says_now(self) -> bool:
-        return bool(NOW.search(self.later.text)) and not LASTING.search(self.later.text)
-
-    @cached_property
-    def announcement(self) -> tuple[ParsedStatement, bool]:
-        return _without_announcement(self.later)
-
     @cached_property
     def are_of_two_kinds(self) -> bool:
         return are_of_two_kinds(self.old, self.new)
@@ -253,47 +310,47 @@ class _StatementPair:
         return min(lengths) > 1 and max(lengths) <= MAX_WORDS
 
     def announces(self, differs: Callable[[ParsedStatement, ParsedStatement], bool]) -> bool:
-        bare, announced = self.announcement
-        return announced and differs(self.earlier, bare)
+        bare = self.later.unannounced
+        return bare is not self.later and differs(self.earlier, bare)
 
     def gives_other_value(self) -> bool:
         both = self.earlier, self.stated
+        if _differ_in_amount(*both):
+            return True
         times = self.later.words[0] >= "\u4e00"  # the rules of Chinese compare times alone
-        named = self.are_of_one_kind or times
-        return _differ_in_amount(*both) or (named and (_differ_in_name(*both) or _differ_in_value(*both)))
+        return (_differ_in_name(*both) or _differ_in_value(*both)) and (times or self.are_of_one_kind)
 
 
 BOTH_STAY: Final = ""
 REJECTED: Final = "it names and rejects the old value"
 SO_NOW: Final = "it says that it is so now"
 RULES: Final[tuple[tuple[str, Callable[[_StatementPair], object]], ...]] = (
-    # Repeated, too short or too long; limited in time, a question, an addition, a plan; told of an earlier time.
+    # Repeated; limited in time, a question, an addition, a plan; told of an earlier time.
     (BOTH_STAY, lambda p: p.earlier.words == p.stated.words),
-    (BOTH_STAY, lambda p: not p.has_length()),
     (BOTH_STAY, lambda p: _LIMITED.match(p.later.text) and not _LIMITED.match(p.earlier.text)),
     (BOTH_STAY, lambda p: "?" in p.old + p.new or ALSO.search(p.later.text)),
     (BOTH_STAY, lambda p: is_limited(p.old, p.new)),
-    (BOTH_STAY, lambda p: CHANGED.search(p.later.text) and not _UNREAL.isdisjoint(p.later.words)),
+    (BOTH_STAY, lambda p: p.later.changes and not _UNREAL.isdisjoint(p.later.words)),
     (BOTH_STAY, lambda p: _FOR_A_WHILE.search(p.later.text) and not _FOR_A_WHILE.search(p.earlier.text)),
     (BOTH_STAY, lambda p: p.stated != p.later and not may_be_later(p.old, p.new)),
     # One name or value replaced, in a sentence that says nothing else.
-    ("it names another of the same kind", lambda p: replaces(p.old, p.new, announced=p.says_now)),
+    ("it names another of the same kind", lambda p: replaces(p.old, p.new, announced=p.later.says_now)),
     (REJECTED, lambda p: _replaces_value(p.as_written, p.later)),
-    (BOTH_STAY, lambda p: CHANGED.search(p.earlier.text) or REJECTION.search(p.earlier.text)),
-    (SO_NOW, lambda p: p.are_of_one_kind and not p.are_of_two_kinds and p.announces(_announces_value)),
+    (BOTH_STAY, lambda p: p.earlier.changes or p.earlier.rejections),
+    (SO_NOW, lambda p: p.announces(_announces_value) and p.are_of_one_kind and not p.are_of_two_kinds),
     # Changes of the same thing.
     (BOTH_STAY, lambda p: _differ_in_qualifier(p.earlier, p.later)),
     (REJECTED, lambda p: _rejects(p.earlier, p.later)),
     (BOTH_STAY, lambda p: p.are_of_two_kinds),
     (
         "it says that it changed",
-        lambda p: not p.are_of_other_kinds and _changes(p.earlier, p.later, p.stated),
+        lambda p: _changes(p.earlier, p.later, p.stated) and not p.are_of_other_kinds,
     ),
     (
         "it corrects what was said in the same conversation",
         lambda p: p.together and CORRECTION.search(p.later.text) and _corrects(p.earlier, p.later),
     ),
-    (SO_NOW, lambda p: p.says_now and p.are_of_one_kind and _same_attribute(p.earlier, p.later)),
+    (SO_NOW, lambda p: p.later.says_now and _same_attribute(p.earlier, p.later) and p.are_of_one_kind),
     (BOTH_STAY, lambda p: p.are_of_other_kinds),
     (SO_NOW, lambda p: p.announces(partial(_differ_in_amount, occasion=True))),
     ("the same attribute has another value", _StatementPair.gives_other_value),
@@ -459,7 +516,7 @@ def _is_one_value(old: ParsedStatement, old_at: list[int], new: ParsedStatement,
 
 def _rejects(old: ParsedStatement, new: ParsedStatement) -> bool:
     keys = {key for key in old.keys if key}
-    for found in REJECTION.finditer(new.text):
+    for found in new.rejections:
         if found.group().endswith(" from") and _PARTLY.search(new.text, found.end()):
             continue
         instead = new.words[: new.words_before(found.start())] if found.group() in _INSTEAD else ()
@@ -542,7 +599,8 @@ def _corrects(old: ParsedStatement, new: ParsedStatement) -> bool:
 
 def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement) -> bool:
     """Return whether a verb of change stands beside the attribute of the old statement."""
-    moved, lives = MOVED.search(new.text), LIVE.search(old.text)
+    moved = new.moved
+    lives = moved and LIVE.search(old.text)
     if moved and lives and lives.start() <= MAX_LIVE_OFFSET and _SUBJECT.search(new.text[: moved.start()]):
         to = new.words_before(moved.end())
         if moved.group().endswith(" to") and known_kind(new.words[to:]) not in PLACES:
@@ -552,7 +610,7 @@ def _changes(old: ParsedStatement, new: ParsedStatement, stated: ParsedStatement
             return False
         if _ONLY_HOME.match(" ".join(stated.raw)):
             return lives.start() == 0 or bool(_SUBJECT.search(old.text[: lives.start()]))
-    for found in CHANGED.finditer(new.text):
+    for found in new.changes:
         change = found.group()
         if _REVOKED.search(new.text, found.end()) or _is_limited_change(old, new, found):
             continue
@@ -630,7 +688,7 @@ def _is_central(old: ParsedStatement, attribute: set[str]) -> bool:
 def _same_attribute(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether the new statement says all but the value of the old one, of an attribute with one value."""
     value, before = _last_value(old)
-    other_value, behind = _last_value(_without_announcement(new)[0])
+    other_value, behind = _last_value(new.unannounced)
     rest = old.content - value
     if any(word in _ADDITIVE_FORMS for word in (*old.words, *old.keys)) or not value.isdisjoint(new.keys):
         return False
@@ -661,11 +719,11 @@ def _first_clause(statement: ParsedStatement) -> tuple[str, ...]:
 
 def _differ_in_amount(old: ParsedStatement, new: ParsedStatement, *, occasion: bool = False) -> bool:
     """Return whether one number differs and all else says the same."""
+    if len(old.amounts) != 1 or len(new.amounts) != 1 or not (old.content and new.content):
+        return False
     if PAST.search(old.text) or PAST.search(new.text):
         return False
     if not occasion and _OCCASIONS.search(old.text + new.text) and "due" not in old.content & new.content:
-        return False
-    if len(old.amounts) != 1 or len(new.amounts) != 1 or not (old.content and new.content):
         return False
     if _denial_words(old) != _denial_words(new):
         return False
@@ -735,27 +793,25 @@ def _identifies(statement: ParsedStatement, at: int) -> bool:
 
 def _differ_in_name(old: ParsedStatement, new: ParsedStatement) -> bool:
     """Return whether an attribute of ``_ATTRIBUTES`` has another name in each, in the same words."""
-    if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.words, *new.words}:
-        return False
     pairs = enumerate(zip(old.words, new.words, strict=False))
     value = next(
         (at for at, (old_word, new_word) in pairs if old_word != new_word),
         min(len(old.words), len(new.words)),
     )
-    return bool(_ATTRIBUTES.search(" ".join(old.words[:value]))) and all(
-        _is_rare_name(one.raw[value:]) for one in (old, new)
-    )
+    if not (_is_rare_name(old.raw[value:]) and _is_rare_name(new.raw[value:])):
+        return False
+    if PAST.search(old.text) or PAST.search(new.text) or _NEGATED & {*old.words, *new.words}:
+        return False
+    return bool(_ATTRIBUTES.search(" ".join(old.words[:value])))
 
 
 def _is_rare_name(raw: tuple[str, ...]) -> bool:
+    if not 0 < len(raw) <= FEW:
+        return False
     ranks = [word_rank(word.lower()) for word in raw]
-    return (
-        0 < len(raw) <= FEW
-        and max(ranks) >= NAME_RANK
-        and all(
-            word[:1].isupper() or (rank >= UNKNOWN_RANK and not _ADJECTIVE_ENDING.search(word))
-            for word, rank in zip(raw, ranks, strict=True)
-        )
+    return max(ranks) >= NAME_RANK and all(
+        word[:1].isupper() or (rank >= UNKNOWN_RANK and not _ADJECTIVE_ENDING.search(word))
+        for word, rank in zip(raw, ranks, strict=True)
     )
 
 
@@ -811,28 +867,12 @@ def _differ_in_value(old: ParsedStatement, new: ParsedStatement) -> bool:
     )
 
 
-def _without_announcement(statement: ParsedStatement) -> tuple[ParsedStatement, bool]:
-    """Return a statement without the words that announce a change, and whether there were any."""
-    text = statement.text
-    left = _ANNOUNCED.sub("", text)
-    lead = len(_WORD.findall(text)) - len(_WORD.findall(left)) if text.endswith(left) else 0
-    raw, low = statement.raw[lead:], statement.words[lead:]
-    last = _SINCE.search(" ".join(low))
-    length = len(_WORD.findall(" ".join(low)[: last.start()])) if last else len(low)
-    days = {at for at in range(len(low) - 1) if low[at : at + 2] == ("these", "days")}
-    places = [at for at in range(min(length, len(low))) if low[at] not in ADVERBS and not {at, at - 1} & days]
-    announced = lead > 0 or len(places) < len(low)
-    chosen = tuple(low[at] for at in places)
-    keys = tuple(statement.keys[lead + at] for at in places)
-    return ParsedStatement(" ".join(chosen), tuple(raw[at] for at in places), chosen, keys), announced
-
-
 def _align(old: ParsedStatement, new: ParsedStatement) -> tuple[list[int], list[int], list[int], list[int]]:
     """Return the places before the value, of both values, and behind the value."""
-    old_places = [at for at, low in enumerate(old.words) if low not in ARTICLES]
-    new_places = [at for at, low in enumerate(new.words) if low not in ARTICLES]
-    skip, other_skip = _same_subject(old, new, old_places, new_places)
-    lead, old_places, new_places = old_places[:skip], old_places[skip:], new_places[other_skip:]
+    lead, old_places, new_places = list[int](), old.places, new.places
+    if old.subject.keys and old.subject[1:] == new.subject[1:]:  # the same words, in any order
+        skip = old.subject.length
+        lead, old_places, new_places = old_places[:skip], old_places[skip:], new_places[new.subject.length :]
     shorter = min(len(old_places), len(new_places))
     start = end = 0
     while start < shorter and _same_word(old, old_places[start], new, new_places[start]):
@@ -851,20 +891,6 @@ def _same_word(old: ParsedStatement, old_at: int, new: ParsedStatement, new_at: 
     both = {old.words[old_at], new.words[new_at]}
     same = bool(old.keys[old_at]) and old.keys[old_at] == new.keys[new_at]
     return len(both) == 1 or same or any(both <= verbs for verbs in _ALIKE_VERBS)
-
-
-def _same_subject(
-    old: ParsedStatement, new: ParsedStatement, old_places: list[int], new_places: list[int]
-) -> tuple[int, int]:
-    """Return where the subject ends in each, 0 where they do not name the same in any order."""
-    subjects, directions, ends = [], [], []
-    for statement, places in ((old, old_places), (new, new_places)):
-        end = next((n for n, at in enumerate(places) if statement.words[at] in _COPULAS | _AT_VERB), 0)
-        ends.append(end)
-        subjects.append({statement.keys[at].removesuffix("in") for at in places[:end]} - {""})
-        directions.append({statement.words[at] for at in places[:end]} & _DIRECTIONS)
-    same = subjects[0] and subjects[0] == subjects[1] and directions[0] == directions[1]
-    return (ends[0], ends[1]) if same else (0, 0)
 
 
 def _differ_in_schedule(text: str, head: tuple[str, ...], slots: list[list[str]]) -> bool:
