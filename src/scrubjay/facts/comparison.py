@@ -138,10 +138,6 @@ _LOW_WEIGHT: Final = 0.4
 """Relative weight of a word that carries little."""
 _COMMON_RANK: Final = 200
 """Rank up to which all words weigh the same."""
-_MIN_ROOT: Final = 4
-"""Letters that words of one root share at least: "allergic", "allergy"."""
-_MIN_ROOT_SHARE: Final = 0.6
-"""Share of the longer word that words of one root share."""
 
 
 def claim_overlap(old: Claim, new: Claim) -> tuple[float, float]:
@@ -158,8 +154,6 @@ def _covered_share(words: Iterable[ContentWord], others: Iterable[ContentWord]) 
         total += weight
         if word.key in keys or low in raws:
             covered += weight
-        else:
-            covered += weight * max((common_root(low, other) for other in raws), default=0.0)
     return covered / total if total else 1.0
 
 
@@ -169,17 +163,6 @@ def word_weight(low: str, key: str) -> float:
     ranks, other = word_ranks(), low[:-1] if low.endswith("s") else low + "s"
     rank = min(ranks.get(low, UNKNOWN_RANK), ranks.get(other, UNKNOWN_RANK))
     return math.log(max(rank, _COMMON_RANK) / 100) * (_LOW_WEIGHT if key in _LOW_WEIGHT_KEYS else 1.0)
-
-
-def common_root(one: str, other: str) -> float:
-    """Return from 0 to 1 how likely two words share a root, by their common prefix."""
-    if len(one) < _MIN_ROOT or one[:_MIN_ROOT] != other[:_MIN_ROOT] or not (one + other).isalpha():
-        return 0.0
-    prefix = next(
-        (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
-    )
-    share = prefix / max(len(one), len(other))
-    return share if share >= _MIN_ROOT_SHARE else 0.0
 
 
 def word_valence(words: Iterable[ContentWord]) -> int:
