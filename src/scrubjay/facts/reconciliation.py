@@ -97,8 +97,8 @@ class ComparisonCandidates:
         """Return the nearest statements and their cosines, nearest first, ties by id."""
         cosines = dict(self._cosines[place])
         known = {memory: self._known[memory] for memory in cosines if memory in self._known}
-        for other, fresh in self._fresh.items():
-            cosine = float(self._rows[other] @ self._rows[place])
+        of_fresh = self._rows[list(self._fresh)] @ self._rows[place]
+        for cosine, fresh in zip(of_fresh.tolist(), self._fresh.values(), strict=True):
             if cosine >= NOMINATION_COSINE:
                 cosines[fresh.id], known[fresh.id] = cosine, fresh
         ranked = sorted(known, key=lambda memory: (-round(cosines[memory], 6), memory))
