@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 import unicodedata
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 from notes_folder import Notes
@@ -133,6 +135,35 @@ def test_a_note_is_linked_by_an_alias_that_it_gets_later_and_no_more_once_it_los
     notes.write("b.md", "# B\n\nA diesel.\n")
     memory.sync()
     assert links(memory, "a.md") == links(memory, "c.md") == set()
+
+
+@pytest.mark.parametrize("page", ["", "---\naliases: [nick{}]\n---\nA page.\n"], ids=["empty", "alias"])
+def test_links_to_empty_pages_and_to_aliases_take_as_many_steps_as_links_to_files(
+    memory: Memory, notes: Notes, page: str
+) -> None:
+    """Counted in calls, not seconds."""
+
+    def steps_of_links(folder: str, text: str) -> int:
+        for number in range(150):
+            notes.write(f"{folder}/page{number}.md", text.format(number))
+            notes.write(f"{folder}/note{number}.md", f"Number {number}.\n")
+        memory.sync(notes.root / folder)
+        name = "nick" if "alias" in text else "page"
+        notes.write(f"{folder}/note0.md", " ".join(f"[[{name}{number}]]" for number in range(40)))
+        steps = 0
+
+        def step(frame: FrameType, event: str, _: object) -> None:
+            nonlocal steps
+            steps += event == "call" and frame.f_code.co_filename.endswith("enrichment.py")
+
+        sys.setprofile(step)
+        try:
+            memory.sync()
+        finally:
+            sys.setprofile(None)
+        return steps
+
+    assert steps_of_links("one", page) < 2 * steps_of_links("other", "A page.\n") + 2_000
 
 
 def test_a_note_is_found_by_its_alias(memory: Memory, notes: Notes) -> None:

@@ -276,19 +276,21 @@ class PageNames:
     Attributes:
         documents: All documents of the source, by path.
         aliases: Path of a document to its aliases.
+        alias_pages: Alias, as a page's name, to the paths of its documents.
         blocks: Id of a Logseq block to the path of its document.
     """
 
     def __init__(self, reader: Reader, source: str, documents: Mapping[str, Document]) -> None:
         self.reader, self.source, self.documents = reader, source, documents
         self.aliases: dict[str, tuple[str, ...]] = {}
+        self.alias_pages: dict[str, set[str]] = {}
         self.blocks: dict[str, str] = {}
-        self._read_paths: set[str] = set()
+        self._unread = set(documents)
         self._looked_up: set[str] = set()
 
     def add(self, path: str, records: Iterable[Record]) -> None:
         """Add the names of a document that was read whole."""
-        self._read_paths.add(path)
+        self._unread.discard(path)
         for record in records:
             self._add_passage(path, record)
 
@@ -308,17 +310,17 @@ class PageNames:
 
     def look_up(self, target: LinkTarget) -> bool:
         """Search for the page of a link that no file or title matches; return whether names were added."""
-        name, unread = target.name or target.heading, self.documents.keys() - self._read_paths
-        if name in self._looked_up or not unread:
+        name = target.name or target.heading
+        if name in self._looked_up or not self._unread:
             return False
         self._looked_up.add(name)
         known = len(self.aliases), len(self.blocks)
-        if len(unread) < DOCUMENTS_PER_LOOKUP * len(self._looked_up):
-            for path in sorted(unread):
+        if len(self._unread) < DOCUMENTS_PER_LOOKUP * len(self._looked_up):
+            for path in sorted(self._unread):
                 self.read_page(path)
         else:
             for record in self.mentions(name):
-                if record.place is not None and record.place.path in unread:
+                if record.place is not None and record.place.path in self._unread:
                     self._add_passage(record.place.path, record)
         return known != (len(self.aliases), len(self.blocks))
 
@@ -326,6 +328,8 @@ class PageNames:
         first = record.place is not None and record.place.start == 0
         if first and (aliases := document_aliases(record.content)):
             self.aliases[path] = aliases
+            for one in aliases:
+                self.alias_pages.setdefault(_page_name(one), set()).add(path)
         for block in block_ids(record.content):
             if len(block) == LOGSEQ_ID_LENGTH:  # unique among all pages; others are unique in their page
                 self.blocks.setdefault(block, path)
@@ -339,7 +343,7 @@ class _VisiblePages:
         self._names = names
         self._cached = cached
         self._by_block: dict[str, list[tuple[str, str, str]]] = {}
-        self._pages: dict[tuple[str, ...], PageIndex] = {}
+        self._pages = PageIndex(names.documents, names.alias_pages)
         self._hidden: dict[tuple[str, ...], set[str]] = {}
         self._by_path: dict[str, list[tuple[str, tuple[str, ...], str]]] = {}
         self._by_heading: dict[tuple[str, tuple[str, ...]], dict[str, str]] = {}
@@ -365,21 +369,16 @@ class _VisiblePages:
     def _target_page(self, target: LinkTarget, origin: str, keys: tuple[str, ...]) -> str | None:
         hidden = self._hidden.setdefault(keys, set())
         while True:
-            if keys not in self._pages:
-                seen = {p: d for p, d in self._names.documents.items() if p not in hidden}
-                self._pages[keys] = PageIndex(seen, self._names.aliases)
-            path = self._pages[keys].find(target, origin)
+            path = self._pages.find(target, origin, hidden)
             # If several pages share an alias, an unread one may precede.
-            is_unsure = path is None or self._pages[keys].has_alias(path, target.name)
+            is_unsure = path is None or self._pages.page_by_alias(_page_name(target.name), hidden) == path
             if is_unsure and self._names.look_up(target):
-                self._pages.clear()
                 continue
             if path is None:
                 return None
             if self._first_by_heading(path, keys) or path == origin:
                 return path
             hidden.add(path)  # a visible page may have the same name
-            del self._pages[keys]
 
     def _block_in_any_page(self, target: LinkTarget, keys: tuple[str, ...]) -> str | None:
         if target.heading not in self._names.blocks:
@@ -419,47 +418,50 @@ class _VisiblePages:
 
 
 class PageIndex:
-    """The pages of a source by name: as Obsidian finds them, by file before title and alias."""
+    """The pages of a source by name: as Obsidian finds them, by file before title and alias.
+
+    ``aliases`` maps a page name to paths, and may grow meanwhile.
+    """
 
     def __init__(
         self, documents: Mapping[str, Document], aliases: Mapping[str, Collection[str]] | None = None
     ) -> None:
-        # Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`.
-        self._ordered = sorted(documents, key=lambda path: (path.count("/"), path))
-        self._paths = {_fold(path): path for path in sorted(documents, reverse=True)}
+        self._ordered = sorted(documents, key=_page_rank)
+        self._paths: dict[str, list[str]] = {}
+        for path in sorted(documents):
+            self._paths.setdefault(_fold(path), []).append(path)
         self._files: dict[str, list[str]] = {}
-        self._titles: dict[str, str] = {}
-        self._aliases: dict[str, str] = {}
+        self._titles: dict[str, list[str]] = {}
+        self._aliases = {} if aliases is None else aliases
         for path in self._ordered:
             name = path.rpartition("/")[2]
             for one in dict.fromkeys(map(_page_name, (*_file_names(path), name))):
                 self._files.setdefault(one, []).append(path)
             for one in (documents[path].title, *journal_names(path)):
-                self._titles.setdefault(_page_name(one), path)
-            for one in aliases.get(path, ()) if aliases else ():
-                self._aliases.setdefault(_page_name(one), path)
+                self._titles.setdefault(_page_name(one), []).append(path)
 
-    def find(self, target: LinkTarget, path: str) -> str | None:
+    def find(self, target: LinkTarget, path: str, hidden: Collection[str] = ()) -> str | None:
+        """Return the page that a link in the document ``path`` leads to, none of the ``hidden`` ones."""
         if not target.name:
             return path
         if target.rule == "wikilink" and not target.name.startswith(("./", "../")):
-            return self._page_by_name(target.name, path)
+            return self._page_by_name(target.name, path, hidden)
         start = "" if target.name.startswith("/") else posixpath.dirname(path)
         full = _fold(posixpath.normpath(posixpath.join(start, target.name.lstrip("/"))))
         for ending in ("", ".md", "/index.md", "/readme.md", ".markdown"):
-            if full + ending in self._paths:
-                return self._paths[full + ending]
+            if page := _first_visible(self._paths.get(full + ending, ()), hidden):
+                return page
         if full.endswith(".html"):  # rendered sites link to `page.html`, whose source is `page.md`
-            return self._paths.get(full.removesuffix(".html") + ".md")
+            return _first_visible(self._paths.get(full.removesuffix(".html") + ".md", ()), hidden)
         # Obsidian writes Markdown links as it writes `[[links]]`: the shortest path that is unique.
         if target.name.startswith(("/", "../")):
             return None
-        return self._page_by_name(target.name, path) or self._page_by_number(target, path)
+        return self._page_by_name(target.name, path, hidden) or self._page_by_number(target, path, hidden)
 
-    def has_alias(self, path: str, name: str) -> bool:
-        return self._aliases.get(_page_name(name)) == path
+    def page_by_alias(self, page: str, hidden: Collection[str]) -> str | None:
+        return _first_visible(sorted(self._aliases.get(page, ()), key=_page_rank), hidden)
 
-    def _page_by_number(self, target: LinkTarget, origin: str) -> str | None:
+    def _page_by_number(self, target: LinkTarget, origin: str, hidden: Collection[str]) -> str | None:
         """Return the page in the note's folder whose file name begins with the number in the link, if it is unique."""
         number = NUMBERED_NOTE.fullmatch(target.name)
         if number is None or not number["kind"] or target.rule not in (SUPERSEDES_RULE, SUPERSEDED_BY_RULE):
@@ -469,30 +471,37 @@ class PageIndex:
             path
             for path in self._ordered
             if posixpath.dirname(path) == folder
+            and path not in hidden
             and (file := NUMBERED_NOTE.match(posixpath.basename(path)))
             and int(file["number"]) == int(number["number"])
         ]
         return numbered[0] if len(numbered) == 1 else None
 
-    def _page_by_name(self, name: str, origin: str) -> str | None:
+    def _page_by_name(self, name: str, origin: str, hidden: Collection[str]) -> str | None:
         """Return the page of a name or of the end of a path, preferably one in or below the folder of the link."""
         page = _page_name(name.lstrip("/"))
         folder = _fold(posixpath.dirname(origin))
         ranked: list[tuple[bool, bool, bool, int]] = []
-        paths = self._files.get(page) or self._files.get(page.rpartition("/")[2], [])
+        named = [path for path in self._files.get(page, ()) if path not in hidden]
+        paths = named or [path for path in self._files.get(page.rpartition("/")[2], ()) if path not in hidden]
         for place, path in enumerate(paths):
             full = _page_name(path)
-            if page in self._files and path in self._files[page]:
-                fits = True
-            else:
-                fits = full == page or full.endswith(f"/{page}")
-            if fits:
+            if named or full == page or full.endswith(f"/{page}"):
                 strict = _fold(path).removesuffix(".md").endswith(_fold(name).removesuffix(".md"))
                 inside = not folder or _fold(path).startswith(f"{folder}/")
                 ranked.append((full != page, not strict, not inside, place))
         if ranked:
             return paths[min(ranked)[-1]]
-        return self._titles.get(page) or self._aliases.get(page)
+        return _first_visible(self._titles.get(page, ()), hidden) or self.page_by_alias(page, hidden)
+
+
+def _page_rank(path: str) -> tuple[int, str]:
+    """Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`."""
+    return path.count("/"), path
+
+
+def _first_visible(paths: Iterable[str], hidden: Collection[str]) -> str | None:
+    return next((path for path in paths if path not in hidden), None)
 
 
 def find_pages(reader: Reader, source: str, target: LinkTarget) -> Iterable[tuple[int, str]]:
