@@ -224,3 +224,24 @@ def test_a_sentence_keeps_the_short_one_that_it_explains(cut, point):
         found = cut(content, query_groups("outages phone reference"), limit).text
         assert found.startswith(CUT_MARK)
         assert "Rejected:" in found or "Mantis r" in found
+
+
+class Sliced(str):
+    """A text that counts the characters of its slices."""
+
+    read = 0
+
+    def __getitem__(self, key):
+        part = super().__getitem__(key)
+        self.read += len(part)
+        return part
+
+
+@pytest.mark.parametrize("cut", [best_snippet, best_sentences])
+@pytest.mark.parametrize("line", ["\n", "\r\n", "|---|\n", "| | |\n", "> \n", "! "])
+def test_lines_without_words_are_read_in_linear_time(line, cut):
+    """Counted in characters, not seconds."""
+    for text in (line * 2_000 + "the needle\n" + FILLER, "It began.\n" + line * 2_000 + "the needle\n"):
+        content = Sliced(text)
+        assert "needle" in cut(content, query_groups("needle"), 300).text
+        assert content.read < 20 * len(text)

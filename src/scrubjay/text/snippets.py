@@ -32,6 +32,7 @@ MIN_WEIGHT = 0.5
 _SENTENCE = re.compile(r"[.!?][\"'”’)\]*_]*\s+|[。！？।؟۔]+\s*|\n")
 _FRONT_MATTER = re.compile(r"---\n.*?\n---\n", re.DOTALL)
 _SPACE = re.compile(r"\s+")
+_WORD = re.compile(r"\w")
 _IDENTIFIER_MARKS = re.compile(r"[._\-]+")
 
 
@@ -186,9 +187,11 @@ def _sentence_ends(content: str, until: int) -> list[int]:
 def _sentences(content: str) -> list[tuple[int, int]]:
     """Return start and end of each sentence or line that has a text, in order, with the short ones it needs."""
     spans: list[tuple[int, int]] = []
-    start = 0
+    start = searched = 0
     for end in (*_sentence_ends(content, len(content)), len(content)):
-        if re.search(r"\w", content[start:end]):
+        has_word = _WORD.search(content, searched, end)
+        searched = end
+        if has_word:
             if spans and _introduces(content, spans[-1][0], start):
                 start = spans.pop()[0]
             spans.append((start, end))
@@ -225,8 +228,11 @@ def _with_introduction(content: str, start: int) -> int:
     borders = [0, *_sentence_ends(content, start)]
     if borders.pop() != start:  # within a sentence
         return start
+    end = start
     for border in reversed(borders):
-        if re.search(r"\w", content[border:start]):
+        has_word = _WORD.search(content, border, end)
+        end = border
+        if has_word:
             if not _introduces(content, border, start):
                 break
             start = border
