@@ -37,6 +37,7 @@ from scrubjay.storage.interface import (
 from scrubjay.storage.rows import token_codes_only
 from scrubjay.storage.scoring import EXACT_SHARE, MAX_TERM_COUNT, idf, quantize, saturation
 from scrubjay.storage.table import record_matches
+from scrubjay.storage.validation import check_text
 from scrubjay.storage.validation import page_start as number_after
 from scrubjay.text.tokenizer import nearest_terms
 
@@ -198,6 +199,7 @@ class ReferenceReader(ReferenceGraph, ReferenceHistory):
         return [sum(1 for m in self._visible.values() if _term_frequency(m, group)) for group in groups]
 
     def words(self, groups: Sequence[TermGroup], where: RecordFilter) -> ReferenceScores:
+        check_text(*where.tags, *filter(None, where.projects), *where.agents, *where.sessions)
         total = len(self._visible)
         length = sum(m.terms.length for m in self._visible.values())
         average = length / total if length else 1.0

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scrubjay.errors import ModelMismatchError, NotFoundError
+from scrubjay.errors import InputError, ModelMismatchError, NotFoundError
 from scrubjay.models.graph import STORED_EDGE_KINDS
 from scrubjay.models.ids import text_hash
 from scrubjay.models.records import EventTime, RecordFilter, Scope
@@ -314,6 +314,15 @@ class SearchContract:
             wide = reader.nearest(FINGERPRINT, sample_vector("v"), EVERY_STATUS)
             assert {hit.id for hit in near.top(9)} == wanted & {sample_id("lesson", "lesson")}
             assert (near.mean, near.deviation, near.covered) == (wide.mean, wide.deviation, wide.covered)
+
+    @pytest.mark.parametrize("field", ["tags", "projects", "agents", "sessions"])
+    def test_half_a_character_in_a_filter_is_the_callers_mistake(
+        self, store: Store, ann: Scope, field: str
+    ) -> None:
+        _put_samples(store, ann)
+        where = RecordFilter(**{field: ("half \ud83d",)})
+        with pytest.raises(InputError, match="unpaired surrogate"), store.reader(ann) as reader:
+            reader.words([term_group("jay")], where)
 
     def test_dates_filter_by_the_event_where_there_is_one(self, store: Store, ann: Scope) -> None:
         """Else by when it was recorded; ``since`` is inclusive and ``until`` is not."""

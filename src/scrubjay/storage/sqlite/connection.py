@@ -383,6 +383,10 @@ def translate_corruption(path: Path) -> Iterator[None]:
     """Translate errors of reading bytes that cannot be what was written, where SQLite itself does not notice."""
     try:
         yield
+    except UnicodeEncodeError as error:  # of what a caller gave, as a filter
+        if not _raised_by_storage(error):
+            raise
+        raise InputError(f"Text contains an unpaired surrogate ({error}). Nothing was written.") from error
     except (ValueError, LookupError) as error:
         if not _raised_by_storage(error):
             raise
