@@ -61,3 +61,15 @@ def test_a_stage_is_accepted_by_its_name_of_version_0_2_with_a_warning(memory: M
     memory.archive(memory.add("zyx-77 tide table").id)
     with pytest.warns(DeprecationWarning, match="'lost' is called 'fallback' now"):
         assert memory.search("zyx-77", stages=["lost"]).results
+
+
+def test_archived_memories_stay_out_where_only_active_ones_were_asked_for(
+    opened: Callable[..., Memory],
+) -> None:
+    memory = opened(embedders=[StaticEmbedder()])
+    card = memory.add("The wifi password card hangs in the pantry, and its number is ERR_TIDE_409.").id
+    memory.add("The bicycle tyre needs air.")
+    memory.archive([card])
+    for query in ("where does the wifi password card hang?", "ERR_TIDE_409"):
+        assert card in [result.id for result in memory.search(query).results]
+        assert card not in [result.id for result in memory.search(query, statuses=["active"]).results]

@@ -120,6 +120,8 @@ def test_archived_and_superseded_memories_are_out_unless_asked_for_and_marked(
         with_store.write(Scope("default", "ann"), [PutMemory(PreparedMemory(record, index_terms(text), {}))])
     assert said(memory) == {"kettle active"}
     assert said(memory, statuses=["archived"]) == {"kettle archived"}
+    assert "kettle superseded" in said(memory, as_of="2026-03-01")
+    assert "kettle superseded" not in said(memory, as_of="2026-03-01", statuses=["active"])
     every = memory.search("kettle", statuses=["active", "archived", "superseded"]).results
     assert {r.status: r.snippet for r in every} == {
         status: f"kettle {status}" for status in ("active", "archived", "superseded")

@@ -309,7 +309,9 @@ MAX_ARCHIVED: Final = 50
 
 def allows_archived(plan: QueryPlan) -> bool:
     """Return whether archived memories may answer: not where the caller chose statuses or another fusion."""
-    return "fallback" in plan.stages and plan.fusion == "auto" and plan.where.statuses == ("active",)
+    if plan.chose_statuses or plan.where.statuses != ("active",):
+        return False
+    return "fallback" in plan.stages and plan.fusion == "auto"
 
 
 def archived_fallback(plan: QueryPlan, reader: Reader) -> frozenset[str]:

@@ -95,13 +95,14 @@ class QueryPlan:
         models: Names of the models that take part; None for every active one.
         as_of: UTC microseconds to answer as of; None for now.
         as_asked: Whether the caller set that time, not the query's words.
-        true_at: UTC microseconds at which results must be true; None where the caller chose statuses.
+        true_at: UTC microseconds at which results must be true; None where the caller chose other statuses.
         tier_options: None without stage ``tiers``.
     """
 
     query: ParsedQuery
     groups: tuple[TermGroup, ...]
     where: RecordFilter
+    chose_statuses: bool
     limit: int
     depth: int
     fusion: str
@@ -183,7 +184,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
             by_date = True
             notes.append("Nothing stored happened then: memories that name the date are looked for.")
     question = replace(question, time_only=time_only)
-    if as_of is not None and where.statuses == DEFAULT_STATUSES:
+    if as_of is not None and where.statuses == DEFAULT_STATUSES and not request.chose_statuses:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
     groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
     if by_date:
@@ -199,6 +200,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         query=query,
         groups=groups,
         where=where,
+        chose_statuses=request.chose_statuses,
         limit=request.limit,
         depth=depth,
         fusion=fusion,

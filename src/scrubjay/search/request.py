@@ -92,7 +92,7 @@ class Filters:
         None, "--until", metavar="DATE", tool="until", help="Only up to the end of this date."
     )
     statuses: Sequence[str] = option(
-        ("active",),
+        (),
         "--status",
         noun="Status",
         choices=STATUSES,
@@ -328,6 +328,7 @@ class SearchRequest:
         stages: Optional stages that take part.
         multiplier: Hits fetched per channel per result.
         now: UTC microseconds of the question, from which ages are counted.
+        chose_statuses: Whether the caller chose statuses, so that no others may answer.
         rewritten: The self-contained rewriting of a follow-up question, searched as well; or empty.
         zone: Time zone for day boundaries; None for this machine's.
         as_of: UTC microseconds, the last moment of the time to answer as of; None for now.
@@ -352,6 +353,7 @@ class SearchRequest:
     snippet: int = 700
     explain: bool = False
     now: int = field(default_factory=now_micros)
+    chose_statuses: bool = False
     rewritten: str = ""
     zone: tzinfo | None = None
     as_of: int | None = None
@@ -408,6 +410,7 @@ def build_request(
         query,
         **values,
         where=where,
+        chose_statuses=bool(filters.statuses),
         multiplier=multiplier,
         now=now,
         zone=zone,

@@ -191,7 +191,7 @@ def _filters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         "path": parameters["path"],
         "since": parameters["since"] or None,
         "until": parameters["until"] or None,
-        "statuses": parameters["status"] or ["active"],
+        "statuses": parameters["status"] if parameters["status"] != ["active"] else [],  # the form's default
     }
 
 
