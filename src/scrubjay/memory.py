@@ -520,8 +520,8 @@ class Memory:
             sources: Any of these sources, by id or path.
             since: At or after this time: ISO text (``2026``, ``2026-03``, ``2026-03-01``, with time) or datetime.
             until: Before the end of this day, month or year, or before this time.
-            statuses: Any of these statuses; by default active memories, and archived ones where no active one is
-                likely to answer.
+            statuses: Any of these statuses; without them, a search also returns archived memories where no active one
+                is likely to answer.
             projects: Any of these projects, by name, by the end of a name, or by a path (``.`` is the current one).
             agents: Recorded by any of these agents.
             sessions: Any of these conversations.

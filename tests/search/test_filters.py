@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -85,6 +86,25 @@ def test_paths_are_globs_or_folders_within_a_source(memory: Memory, tmp_path: Pa
     assert said(memory, path="sea/*") == {"kettle sea/b.md", "kettle sea/deep/c.md"}
     assert said(memory, path="*/b.md") == {"kettle sea/b.md"}
     assert said(memory, path="elsewhere") == set()
+
+
+def test_a_path_is_a_name_before_it_is_a_glob(memory: Memory, tmp_path: Path) -> None:
+    """With brackets, with `./`, and with accents as either system spells them."""
+    odd = (
+        "app/[slug]/page.md",
+        "Archive [old]/a.md",
+        "what?/q.md",
+        unicodedata.normalize("NFD", "Müller/ü.md"),
+    )
+    for path in (*odd, "plain.md"):
+        (tmp_path / "notes" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "notes" / path).write_text(f"kettle {path}")
+    memory.sync(tmp_path / "notes")
+    for path in odd:
+        for given in (path, path.rpartition("/")[0], f"./{path}", unicodedata.normalize("NFC", path)):
+            assert said(memory, path=given) == {f"kettle {path}"}
+    assert memory.get(path=tmp_path / "notes" / "Müller" / "ü.md").records
+    assert memory.get(path="Müller/ü.md").records
 
 
 def test_sources_are_any_of_by_path_or_id(memory: Memory, tmp_path: Path) -> None:

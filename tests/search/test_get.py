@@ -103,6 +103,15 @@ def test_lines_choose_the_passages_that_touch_them(synced: Memory) -> None:
     assert titles(synced.get(path=path, lines=(1, 1))) == ["Part 1"]
     assert titles(synced.get(path=path, lines=(4, 5))) == ["Part 1", "Part 2"]
     assert titles(synced.get(path=path, lines=(999, 1_000))) == []
+    assert synced.get(path=path, lines=(999, 1_000)).unknown == (f"{path}:999-1000",)
+    for cited, found in (
+        (":1-1", ["Part 1"]),
+        (":4-5", ["Part 1", "Part 2"]),
+        (":4", titles(synced.get(path=path, lines=(4, 4)))),
+    ):
+        assert titles(synced.get(path=f"{path}{cited}")) == found
+        assert titles(synced.get(path=f"sub/parts.md{cited}")) == found
+    assert synced.get(path=f"{path}:999").unknown == (f"{path}:999-999",)
 
 
 def test_a_file_that_is_not_synced_is_unknown(synced: Memory, tmp_path: Path) -> None:

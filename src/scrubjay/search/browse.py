@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -210,9 +211,9 @@ def _passages_by_lines(
     if not target.is_absolute():
         candidates += [(source, target.as_posix()) for source in sources]
     for source, relative in candidates:
-        whole = _full_commit_path(reader, source, relative)
+        whole = _stored_path(reader, source, relative)
         records = reader.passages(source.id, whole)
-        document = reader.documents(source.id).get(whole)
+        document = reader.documents(source.id, [whole]).get(whole)
         forgotten = 0 if document is None else document.forgotten
         if (records and lines is None) or (forgotten and not records):
             return records, (), forgotten
@@ -225,22 +226,31 @@ def _passages_by_lines(
                     hint="give the path as it is cited, or without lines",
                 )
             within = [one for one, own in line_ranges if own and own[0] <= last and own[1] >= first]
-            return within, (), forgotten
+            return within, () if within else (f"{path}:{first}-{last}",), forgotten
     file, mark, anchor = path.rpartition("#")
     if mark and file and lines is None:  # a document's page or heading
         records, _, _ = _passages_by_lines(reader, file, None)
         at_anchor = [one for one in records if is_at(one, anchor)]
         return at_anchor, () if at_anchor else (path,), 0
+    if lines is None and (cited := _CITED_LINES.fullmatch(path)):
+        first, last = int(cited["first"]), int(cited["last"] or cited["first"])
+        if 1 <= first <= last:
+            return _passages_by_lines(reader, cited["path"], (first, last))
     return [], (path,), 0
 
 
-def _full_commit_path(reader: Reader, source: Source, path: str) -> str:
-    """Return the path of the one commit whose id begins as the path says, else the path."""
-    if "@" not in path or repository_of(source) is None:
-        return path
-    prefix = commit_path(source, path.rpartition("@")[2])
-    matches = [one for one in reader.documents(source.id) if one.startswith(prefix)]
-    return matches[0] if len(matches) == 1 else path
+_CITED_LINES = re.compile(r"(?P<path>.+):(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?")
+
+
+def _stored_path(reader: Reader, source: Source, path: str) -> str:
+    """Return the path as it is stored: of the one commit whose id begins as it says, or with its accents as there."""
+    if "@" in path and repository_of(source) is not None:
+        prefix = commit_path(source, path.rpartition("@")[2])
+        matches = [one for one in reader.documents(source.id) if one.startswith(prefix)]
+        return matches[0] if len(matches) == 1 else path
+    spellings = [path, *(unicodedata.normalize(form, path) for form in ("NFC", "NFD") if not path.isascii())]
+    stored = reader.documents(source.id, spellings)
+    return next((one for one in spellings if one in stored), path)
 
 
 def _with_neighbours(reader: Reader, record: Record, neighbours: int) -> list[Record]:

@@ -7,6 +7,7 @@ sorted keys are reused; the small parts are sorted each time.
 from __future__ import annotations
 
 import fnmatch
+import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import field
@@ -228,15 +229,21 @@ class MemoryTable:
 
 
 def path_matches(path: str, pattern: str) -> bool:
-    """Return whether a relative path matches a glob, or lies at or below a plain prefix of folders.
+    """Return whether a relative path lies at or below a plain prefix of folders, or matches a glob.
 
     >>> path_matches("notes/a.md", "notes"), path_matches("notes/a.md", "*.md"), path_matches("n/a.md", "notes")
     (True, True, False)
+    >>> path_matches("app/[slug]/page.md", "./app/[slug]")
+    True
     """
-    if any(mark in pattern for mark in "*?["):
-        return fnmatch.fnmatchcase(path, pattern)
+    path, pattern = (
+        name if name.isascii() else unicodedata.normalize("NFC", name)  # systems compose accents or do not
+        for name in (path, pattern.removeprefix("./"))
+    )
     plain = pattern.rstrip("/")
-    return path == plain or path.startswith(plain + "/")
+    if path == plain or path.startswith(plain + "/"):
+        return True
+    return any(mark in pattern for mark in "*?[") and fnmatch.fnmatchcase(path, pattern)
 
 
 def record_matches(record: Record, where: RecordFilter) -> bool:
