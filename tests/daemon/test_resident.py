@@ -83,6 +83,15 @@ def test_a_resident_takes_every_option_of_a_search(warm: Machine) -> None:
     assert refused == []
 
 
+def test_a_project_that_is_called_as_a_folder_here_is_the_project(warm: Machine) -> None:
+    warm.run("add", "The heron of the docs sleeps by the weir.", "--project", "docs")
+    (warm.project / "docs").mkdir()
+    before = requests(warm)
+    found = warm.run("search", "where does the heron sleep", "--project", "docs", "--weak").out
+    assert b"weir" in found
+    assert requests(warm) > before
+
+
 def test_a_hook_is_answered_when_the_resident_was_killed(warm: Machine) -> None:
     os.kill(warm.state()["pid"], signal.SIGKILL)
     assert "heron" in warm.hook("prompt", prompt=ASKED).context

@@ -67,9 +67,13 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
     if path is None or not os.path.exists(path):
         return None
     arguments = {"query": query, **options}
-    for name in ("projects", "sources"):
-        if name in arguments:
-            arguments[name] = [_absolute_path(value) for value in arguments[name]]
+    if "sources" in arguments:
+        arguments["sources"] = [
+            os.path.abspath(name) if os.path.exists(name) else _absolute_path(name)
+            for name in arguments["sources"]
+        ]
+    if "projects" in arguments:
+        arguments["projects"] = [_absolute_path(name) for name in arguments["projects"]]
     if "here" in arguments:
         arguments["here"] = _absolute_path(arguments["here"])
     answer = ask_daemon(path, fingerprint, "search", arguments, DAEMON_SECONDS)
@@ -77,8 +81,8 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
 
 
 def _absolute_path(name: str) -> str:
-    is_path = name.startswith((".", "~")) or os.path.exists(name)
-    return os.path.abspath(os.path.expanduser(name)) if is_path else name
+    """Make absolute what a project's resolver would take for a relative path; a folder may be called as a project is."""
+    return os.path.abspath(os.path.expanduser(name)) if name.startswith((".", "~")) else name
 
 
 @command("search")
