@@ -86,6 +86,8 @@ def test_a_resident_takes_every_option_of_a_search(warm: Machine) -> None:
 def test_a_project_that_is_called_as_a_folder_here_is_the_project(warm: Machine) -> None:
     warm.run("add", "The heron of the docs sleeps by the weir.", "--project", "docs")
     (warm.project / "docs").mkdir()
+    subprocess.run(["git", "init", "-q", str(warm.project)], check=True)
+    warm.run("add", "The heron hunts at the sluice.", "--project", ".")
     before = requests(warm)
     found = warm.run("search", "where does the heron sleep", "--project", "docs", "--weak").out
     assert b"weir" in found
