@@ -35,6 +35,32 @@ def test_a_plain_note_says_nothing():
     assert extract_metadata("", path="") == DocumentMetadata()
 
 
+@pytest.mark.parametrize(
+    ("body", "day"),
+    [
+        ("date:\n  - 2026-03-01", "2026-03-01"),
+        ("date: [[2026-03-01]]", "2026-03-01"),
+        ("date: 2026-3-1", "2026-03-01"),
+        ("date: 2026/3", "2026-03"),
+        ("created: 2026-03", "2026-03"),
+        ("date: 2026", "2026"),
+    ],
+)
+def test_a_date_may_be_a_list_of_one_a_month_or_a_year(body: str, day: str) -> None:
+    found = front(body)
+    assert found.event == parse_when(day)
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    "body", ["date: [2026-03-01, 2026-03-02]", "date: {a: b}", "date: 2026-13", "date: 9999"]
+)
+def test_what_is_no_date_is_reported(body: str) -> None:
+    found = front(body)
+    assert found.event is None
+    assert "cannot be read" in found.problems[0]
+
+
 def test_front_matter_is_read():
     text = "---\ntitle: Store\ntags: [seeds, '#oak', no]\ndate: 2026-03-01\npin: yes\nscope: public\n---\nx"
     assert extract_metadata(text, path="a.md") == DocumentMetadata(
@@ -138,7 +164,7 @@ def test_date_goes_before_created_and_updated_is_not_read():
     assert front("updated: 2026-03-01").event is None
 
 
-@pytest.mark.parametrize("written", ["2026-02-30", "yesterday", "0001-01-01", "2026-03", "2026-03-01 25:00"])
+@pytest.mark.parametrize("written", ["2026-02-30", "yesterday", "0001-01-01", "2026-13", "2026-03-01 25:00"])
 def test_a_date_that_cannot_be_read_is_a_problem_and_the_path_is_asked(written: str):
     facts = extract_metadata(f"---\ndate: {written}\n---\n", path="2026-03-01.md")
     assert facts.event == DAY

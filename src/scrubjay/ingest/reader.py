@@ -326,7 +326,9 @@ def _stated_date(
     fields: Mapping[str, object], properties: Mapping[str, str], problems: list[str]
 ) -> EventTime | None:
     for value in (source.get(name) for source in (fields, properties) for name in ("date", "created")):
-        text = _single_line(value)
+        while isinstance(value, list) and len(value) == 1:  # as YAML reads [[2026-03-01]]
+            value = value[0]
+        text = _single_line(value) if isinstance(value, str) else str(value or "")
         if not text:
             continue
         try:
@@ -338,12 +340,24 @@ def _stated_date(
     return None
 
 
+_WRITTEN_DAY = re.compile(r"([0-9]{4})(?:-([0-9]{1,2})(?:-([0-9]{1,2}))?)?")
+_LAST_YEARS = ("0000", "0001", "9999")
+"""Years in which local midnight may lie beyond what a date can hold."""
+
+
 def _parse_date(text: str) -> EventTime | None:
-    words = text.strip("[]\"'").replace("/", "-").split()
+    text = text.strip("[]\"'").replace("/", "-")
+    if written := _WRITTEN_DAY.fullmatch(text):
+        year, month, number = written.groups()
+        text = f"{year}-{int(month or 1):02}-{int(number or 1):02}"
+        if number is None and year not in _LAST_YEARS:
+            date.fromisoformat(text)
+            return parse_when(text[:7] if month else year)
+    words = text.split()
     day = words[0][:10] if words else ""
     if len(words) > 3 or not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
         raise ValueError(text)
-    if day[:4] in ("0000", "0001", "9999"):  # local midnight may lie beyond what a date can hold
+    if day[:4] in _LAST_YEARS:
         raise ValueError(text)
     if words == [day]:
         return parse_when(date.fromisoformat(day))
