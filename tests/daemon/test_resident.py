@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,22 @@ def test_a_project_that_is_called_as_a_folder_here_is_the_project(warm: Machine)
     found = warm.run("search", "where does the heron sleep", "--project", "docs", "--weak").out
     assert b"weir" in found
     assert requests(warm) > before
+
+
+def test_a_start_of_the_resident_is_no_problem_in_the_log(here: Machine) -> None:
+    here.run("add", "Our staging database is called heron and lives in Lisbon.")
+    here = replace(here, env={**here.env, "SCRUBJAY_LOG_SLOW_MS": "1"})
+    command = [sys.executable, "-P", "-m", "scrubjay", "mcp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=here.env
+    ) as server:
+        here.wait(lambda: bool(here.state()["running"]))
+        here.wait(
+            lambda: ask_daemon(str(here.socket), here.mark, "search", {"query": "heron"}, 30) is not None
+        )
+        server.communicate(b"")
+    assert "resident request failed" not in here.events()
+    assert here.events().count("slow search") == 1
 
 
 def test_a_hook_is_answered_when_the_resident_was_killed(warm: Machine) -> None:

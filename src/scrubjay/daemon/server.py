@@ -184,6 +184,8 @@ class DaemonServer:
         self._request_count += 1
         try:
             return {"answer": self._handle(verb, arguments)}
+        except _WarmingError:
+            return {"refused": "warming"}
         except (ScrubjayError, TypeError, ValueError, KeyError) as error:
             self._log.write("warning", "resident request failed", error=type(error).__name__)
             return {"failed": type(error).__name__}
@@ -228,6 +230,10 @@ SHUTDOWN_TIMEOUT: Final = 30.0
 """Seconds that an ending process waits for a job; otherwise the next process runs it again."""
 
 
+class _WarmingError(StoreBusyError):
+    """The store is being opened: no failure, the caller asks it alone."""
+
+
 class DaemonHandler:
     """Answers requests with a memory; safe to call from several threads."""
 
@@ -255,7 +261,7 @@ class DaemonHandler:
         if not self._is_warm:
             # The caller is faster without a process that opens its store for the first time.
             threading.Thread(target=self.warm, name="warm", daemon=True).start()
-            raise StoreBusyError("The store is being opened. Nothing was asked of it.")
+            raise _WarmingError("The store is being opened. Nothing was asked of it.")
         if verb in self._tools:
             return self._tool(verb, arguments)
         if verb == "remind":
@@ -273,7 +279,7 @@ class DaemonHandler:
         try:
             memory = self._open_memory()
             if not self._settings.models.extra:  # those may be remote: do not send a made-up query
-                unchecked = type(memory)(replace(memory.workspace, checks_files=False))
+                unchecked = type(memory)(replace(memory.workspace, checks_files=False, log=None))
                 unchecked.search("which memories are there")
             self._is_warm = True
             # A hook has no time to load these when it reads an edited file again.
