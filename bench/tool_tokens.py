@@ -25,7 +25,7 @@ from bench.serving import count_tokens
 from scrubjay.api.serializers import compact_answer
 from scrubjay.api.tools import find_tool, reply_to_tool
 from scrubjay.embeddings.onnx import bert_tokenizer
-from scrubjay.text.snippets import CUT_MARK
+from scrubjay.text.normalize import CUT_MARK
 
 SIX = 6
 SENTENCE_END = re.compile(rf"[.!?:|`)\"']{CUT_MARK}?$|[^{CUT_MARK}]$")

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scrubjay.errors import InputError
-from scrubjay.text.snippets import CUT_MARK, best_sentences, best_snippet, contains_phrase, find_highlights
+from scrubjay.text.normalize import CUT_MARK
+from scrubjay.text.snippets import best_sentences, best_snippet, contains_phrase, find_highlights
 from scrubjay.text.tokenizer import query_groups
 
 FILLER = "Nothing of note happened on that day, and nobody wrote it down.\n"

@@ -35,8 +35,6 @@ BOILERPLATE_COPIES: Final = 20
 """Memories with one text from which on it is a form, a signature or a licence."""
 STALE_HALF_LIVES: Final = 4
 """Half-lives after which the age penalty has reached fifteen sixteenths of its maximum."""
-AUDIT_PAGE: Final = 1_000
-"""Memories read together, and fixed in one transaction."""
 EDGE_PAGE: Final = 500
 """Memories whose edges or events are read together."""
 MAX_PAGE_EVENTS: Final = 100_000

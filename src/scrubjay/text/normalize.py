@@ -183,3 +183,24 @@ def normalize_content(text: str) -> str:
 
 def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
+
+
+CUT_MARK = "…"
+"""Marks where a text was cut."""
+
+
+def inside_grapheme(content: str, place: int) -> bool:
+    """Return whether a cut at ``place`` divides what is seen as one character: an accent, a flag, a family."""
+    if not 0 < place < len(content):
+        return False
+    before, after = content[place - 1], content[place]
+    if (
+        unicodedata.category(after)[0] == "M"
+        or "\u200d" in (before, after)
+        or "\U0001f3fb" <= after <= "\U0001f3ff"
+    ):
+        return True
+    flags = 0  # regional indicators are read in pairs
+    while flags < place and "\U0001f1e6" <= content[place - 1 - flags] <= "\U0001f1ff":
+        flags += 1
+    return flags % 2 == 1 and "\U0001f1e6" <= after <= "\U0001f1ff"

@@ -6,7 +6,6 @@ A window's score is the summed weight of the *distinct* groups in it; ties go to
 from __future__ import annotations
 
 import re
-import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -14,13 +13,11 @@ from typing import NamedTuple
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
-from scrubjay.text.normalize import has_unspaced
+from scrubjay.text.normalize import CUT_MARK, has_unspaced, inside_grapheme
 from scrubjay.text.tokenizer import TermGroup, find_terms, split_words
 
 SNIPPET_LIMIT = 700
 """Characters, marks included: the size of a search result's snippet (features R1)."""
-
-CUT_MARK = "…"
 
 LEAD_SHARE = 1 / 3
 """Share of the free room given to what stands before the match; readers need more of what follows."""
@@ -357,7 +354,7 @@ def _window_start(content: str, earliest: int, first: int) -> int:
         match = pattern.search(content, earliest, first)
         if match:
             return match.end()
-    while earliest < first and _inside_grapheme(content, earliest):
+    while earliest < first and inside_grapheme(content, earliest):
         earliest += 1
     return earliest
 
@@ -373,25 +370,9 @@ def _window_end(content: str, last: int, latest: int) -> int:
         place = bisect_right(ends, latest)
         if place:
             return ends[place - 1]
-    while latest > last and _inside_grapheme(content, latest):
+    while latest > last and inside_grapheme(content, latest):
         latest -= 1
     return latest
-
-
-def _inside_grapheme(content: str, place: int) -> bool:
-    if not 0 < place < len(content):
-        return False
-    before, after = content[place - 1], content[place]
-    if (
-        unicodedata.category(after)[0] == "M"
-        or "\u200d" in (before, after)
-        or "\U0001f3fb" <= after <= "\U0001f3ff"
-    ):
-        return True
-    flags = 0  # regional indicators are read in pairs
-    while flags < place and "\U0001f1e6" <= content[place - 1 - flags] <= "\U0001f1ff":
-        flags += 1
-    return flags % 2 == 1 and "\U0001f1e6" <= after <= "\U0001f1ff"
 
 
 def _trim_window(content: str, start: int, end: int) -> tuple[int, int]:

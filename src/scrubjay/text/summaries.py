@@ -12,10 +12,16 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
-from unicodedata import category
 
 from scrubjay.text.markdown import front_matter_end, normalize_newlines
-from scrubjay.text.normalize import has_unspaced, normalize_typography, split_scripts, word_marks
+from scrubjay.text.normalize import (
+    CUT_MARK,
+    has_unspaced,
+    inside_grapheme,
+    normalize_typography,
+    split_scripts,
+    word_marks,
+)
 from scrubjay.text.sentences import bracketed_ranges, continues_after
 from scrubjay.text.tokenizer import split_words
 
@@ -203,7 +209,6 @@ SHORT_UNIT: Final = 6
 """A unit of fewer tokens is never skipped: the next one may explain it ("Offer declined. Reason: …")."""
 FILLER_KINDS: Final = frozenset(("more code", "row"))
 """Kinds that only fill remaining room: lines of code after the first, rows after a table's header."""
-CUT_MARK: Final = "…"
 
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]\w*+(?>(?:[.'\-]\w++)*)(?>(?:\+\+\d++)?)", re.ASCII)
 """Counts as `split_words` does, in a fourth of the time; a test compares the two."""
@@ -345,10 +350,6 @@ def _cut_text(text: str, tokens: int) -> str:
         return ""
     last = ends[-2]  # whether the last one found goes on behind the room is not known
     pauses = [pause.end() for pause in _PAUSE.finditer(text, ends[len(ends) // (3 if runs else 2)], last + 1)]
-    return text[: pauses[-1] if pauses else _grapheme_start(text, last)].rstrip(" ,;:，、；：،") + CUT_MARK
-
-
-def _grapheme_start(text: str, end: int) -> int:
-    while end > 0 and (category(text[end])[0] == "M" or "\u200d" in text[end - 1 : end + 1]):
-        end -= 1
-    return end
+    while not pauses and inside_grapheme(text, last):
+        last -= 1
+    return text[: pauses[-1] if pauses else last].rstrip(" ,;:，、；：،") + CUT_MARK
