@@ -34,7 +34,9 @@ def titles(fetched) -> list[str]:
 def test_an_id_or_a_beginning_that_only_one_has_is_enough(memory: Memory) -> None:
     added = memory.add("One.", tier="lesson")
     memory.add("Two.")
-    for wanted in (added.id, added.id[:-1], "les_", "l"):
+    digits = added.id.partition("_")[2]
+    as_printed = (f"[{digits[:6]}]", digits[:6].upper(), added.id.upper())
+    for wanted in (added.id, added.id[:-1], "les_", "l", *as_printed):
         assert [record.id for record in memory.get(wanted).records] == [added.id]
 
 

@@ -175,3 +175,16 @@ def test_a_pattern_of_the_allow_list_that_is_none_is_told_and_nothing_is_done(tm
 def test_a_word_that_only_begins_with_a_slash_is_a_word_and_no_pattern(tmp_path: Path) -> None:
     settings = load_settings(environ={"SCRUBJAY_REDACTION_ALLOW": "/opt/[x"})
     assert settings.redaction.allow == ("/opt/[x",)
+
+
+def test_the_words_around_a_redaction_are_whole(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "shop.md").write_text(
+        "Remember that the password of the dealer portal: Tulpe#Regen7 is valid until September.\n"
+    )
+    with Memory.open(tmp_path / "memory.db") as memory:
+        memory.sync(notes)
+        (one,) = memory.redactions()
+    assert one.before.strip() == "of the dealer portal:"
+    assert one.after.strip() == "is valid until"

@@ -132,17 +132,18 @@ def find_records(reader: Reader, ids: Sequence[str]) -> tuple[dict[str, Record],
         NotFoundError: Several ids begin with one of them.
     """
     full_ids: dict[str, str] = {}
-    for prefix in dict.fromkeys(ids):
+    for given in dict.fromkeys(ids):
+        prefix = given.strip().removeprefix("[").removesuffix("]").lower()  # as results and notes print them
         if parse_id(prefix):
-            full_ids[prefix] = prefix
+            full_ids[given] = prefix
             continue
         matches = reader.ids_with_prefix(prefix, MAX_CANDIDATES + 1) if prefix else []
         if len(matches) > 1 and not prefix.endswith("_"):  # a tier alone names nothing
             raise several_ids(prefix, matches)
-        full_ids[prefix] = matches[0] if len(matches) == 1 else ""
+        full_ids[given] = matches[0] if len(matches) == 1 else ""
     records = reader.get(sorted({one for one in full_ids.values() if one}))
     found = {one: records[one] for one in full_ids.values() if one in records}
-    return found, tuple(prefix for prefix, one in full_ids.items() if one not in records)
+    return found, tuple(given for given, one in full_ids.items() if one not in records)
 
 
 def find_record(reader: Reader, id: str) -> Record:

@@ -227,8 +227,13 @@ def _find_marks(record: Record, roots: dict[str, str]) -> Iterator[Redaction]:
     for mark in _REDACTION_MARK.finditer(text):
         lines = line_range(place)
         line = 0 if lines is None else lines[0] + text.count("\n", 0, mark.start())
-        before = text[max(0, mark.start() - CONTEXT_CHARACTERS) : mark.start()].rpartition("\n")[2]
-        after = text[mark.end() : mark.end() + CONTEXT_CHARACTERS].partition("\n")[0]
+        # One more character says whether the line goes on: a word that is cut is left out.
+        before = text[max(0, mark.start() - CONTEXT_CHARACTERS - 1) : mark.start()].rpartition("\n")[2]
+        if len(before) > CONTEXT_CHARACTERS:
+            before = before.partition(" ")[2] or before[1:]
+        after = text[mark.end() : mark.end() + CONTEXT_CHARACTERS + 1].partition("\n")[0]
+        if len(after) > CONTEXT_CHARACTERS:
+            after = after.rpartition(" ")[0] or after[:-1]
         yield Redaction(record.id, mark[1] or "private", path, line, before, after)
 
 
