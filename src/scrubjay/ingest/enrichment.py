@@ -496,7 +496,7 @@ class PageIndex:
 
 
 def _page_rank(path: str) -> tuple[int, str]:
-    """Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`."""
+    # Of two pages with one name the shallower wins: `seeds.md` before `old/seeds.md`.
     return path.count("/"), path
 
 
