@@ -320,9 +320,9 @@ class SearchContract:
         self, store: Store, ann: Scope, field: str
     ) -> None:
         _put_samples(store, ann)
-        where = RecordFilter(**{field: ("half \ud83d",)})
+        filters: dict[str, Any] = {field: ("half \ud83d",)}
         with pytest.raises(InputError, match="unpaired surrogate"), store.reader(ann) as reader:
-            reader.words([term_group("jay")], where)
+            reader.words([term_group("jay")], RecordFilter(**filters))
 
     def test_dates_filter_by_the_event_where_there_is_one(self, store: Store, ann: Scope) -> None:
         """Else by when it was recorded; ``since`` is inclusive and ``until`` is not."""
