@@ -331,6 +331,7 @@ def test_a_token_that_reads_sees_no_controls_and_changes_nothing(
             )
         assert other.post("/audit/fix", {"kind": "junk"}).status_code == 403
         told = other.get("/status").text
+        assert "1 source " in told
         assert str(environ["SCRUBJAY_STORE"]) not in told
         assert str(file.parents[1]) not in told
     assert site.memory.look(one).memory.status == "active"
