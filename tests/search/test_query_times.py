@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scrubjay import Memory
 from scrubjay.models.dates import micros
 from scrubjay.search.query import QueryMeaning, interpret_query, parse_query
 
@@ -70,3 +72,19 @@ def test_what_is_quoted_is_not_read() -> None:
 def test_nothing_that_can_be_typed_is_an_error(text: str, now: int) -> None:
     found = interpret_query(parse_query(f"{text} last week 0001-01-01 9999-12-31"), now, None)
     assert all(one.start is None or one.end is None or one.start < one.end for one in found.times)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "what did we do last year in March?",
+        "what did we do in March last year?",
+        "was haben wir letztes Jahr im März gemacht?",
+    ],
+)
+def test_a_month_of_another_year_is_found_in_that_year(query: str) -> None:
+    with Memory.open("memory://") as memory:
+        memory.add("Sold the old boat.", date="2025-03-10")
+        memory.add("Painted the shed.", date="2026-03-12")
+        found = [each.snippet for each in memory.search(query, now="2026-11-30").results]
+        assert found == ["Sold the old boat."]

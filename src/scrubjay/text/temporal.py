@@ -97,14 +97,20 @@ def _english() -> TimeVocabulary:
     for name, names in (
         ("since", "since"), ("until", "until till"), ("before", "before"), ("after", "after"),
         ("from", "from"), ("of", "of"), ("between", "between"), ("to", "to until till through"),
-        ("and", "and"), ("onward", "on onward onwards"), ("as", "as"),
+        ("and", "and"), ("onward", "on onward onwards"), ("as", "as"), ("half", "half"),
     ):  # fmt: skip
         words.put(name, 0, names)
     rules = _rule_table(
         ("given", "date"),
         ("day", "the? daynum of? month year?"),
         ("day", "month the? daynum year?"),
+        ("day", "the? daynum of? month of? which unit"),
+        ("day", "month the? daynum of? which unit"),
+        ("day", "which unit on? the? daynum of? month"),
+        ("day", "which unit on? month the? daynum"),
         ("month", "third? month of? year"),
+        ("month", "third? month of? which unit"),
+        ("month", "which unit in? third? month"),
         ("month", "the? edge of month year"),
         ("lone_month", "third? month"),
         ("lone_month", "the? edge of month"),
@@ -117,8 +123,12 @@ def _english() -> TimeVocabulary:
         ("lone_weekday", "weekday"),
         ("which_season", "which season"),
         ("season", "the? season of? year"),
+        ("season", "the season of? which unit"),
+        ("season", "in season of? which unit"),
+        ("season", "which unit in the? season"),
         ("lone_season", "the season"),
         ("ago", "number? number of? unit ago"),
+        ("half_ago", "half number unit ago"),
         ("fortnight", "number fortnight ago"),
         ("rolling", "the? past number? number of? unit"),
         ("rolling", "the? only_past unit"),
@@ -126,6 +136,8 @@ def _english() -> TimeVocabulary:
         ("weekend", "the? which weekend"),
         ("weekend", "the weekend"),
         ("quarter", "third? quarter of? year"),
+        ("quarter", "third? quarter of? which unit"),
+        ("quarter", "which unit in? third? quarter"),
         ("lone_quarter", "third? quarter"),
         ("dayword", "dayword part_of_day?"),
         ("eve", "the? unit before dayword"),
@@ -176,12 +188,17 @@ def _german() -> TimeVocabulary:
     for name, names in (
         ("since", "seit ab"), ("until", "bis"), ("before", "vor"), ("after", "nach"), ("from", "vom von"),
         ("of", "zum zur"), ("between", "zwischen"), ("to", "bis"), ("and", "und"), ("stand", "stand"),
+        ("half", "halben"),
     ):  # fmt: skip
         words.put(name, 0, names)
     rules = _rule_table(
         ("given", "date"),
         ("day", "the? daydot month year?"),
+        ("day", "the? daydot month the? which unit"),
+        ("day", "which unit on? the? daydot month"),
         ("month", "third? month year"),
+        ("month", "third? month the? which unit"),
+        ("month", "which unit in? third? month"),
         ("lone_month", "third? month"),
         ("lone_year", "third? year"),
         ("calendar_week", "calendar number year?"),
@@ -191,12 +208,17 @@ def _german() -> TimeVocabulary:
         ("lone_weekday", "weekday"),
         ("which_season", "the? which season"),
         ("season", "season year"),
+        ("season", "season the? which unit"),
+        ("season", "which unit in? season"),
         ("lone_season", "season"),
         ("ago", "ago number? number unit"),
+        ("half_ago", "ago number half unit"),
         ("rolling", "the? past number? number unit"),
         ("weekend", "the? which weekend"),
         ("lone_weekend", "weekend"),
         ("quarter", "third? quarter year"),
+        ("quarter", "third? quarter the? which unit"),
+        ("quarter", "which unit in? third? quarter"),
         ("lone_quarter", "third? quarter"),
         ("dayword", "dayword part_of_day?"),
     )
@@ -363,6 +385,14 @@ def _units_ago(values: RuleNumbers, now: datetime) -> DateRange:
     return _day(then.date() - timedelta(days=around), 2 * around + 1, name)
 
 
+def _half_year_ago(values: RuleNumbers, now: datetime) -> DateRange | None:
+    return (
+        _units_ago({"number": 6, "unit": MONTH}, now)
+        if (values["number"], values["unit"]) == (1, YEAR)
+        else None
+    )
+
+
 def _rolling(values: RuleNumbers, now: datetime) -> DateRange:
     unit, number = values["unit"], values.get("number", 1)
     then = _go_back(now, number, unit)
@@ -437,6 +467,7 @@ _RULES: Final[Mapping[str, Callable[[RuleNumbers, datetime], DateRange | None]]]
     "season": lambda v, now: _month(v["year"], *_CYCLES["season"](v["season"])),
     "lone_season": lambda v, now: _latest_period(v, now, "season"),
     "ago": _units_ago,
+    "half_ago": _half_year_ago,
     "fortnight": lambda v, now: _units_ago({"number": 2 * v["number"], "unit": WEEK}, now),
     "rolling": _rolling,
     "weekend": _weekend,
@@ -645,11 +676,15 @@ def _tokens(text: str) -> list[_Token]:
         word = bare.casefold()
         if word.endswith(_POSSESSIVE):
             bare, word = bare[:-2], word[:-2]
+        elif (short := _SHORT_YEAR.match(raw)) and any(near.word in _MONTH_WORDS for near in found[-2:]):
+            word = f"{'19' if short[1] >= '70' else '20'}{short[1]}"
         closed = not _SENTENCE_ENDS.isdisjoint(trailing)
         found.append(_Token(word, bare, first, first + len(bare), closed, trailing == "."))
     return found
 
 
+_SHORT_YEAR: Final = re.compile(r"['’‘](\d\d)(?=[.,;:!?)]*$)", re.ASCII)
+"""A year behind a month, as in "Dec '25"."""
 _DASHES: Final = frozenset("-–")
 _MONTH_WORDS: Final = frozenset(
     word
@@ -678,6 +713,10 @@ def _split_days(tokens: Sequence[_Token]) -> list[_Token]:
     return split
 
 
+_OF_YEAR: Final = ("day", "month", "season", "quarter")
+"""Rules of a part of a year, in numbers or by its distance: "March 2025", "March last year"."""
+
+
 class _RuleMatcher:
     def __init__(
         self, tokens: Sequence[_Token], vocabulary: TimeVocabulary, now: datetime, *, ahead: bool
@@ -695,7 +734,9 @@ class _RuleMatcher:
                 place += 1
                 continue
             atom = self._widened(atom)
-            if days := self._days(atom):
+            if self._is_part_of_longer(atom):
+                before = None
+            elif days := self._days(atom):
                 found.append(days)
                 before = None
             elif before is not None and self._is_range(before, atom):
@@ -729,6 +770,25 @@ class _RuleMatcher:
             return atom
         begin -= "the" in self._lead_at(begin - 1)
         return _TimeAtom(begin, atom.end, "given", {}, period)
+
+    def _is_part_of_longer(self, atom: _TimeAtom) -> bool:
+        """Whether the words around a time name another: "a year and a half", "the day after 3 May"."""
+        behind = []
+        for at in range(atom.end, min(atom.end + 3, len(self._tokens))):
+            if self._tokens[at - 1].closed:
+                break
+            behind.append(self._tokens[at].word)
+        if behind == ["and", "a", "half"]:
+            return True
+        if behind[:2] == ["before", "last"] and "which" not in atom.values:
+            return True
+        lead = self._lead_at(atom.begin - 1)
+        if "half" in lead or (atom.rule in ("eve", "morrow") and lead.get("number", 1) > 1):
+            return True
+        limit = atom.begin - 1 - ("the" in lead)
+        if self._lead_at(limit).keys().isdisjoint(("before", "after")):
+            return False
+        return not self._lead_at(limit - 1).keys().isdisjoint(("unit", "weekday", "weekend", "part_of_day"))
 
     def _days(self, atom: _TimeAtom) -> TimeExpression | None:
         """Return a range whose days share one month: "between 5 and 12 October", "October 5-12"."""
@@ -789,6 +849,10 @@ class _RuleMatcher:
                 if self._is_doubtful(place, order, rule) or not self._is_introduced(place, rule):
                     continue
                 values = {name: classes[place + at][name] for at, name in enumerate(order)}
+                if rule in _OF_YEAR and "which" in values:
+                    if values["unit"] != YEAR or (end < len(tokens) and "year" in classes[end]):
+                        continue
+                    values["year"] = self._now.year + values["which"]
                 latest = self._now + _AHEAD.get(rule, timedelta()) if self._ahead else self._now
                 period = resolve_rule(rule, values, tokens[place].word, latest)
                 if period is not None:
@@ -802,7 +866,8 @@ class _RuleMatcher:
     def _is_doubtful(self, place: int, order: Sequence[str], rule: str) -> bool:
         if "month" not in order or "year" in order or rule == "lone_month":
             return False
-        return self._is_ambiguous(place + order.index("month"))
+        at = place + order.index("month")
+        return self._is_ambiguous(at) and not ("unit" in order and "in" in self._lead_at(at - 1))
 
     def _is_introduced(self, place: int, rule: str) -> bool:
         """Return whether a word that cannot stand alone follows one that makes it a time."""
@@ -850,16 +915,12 @@ class _RuleMatcher:
         return self._expression(begin, atom.end, atom.period, relation)
 
     def _is_range(self, first: _TimeAtom, second: _TimeAtom) -> bool:
-        tokens, classes = self._tokens, self._classes
-        if (
-            second.begin != first.end + 1
-            or not first.begin
-            or tokens[first.end - 1].closed
-            or tokens[first.end].closed
-        ):
+        tokens = self._tokens
+        if second.begin != first.end + 1 or tokens[first.end - 1].closed or tokens[first.end].closed:
             return False
-        lead, link = classes[first.begin - 1], classes[first.end]
-        return ("between" in lead and "and" in link) or ("from" in lead and "to" in link)
+        if first.rule == second.rule == "month" and tokens[first.end].word in _DASHES:
+            return first.period[0] < second.period[0]
+        return self._is_link(first.begin - 1, first.end)
 
     def _range_between(self, first: _TimeAtom, second: _TimeAtom) -> list[TimeExpression]:
         """Return the range from one time to another; a first without a year is the latest before the second."""
@@ -870,7 +931,8 @@ class _RuleMatcher:
                 start = resolved[0]
         if start >= end:
             return [self._with_relation(first), self._with_relation(second)]
-        return [self._expression(first.begin - 1, second.end, (start, end, "range"), "in")]
+        begin = first.begin - self._is_link(first.begin - 1, first.end)
+        return [self._expression(begin, second.end, (start, end, "range"), "in")]
 
     def _expression(self, begin: int, end: int, named: DateRange, relation: str) -> TimeExpression:
         return TimeExpression(*named, relation, self._tokens[begin].first, self._tokens[end - 1].last)
