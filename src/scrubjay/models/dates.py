@@ -152,6 +152,18 @@ def local_micros(value: datetime, zone: tzinfo | None) -> int:
     return micros(value.replace(tzinfo=zone))
 
 
+def stored_day(bound: int | None, zone: tzinfo | None) -> int | None:
+    """Return by which moment the day that begins at ``bound`` in ``zone`` is stored; None where none begins then.
+
+    Memories of a whole day, month or year are stored by midnight in this machine's zone, whatever the zone of a search.
+    """
+    try:
+        local = to_local(bound, zone) if bound is not None else None
+        return local_micros(local, None) if local is not None and local.time() == time() else None
+    except (OverflowError, ValueError):  # the first and the last day that can be written
+        return None
+
+
 def _parse_period(text: str, zone: tzinfo | None) -> EventTime | None:
     if len(text) == len("20260301") and text.isdigit():
         text = f"{text[:4]}-{text[4:6]}-{text[6:]}"

@@ -401,6 +401,8 @@ class RecordFilter:
         sources: Any of these source ids.
         since: Event (else recorded) at or after, UTC microseconds.
         until: Event (else recorded) before, UTC microseconds.
+        since_day: The first day as stored (`scrubjay.models.dates.stored_day`), which passes though before ``since``.
+        until_day: The first day after the time as stored, which does not pass.
         statuses: Any of these statuses.
         projects: Any of these projects; None matches memories without a project.
         agents: Any of these agents.
@@ -423,6 +425,8 @@ class RecordFilter:
     apart_from: str | None = None
     categories: tuple[str, ...] = ()
     pinned: bool = False
+    since_day: int | None = None
+    until_day: int | None = None
 
 
 NO_FILTER: Final = RecordFilter()

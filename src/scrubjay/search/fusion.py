@@ -532,7 +532,9 @@ def ids_within(rows: ScoreTable, times: Sequence[QueryTime]) -> list[str]:
 def date_proximity(at: int, time: QueryTime) -> float:
     """Return 1 within a time, else ``2^(-gap / length)``, a length of at least a day."""
     gap = 0
-    if time.start is not None and at < time.start:
+    if at == time.end_day:
+        gap = 1
+    elif time.start is not None and at < time.start and at != time.start_day:
         gap = time.start - at
     elif time.end is not None and at >= time.end:
         gap = at - time.end + 1

@@ -8,6 +8,7 @@ from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.frozen import frozen
+from scrubjay.models.dates import stored_day
 from scrubjay.models.graph import category_ids_below
 from scrubjay.models.records import NO_FILTER, RecordFilter
 from scrubjay.models.sources import find_source
@@ -175,7 +176,8 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         since, until = question.window
         if question.ahead:  # earlier turns of that day are not plans
             since = max(since or request.now, request.now)
-        in_window = replace(where, since=since, until=until)
+        first, after = stored_day(since, request.zone), stored_day(until, request.zone)
+        in_window = replace(where, since=since, until=until, since_day=first, until_day=after)
         time_only = not question.names_date or bool(reader.latest(in_window, 1))
         if time_only:
             where = in_window

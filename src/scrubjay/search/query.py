@@ -14,7 +14,7 @@ from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
 
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import DAY, local_micros, to_local
+from scrubjay.models.dates import DAY, local_micros, stored_day, to_local
 from scrubjay.models.records import NO_FILTER, Record
 from scrubjay.models.results import Notice, round_score
 from scrubjay.storage.interface import Reader
@@ -146,6 +146,8 @@ class QueryTime:
         length: Microseconds that the words themselves name: a day of "before 3 May".
         relation: As of a `TimeExpression`.
         shown: The time in words.
+        start_day: The first day as stored (`scrubjay.models.dates.stored_day`).
+        end_day: The first day after it as stored.
         anchor: The memory that dates the event that time is counted from; else empty.
     """
 
@@ -156,6 +158,8 @@ class QueryTime:
     relation: str
     shown: str
     anchor: str = ""
+    start_day: int | None = None
+    end_day: int | None = None
 
 
 @frozen
@@ -229,7 +233,10 @@ def resolve_time(span: TimeExpression, words: str, zone: tzinfo | None) -> Query
         "as_of": (None, end),
     }  # fmt: skip
     first, last = bounds.get(span.relation, (start, end))
-    return QueryTime(words, first, last, end - start, span.relation, _describe_time(span))
+    shown, start_day, end_day = _describe_time(span), stored_day(first, zone), stored_day(last, zone)
+    return QueryTime(
+        words, first, last, end - start, span.relation, shown, start_day=start_day, end_day=end_day
+    )
 
 
 def _describe_time(span: TimeExpression) -> str:
@@ -408,11 +415,11 @@ def resolve_anchors(
         record, at = anchor
         words = text[event.first : event.last]
         try:
-            start, end, event_zone = _event_range(record, at, zone)
+            start, end = _event_range(record, at, zone)
         except OverflowError:  # the first and the last day that can be written
             continue
         query_time = resolve_time(
-            TimeExpression(start, end, "day", event.relation, event.first, event.last), words, event_zone
+            TimeExpression(start, end, "day", event.relation, event.first, event.last), words, zone
         )
         if query_time is None:
             continue
@@ -423,12 +430,12 @@ def resolve_anchors(
     return replace(question, times=tuple(times), notes=tuple(dict.fromkeys(notes)))
 
 
-def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime, datetime, tzinfo | None]:
+def _event_range(record: Record, at: int, zone: tzinfo | None) -> tuple[datetime, datetime]:
     own = record.event
-    if own is not None and own.precision != "second":  # such dates are read and shown in this machine's zone
-        return to_local(own.start), to_local(own.end), None
+    if own is not None and own.precision != "second":  # stored by midnight in this machine's zone
+        return to_local(own.start), to_local(own.end)
     start = datetime.combine(to_local(at, zone).date(), time())
-    return start, start + timedelta(days=1), zone
+    return start, start + timedelta(days=1)
 
 
 def _find_anchor(

@@ -16,7 +16,15 @@ from typing import Any, Final
 
 from scrubjay.errors import InputError
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import load_zone, local_micros, moment, now_micros, parse_when, to_local
+from scrubjay.models.dates import (
+    load_zone,
+    local_micros,
+    moment,
+    now_micros,
+    parse_when,
+    stored_day,
+    to_local,
+)
 from scrubjay.models.options import check_choices, check_options, option, options_of
 from scrubjay.models.records import NO_FILTER, STATUSES, TIERS, EventTime, RecordFilter
 from scrubjay.models.results import FUSIONS, MAX_NEIGHBOURS, MAX_RESULTS, RERANKER_KINDS, RESULT_KINDS
@@ -397,6 +405,7 @@ def build_request(
     filter_values: dict[str, Any] = {one.name: getattr(filters, one.name) for one in fields(Filters)}
     filter_values |= {one.name: tuple(filter_values[one.name]) for one in options_of(Filters) if one.several}
     filter_values |= {"tags": tuple(tag.lower() for tag in filters.tags), "since": since, "until": until}
+    filter_values |= {"since_day": stored_day(since, zone), "until_day": stored_day(until, zone)}
     where = RecordFilter(**filter_values | {"statuses": filter_values["statuses"] or ("active",)})
     values: dict[str, Any] = {one.name: getattr(options, one.name, None) for one in fields(SearchRequest)}
     values = {name: value for name, value in values.items() if value is not None}

@@ -49,7 +49,7 @@ from scrubjay.models.views import (
 from scrubjay.search import browse
 from scrubjay.search.browse import memory_phrase
 from scrubjay.search.plan import resolve_filters
-from scrubjay.search.request import Filters, SearchOptions, build_request
+from scrubjay.search.request import Clock, Filters, SearchOptions, build_request
 from scrubjay.search.results import full_paths
 from scrubjay.services.workspace import Workspace, resolve_projects
 from scrubjay.storage.interface import BATCH_ROWS, Reader, all_records
@@ -285,7 +285,10 @@ def list_timeline(workspace: Workspace, filters: Filters, limit: int, skip: int)
 def _page_filter(workspace: Workspace, reader: Reader, filters: Filters, limit: int) -> RecordFilter:
     """Check filters and the limit of a page as those of a search; sources and categories are given by any name."""
     filters = replace(filters, projects=resolve_projects(workspace, filters.projects))
-    return resolve_filters(build_request("", SearchOptions(filters=filters, limit=limit)).where, reader)
+    clock = Clock(tz=workspace.settings.recall.tz)
+    return resolve_filters(
+        build_request("", SearchOptions(filters=filters, limit=limit, clock=clock)).where, reader
+    )
 
 
 MAX_HISTORY_EVENTS: Final = 1_000

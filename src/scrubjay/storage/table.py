@@ -216,9 +216,14 @@ class MemoryTable:
                     tiers |= self.columns["tier"] == TIER_CODE[tier]
             mask &= tiers
         if where.since is not None:
-            mask &= self.columns["at"] >= where.since
+            in_time = self.columns["at"] >= where.since
+            if where.since_day is not None and where.since_day < where.since:
+                in_time |= self.columns["at"] == where.since_day
+            mask &= in_time
         if where.until is not None:
             mask &= self.columns["at"] < where.until
+            if where.until_day is not None and where.until_day < where.until:
+                mask &= self.columns["at"] != where.until_day
         return mask
 
     def _row(self, rows: Sequence[int], tier: str) -> int | None:
@@ -254,8 +259,8 @@ def record_matches(record: Record, where: RecordFilter) -> bool:
         record.status in where.statuses
         and (not where.tiers or record.tier in where.tiers)
         and set(where.tags) <= set(record.tags)
-        and (where.since is None or at >= where.since)
-        and (where.until is None or at < where.until)
+        and (where.since is None or at >= where.since or at == where.since_day)
+        and (where.until is None or (at < where.until and at != where.until_day))
         and (not where.sources or (place is not None and place.source in where.sources))
         and (not where.projects or record.project in where.projects)
         and (not where.agents or record.agent in where.agents)
