@@ -231,3 +231,56 @@ def test_the_notes_of_an_empty_answer_tell_a_user_without_memories_from_an_empty
     assert unseen.format("nobody") in memory.seen_by("nobody").search("garden").notes
     assert memory.search("  ").notes == ("The query names nothing to look for.",)
     assert unseen.format("ann") not in memory.search("garden", tags=["none"]).notes
+
+
+BIKE = "Collect the cargo bike of the Oseis on Friday, 4 December 2026, at 10."
+RATE = "The hourly rate rises to 68 euros on 1 December 2026."
+SCHOOL = "Elternabend am 4. Dezember 2026 um 19 Uhr."
+PARCEL = "Parcel from Velotech: 2026-12-01."
+WAX = "Wax the chain by 04.12.2026."
+
+
+@pytest.mark.parametrize(
+    ("query", "naming"),
+    [
+        ("What do I have this week?", {BIKE, RATE, SCHOOL, PARCEL, WAX}),
+        ("What do I have tomorrow?", {RATE, PARCEL}),
+        ("What do I have on Friday?", {BIKE, SCHOOL, WAX}),
+        ("What's on Friday?", {BIKE, SCHOOL, WAX}),
+        ("Was habe ich diese Woche vor?", {BIKE, RATE, SCHOOL, PARCEL, WAX}),
+        ("Was steht morgen an?", {RATE, PARCEL}),
+        ("Was habe ich am Freitag?", {BIKE, SCHOOL, WAX}),
+    ],
+)
+def test_a_question_about_a_coming_time_finds_first_what_names_its_days(query: str, naming: set[str]) -> None:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        for text in (BIKE, RATE, SCHOOL, PARCEL, WAX):
+            memory.add(text, date="2026-11-25")
+        memory.add("Meet the baker on 4 December at 10.", date="2025-11-20")  # of the year before
+        memory.add("The fair was on 4 December 2025.", date="2026-11-20")
+        memory.add("Sami swims 14 lanes, since December 45 of them.", date="2026-11-20")
+        memory.add("Sami learnt to dive.", date="2026-11-30T09:00:00+00:00")
+        answer = memory.search(query, now="2026-11-30T12:00:00+00:00", tz="UTC")
+        assert {each.snippet for each in answer.results[: len(naming)]} == naming
+        assert not {"Meet the baker on 4 December at 10.", "The fair was on 4 December 2025."} & {
+            each.snippet for each in answer.results
+        }
+
+
+def test_a_question_about_what_happened_this_week_is_answered_as_before(memory: Memory) -> None:
+    memory.add("The fair is on 21 November 2026.", date="2026-11-02")
+    assert said(memory, "What happened this week?") == {CLUSTER, ROTA}
+
+
+@pytest.mark.parametrize(
+    "query", ["What was I doing yesterday?", "what were we up to yesterday", "What's new since yesterday?"]
+)
+def test_words_that_name_nothing_leave_a_question_about_a_time(memory: Memory, query: str) -> None:
+    assert said(memory, query) == {CLUSTER, ROTA}
+
+
+@pytest.mark.parametrize(
+    "query", ["What did I do on Saturday evening?", "Was habe ich am Samstag Abend gemacht?"]
+)
+def test_a_part_of_a_day_is_read_as_that_day(memory: Memory, query: str) -> None:
+    assert said(memory, query) == {CLUSTER, ROTA}

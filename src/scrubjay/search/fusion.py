@@ -520,6 +520,17 @@ def add_date_feature(rows: ScoreTable, times: Sequence[QueryTime]) -> None:
             parts.append(("dated", near, near, DATE_WEIGHT))
 
 
+NAMED_DAY_WEIGHT: Final = 10.0
+"""Gain of a memory whose text names the coming day that a question is about: more than all else together."""
+
+
+def add_named_day_feature(rows: ScoreTable, naming_it: Collection[str]) -> None:
+    """Add whether a memory's text names the day that is asked about."""
+    for row in rows:
+        if row.id in naming_it:
+            row.parts.append(("named day", 1.0, 1.0, NAMED_DAY_WEIGHT))
+
+
 def ids_within(rows: ScoreTable, times: Sequence[QueryTime]) -> list[str]:
     """Return the memories that lie in a time that the question names."""
     return [

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
+from datetime import timedelta
 from typing import Final
 
 from scrubjay.errors import InputError, NotFoundError
 from scrubjay.frozen import frozen
-from scrubjay.models.dates import stored_day
+from scrubjay.models.dates import DAY, stored_day, to_local
 from scrubjay.models.graph import category_ids_below
-from scrubjay.models.records import NO_FILTER, RecordFilter
+from scrubjay.models.records import NO_FILTER, Record, RecordFilter
 from scrubjay.models.sources import find_source
 from scrubjay.search.query import (
     NO_MEANING,
@@ -23,7 +24,7 @@ from scrubjay.search.query import (
 from scrubjay.search.request import CHANNELS, ExpansionOptions, SearchRequest, TierOptions
 from scrubjay.storage.interface import Reader
 from scrubjay.text.language import QUESTION_WORDS, function_words, named_words, question_language
-from scrubjay.text.temporal import month_names
+from scrubjay.text.temporal import looks_back, month_names, written_days
 from scrubjay.text.tokenizer import TermGroup, query_groups
 
 PRESETS: Final[Mapping[str, tuple[str, Mapping[str, float]]]] = {
@@ -172,20 +173,22 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
     time_only = question.time_only and by_time and where.since is None and where.until is None
     by_date = False
+    naming_it: tuple[str, ...] = ()
     if time_only:
+        naming_it = _memories_naming_days(question, query, reader, where, languages, request)
         since, until = question.window
         if question.ahead:  # earlier turns of that day are not plans
             since = max(since or request.now, request.now)
         first, after = stored_day(since, request.zone), stored_day(until, request.zone)
         in_window = replace(where, since=since, until=until, since_day=first, until_day=after)
-        time_only = not question.names_date or bool(reader.latest(in_window, 1))
+        time_only = bool(naming_it) or not question.names_date or bool(reader.latest(in_window, 1))
         if time_only:
             where = in_window
             notes.append("It names a time and nothing else: what happened then is looked for.")
         else:
             by_date = True
             notes.append("Nothing stored happened then: memories that name the date are looked for.")
-    question = replace(question, time_only=time_only)
+    question = replace(question, time_only=time_only, naming_it=naming_it)
     if as_of is not None and where.statuses == DEFAULT_STATUSES and not request.chose_statuses:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
     groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())
@@ -218,6 +221,41 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         tier_options=request.tier_options if "tiers" in request.stages else None,
         expansion=request.expansion,
     )
+
+
+MAX_NAMED_DAYS: Final = 14
+"""Days of a time up to which memories that name one of its days are looked for."""
+MAX_NAMING: Final = 200
+"""Memories in which the days are looked for, those with the most words of them."""
+_SAID_WITHIN: Final = 183 * DAY
+"""How long before a day without a year a dated memory names it."""
+
+
+def _memories_naming_days(
+    question: QueryMeaning,
+    query: ParsedQuery,
+    reader: Reader,
+    where: RecordFilter,
+    languages: Sequence[str],
+    request: SearchRequest,
+) -> tuple[str, ...]:
+    """Return the memories whose texts name a present or coming day of the time that a question names."""
+    since, until = question.window
+    if since is None or until is None or until <= request.now or looks_back(query.text):
+        return ()
+    first, last = (to_local(at, request.zone).date() for at in (max(since, request.now), until - 1))
+    if (last - first).days >= MAX_NAMED_DAYS:
+        return ()
+    words, pattern = written_days([first + timedelta(days=n) for n in range((last - first).days + 1)])
+    hits = [hit.id for hit in reader.words(query_groups(words, languages), where).top(MAX_NAMING)]
+    records = reader.get(hits)
+
+    def names_day(record: Record) -> bool:
+        recent = record.event is None or until - record.event.start < _SAID_WITHIN
+        text = f"{record.title}\n{record.content}"
+        return any(recent or match[0].count(str(first.year)[:2]) for match in pattern.finditer(text))
+
+    return tuple(memory for memory in hits if memory in records and names_day(records[memory]))
 
 
 def _with_month_names(group: TermGroup, languages: Sequence[str]) -> TermGroup:

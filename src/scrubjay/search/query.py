@@ -167,7 +167,7 @@ class QueryMeaning:
     """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
     ``time_only`` is true where it names nothing but a time ("what did we do yesterday?"), ``ahead`` where it asks about
-    the future and names a date.
+    the future and names a date. ``naming_it`` are memories whose texts name a coming day of that time.
     """
 
     times: tuple[QueryTime, ...] = ()
@@ -175,6 +175,7 @@ class QueryMeaning:
     notes: tuple[str, ...] = ()
     time_only: bool = False
     ahead: bool = False
+    naming_it: tuple[str, ...] = ()
 
     @property
     def names_date(self) -> bool:

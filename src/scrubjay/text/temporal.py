@@ -119,8 +119,8 @@ def _english() -> TimeVocabulary:
         ("calendar_week", "calendar unit number year?"),
         ("which_unit", "the? which unit"),
         ("which_month", "which month"),
-        ("weekday", "which weekday"),
-        ("lone_weekday", "weekday"),
+        ("weekday", "which weekday part_of_day?"),
+        ("lone_weekday", "weekday part_of_day?"),
         ("which_season", "which season"),
         ("season", "the? season of? year"),
         ("season", "the season of? which unit"),
@@ -204,8 +204,8 @@ def _german() -> TimeVocabulary:
         ("calendar_week", "calendar number year?"),
         ("which_unit", "the? which unit"),
         ("which_month", "which month"),
-        ("weekday", "the? which weekday"),
-        ("lone_weekday", "weekday"),
+        ("weekday", "the? which weekday part_of_day?"),
+        ("lone_weekday", "weekday part_of_day?"),
         ("which_season", "the? which season"),
         ("season", "season year"),
         ("season", "season the? which unit"),
@@ -581,6 +581,54 @@ def looks_ahead(text: str) -> bool:
     [True, False, False]
     """
     return _AHEAD_SIGN.search(text) is not None and _PAST_SIGN.search(text) is None
+
+
+def looks_back(text: str) -> bool:
+    """Return whether a question has a sign that it asks about the past.
+
+    >>> [looks_back(text) for text in ("What happened this week?", "What do I have this week?")]
+    [True, False]
+    """
+    return _PAST_SIGN.search(text) is not None
+
+
+def written_days(days: Sequence[date]) -> tuple[str, re.Pattern[str]]:
+    """Return the words by which texts name days, and an expression that matches a day, with its year if it has one.
+
+    >>> words, pattern = written_days([date(2026, 12, 3), date(2026, 12, 4)])
+    >>> [pattern.search(text)[0] for text in ("4 December 2026", "Dec 3rd", "04.12.2026", "2026-12-04", "am 4. Dez.")]
+    ['4 December 2026', 'Dec 3rd', '04.12.2026', '2026-12-04', '4. Dez.']
+    >>> [pattern.search(text) for text in ("14 December", "4 December 2025", "December 45", "4.12.2025")]
+    [None, None, None, None]
+    """
+    words: list[str] = []
+    forms: list[str] = []
+    months = dict.fromkeys((day.year, day.month) for day in days)
+    for year, month in months:
+        numbers = [day.day for day in days if (day.year, day.month) == (year, month)]
+        names = [
+            word
+            for vocabulary in TIME_VOCABULARIES
+            for word, classes in vocabulary.words.items()
+            if classes.get("month") == month
+        ]
+        for day in numbers:
+            words += (
+                f"{year}-{month:02}-{day:02}",
+                f"{day}.{month}.{year}",
+                f"{day:02}.{month:02}.{year}",
+            )
+            words += (f"{day}{end}" for end in ("", "st", "nd", "rd", "th"))
+        words += names
+        number, name = rf"0?(?:{'|'.join(map(str, numbers))})", rf"(?:{'|'.join(names)})\b\.?"
+        with_year = rf"(?:,? {year}\b|(?!\d|[.:]\d|,? (?:19|20)\d\d\b))"
+        forms += (
+            rf"{year}-{month:02}-{number}(?!\d)",
+            rf"{number}\. ?0?{month}\.(?: ?{year}\b|(?! ?\d))",
+            rf"{number}(?:st|nd|rd|th|\.)? (?:of )?{name}{with_year}",
+            rf"{name} {number}(?:st|nd|rd|th)?{with_year}",
+        )
+    return " ".join(words), re.compile(rf"(?<![\w.-])(?:{'|'.join(forms)})", re.IGNORECASE)
 
 
 def names_date(text: str) -> bool:
