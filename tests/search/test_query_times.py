@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -88,3 +88,18 @@ def test_a_month_of_another_year_is_found_in_that_year(query: str) -> None:
         memory.add("Painted the shed.", date="2026-03-12")
         found = [each.snippet for each in memory.search(query, now="2026-11-30").results]
         assert found == ["Sold the old boat."]
+
+
+def test_the_time_of_a_question_and_the_time_to_answer_as_of_are_read_as_in_filters() -> None:
+    with Memory.open("memory://") as memory:
+        memory.add("The rent is 900.", valid_from="2026-01-01", valid_until="2026-11-29")
+        found = memory.search("rent", now="2026-12-01", as_of="last week", tz="UTC", min_relevance=0).results
+        assert [one.snippet for one in found] == ["The rent is 900."]
+        assert not memory.search(
+            "rent", now="2026-12-01", as_of="yesterday", tz="UTC", min_relevance=0
+        ).results
+        today = datetime.now(UTC).date()
+        notes = memory.search(
+            "rent of the day before yesterday", now="yesterday", tz="UTC", explain=True
+        ).notes
+        assert f"Read as a time: the day before yesterday = {today - timedelta(days=3)}." in notes

@@ -64,7 +64,7 @@ def test_it_is_answered_by_all_that_is_of_that_time_and_nothing_else(
 def test_where_nothing_is_of_that_time_the_answer_is_empty_and_says_so(memory: Memory) -> None:
     answer = memory.search("what happened in 2019?", now=NOW)
     assert answer.results == ()
-    assert answer.silence == "Nothing stored is of the time that is asked about."
+    assert answer.silence == "Read as in 2019, 2019-01-01 to 2019-12-31: no memory is from that time."
 
 
 @pytest.mark.parametrize(

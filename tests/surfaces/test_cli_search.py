@@ -81,8 +81,8 @@ def test_a_search_says_how_many_memories_only_their_age_left_out(cli) -> None:
     asked = ("search", "who painted the mast red?", "--limit")
     said = cli(*asked, "10").out
     assert re.search(
-        r"\n\d older memor(y|ies) left out only because of age, relevant or not "
-        r"\((obs_\w+, )*(obs_\w+|…)\); raise --limit to show more\n",
+        r"\n\d older memor(y|ies) left out only because of age "
+        r"\((obs_\w+, )*(obs_\w+|…)\); a higher --limit shows more\n",
         said,
     )
     assert "left out" not in cli(*asked, "20").out

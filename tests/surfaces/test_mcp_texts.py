@@ -16,6 +16,7 @@ from mcp.client import Client
 from mcp_clients import count_tokens, parsed, refusal, short
 
 from scrubjay import Memory, NewMemory
+from scrubjay.api.serializers import results_text
 from scrubjay.api.tools import call_tool, find_tool
 from scrubjay.config.loader import load_settings
 from scrubjay.embeddings.hash_embedder import HashEmbedder
@@ -426,3 +427,14 @@ def test_the_path_to_a_memory_of_a_thread_leads_by_arrows_from_what_was_found_to
     text = read(session, "memory_thread", query='"zeppelin lands"')
     short = {name: name.partition("_")[2][:6] for name in (found, linked)}
     assert f"by {short[found]} <-links- this\n> Ballast" in text
+
+
+def test_a_search_that_finds_nothing_from_a_time_says_how_it_read_the_time(session: Session) -> None:
+    read(session, "memory_add", content="The mill was mended.", date="2026-03-02")
+    text = read(session, "memory_search", query="What happened in 2019?")
+    assert text == "Read as in 2019, 2019-01-01 to 2019-12-31: no memory is from that time."
+
+
+def test_a_search_says_how_many_memories_it_left_out_only_because_of_age() -> None:
+    text = results_text({"results": [], "hidden_by_age": 2})
+    assert text == "Nothing was found.\nLeft out only because of age: 2. A higher limit shows more."

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scrubjay.models.dates import iso_seconds, local_day, record_date, to_datetime
 from scrubjay.models.records import MARKED_WRONG, TIER_PREFIXES
-from scrubjay.models.results import BLOCK_CLOSE, BLOCK_OPEN, Notice, count_strong, line_range, record_citation
+from scrubjay.models.results import (
+    BLOCK_CLOSE,
+    BLOCK_OPEN,
+    NOTHING_FROM_TIME,
+    Notice,
+    count_strong,
+    line_range,
+    record_citation,
+)
 from scrubjay.text.display import prefix_lines, shared_by, single_line, strip_control
 
 if TYPE_CHECKING:
@@ -310,7 +318,9 @@ def mentioned_ids(fields: Mapping[str, Any]) -> set[str]:
 
 
 def results_text(answer: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
-    return _entries_text(answer, "results", names) + _notes_text(answer, names)
+    hidden = answer.get("hidden_by_age", 0)
+    older = f"\nLeft out only because of age: {hidden}. A higher limit shows more." if hidden else ""
+    return _entries_text(answer, "results", names) + older + _notes_text(answer, names)
 
 
 def memories_text(fetched: Mapping[str, Any], names: TextNames = NO_NAMES) -> str:
@@ -371,7 +381,10 @@ def _entries_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str
         nearest = [_entry_text(memory, names) for memory in answer["nearest"]]
         return f"{NOTHING_ANSWERS} {NEAREST}\n" + quote_text("\n".join(nearest))
     if not entries:
-        return NOTHING_ANSWERS if answer.get("silence") else NOTHING_FOUND
+        silence = answer.get("silence", "")
+        if silence.endswith(NOTHING_FROM_TIME):
+            return single_line(silence)
+        return NOTHING_ANSWERS if silence else NOTHING_FOUND
     is_unestimated = name == "results" and all(memory.get("relevance") is None for memory in answer[name])
     return (f"{NOT_ESTIMATED}\n" if is_unestimated else "") + quote_text("\n".join(entries))
 

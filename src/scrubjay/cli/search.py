@@ -240,9 +240,7 @@ def _print_footer(answer: Answer, *, explain: bool) -> None:
     if answer.hidden:
         older = format_count(answer.hidden, "older memory")
         displaced = ", ".join(answer.displaced[:SHOWN_DISPLACED]) + ", …" * (answer.hidden > SHOWN_DISPLACED)
-        notes.append(
-            f"{older} left out only because of age, relevant or not ({displaced}); raise --limit to show more"
-        )
+        notes.append(f"{older} left out only because of age ({displaced}); a higher --limit shows more")
     noun = "likely result" if answer.nearest else "result"
     notes.append(f"{format_count(len(answer.results), noun)} in {answer.took_ms:.0f} ms")
     write(paint("\n" + "\n".join(notes), DIM))

@@ -344,6 +344,10 @@ class Notice(str):
 STALE_STORE: Final = Notice("Files or commits are newer than the store: `scrubjay sync` reads them.")
 
 
+NOTHING_FROM_TIME: Final = "no memory is from that time."
+"""End of the ``silence`` of an answer to a question that names only a time."""
+
+
 @frozen
 class Answer:
     """Result of a search.

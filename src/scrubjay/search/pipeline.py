@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from scrubjay.frozen import frozen
 from scrubjay.models.dates import iso_seconds
 from scrubjay.models.records import GENERIC_ROLES, Record
-from scrubjay.models.results import WEAK_RELEVANCE, Answer, Candidate, Notice, count_strong
+from scrubjay.models.results import NOTHING_FROM_TIME, WEAK_RELEVANCE, Answer, Candidate, Notice, count_strong
 from scrubjay.search import fusion, relevance, results, validity
 from scrubjay.search.candidates import (
     ChannelResults,
@@ -328,7 +328,8 @@ def _abstain(selection: Selection, state: RetrievalState) -> None:
     least = state.request.min_relevance if "abstain" in plan.stages else 0.0
     answers, selection.abstained = relevance.decide_abstention(first, selection.features, least)
     if not first and plan.question.time_only:
-        selection.abstained = "Nothing stored is of the time that is asked about."
+        times = ", ".join(f"{time.words.strip()}, {time.shown}" for time in plan.question.times)
+        selection.abstained = f"Read as {times}: {NOTHING_FROM_TIME}"
     if least is None and not answers:
         selection.nearest = selection.groups[: relevance.NEAREST_RESULTS]
     answering = {candidate.id for candidate in answers}

@@ -184,10 +184,10 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         time_only = bool(naming_it) or not question.names_date or bool(reader.latest(in_window, 1))
         if time_only:
             where = in_window
-            notes.append("It names a time and nothing else: what happened then is looked for.")
+            notes.append("The question names only a time: memories from that time are searched.")
         else:
             by_date = True
-            notes.append("Nothing stored happened then: memories that name the date are looked for.")
+            notes.append("No memory is from that time: memories that mention the date are searched.")
     question = replace(question, time_only=time_only, naming_it=naming_it)
     if as_of is not None and where.statuses == DEFAULT_STATUSES and not request.chose_statuses:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))

@@ -19,7 +19,6 @@ from scrubjay.frozen import frozen
 from scrubjay.models.dates import (
     load_zone,
     local_micros,
-    moment,
     now_micros,
     parse_when,
     stored_day,
@@ -398,7 +397,10 @@ def build_request(
         if not 0 <= weight <= MAX_WEIGHT:
             raise InputError(f"Weight {weight} of tier {tier} is not between 0 and {MAX_WEIGHT:,}.")
     zone = load_zone(clock.tz)
-    now, as_of = moment(clock.now, zone), parse_when(clock.as_of, zone)
+    present = now_micros()
+    asked = _parse_time(clock.now, zone, present)
+    now = asked.start if asked is not None else present
+    as_of = _parse_time(clock.as_of, zone, now)
     since = until = None
     if filters.since is not None or filters.until is not None:
         since, until = _time_range(filters, zone, now)
