@@ -199,6 +199,17 @@ def test_a_turn_that_only_asks_not_to_remember_means_the_exchange_before_and_the
     assert memory.timeline(tags=["never-inject"]).memories == ()
 
 
+@pytest.mark.parametrize(("role", "private"), [(None, True), ("user", True), ("assistant", False)])
+def test_an_addition_that_asks_not_to_be_remembered_is_never_injected_unless_a_program_says_it(
+    memory: Memory, role: str | None, private: bool
+) -> None:
+    report = memory.add("Please don't store this: my salary is 71k.", role=role)
+    (result,) = memory.search("salary").results
+    assert (result.id, result.tags) == (report.id, ("never-inject",) if private else ())
+    assert bool(report.notices) == private
+    assert ("71k" in memory.context("What is my salary?").text) != private
+
+
 def test_a_synced_request_not_to_remember_means_all_pieces_of_the_turn_before(
     memory: Memory, tmp_path: Path
 ) -> None:

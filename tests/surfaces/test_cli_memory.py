@@ -227,3 +227,15 @@ def test_an_addition_names_its_project_by_the_path_it_is_at(cli, tmp_path: Path,
     assert kept["project"].startswith(tmp_path.name.casefold())
     assert cli("search", "mast", "--project", tmp_path, "--json").json["results"]
     assert "There is no project 'elsewhere'." in cli("search", "mast", "--project", "elsewhere").err
+
+
+def test_an_addition_that_asks_not_to_be_remembered_is_stored_as_it_is_and_says_how_to_delete_it(cli) -> None:
+    text = "Please don't remember this: my sister is pregnant."
+    out = cli("add", text).out
+    memory = out.split()[0]
+    assert out == (
+        f"{memory} added.\nIt asks not to be remembered, so it is never injected; forget {memory} to delete it.\n"
+    )
+    assert text not in cli("context", "what is new with my sister?").out
+    (result,) = cli("search", "sister", "--json").json["results"]
+    assert (result["snippet"], result["tags"]) == (text, ["never-inject"])

@@ -438,3 +438,25 @@ def test_a_search_that_finds_nothing_from_a_time_says_how_it_read_the_time(sessi
 def test_a_search_says_how_many_memories_it_left_out_only_because_of_age() -> None:
     text = results_text({"results": [], "hidden_by_age": 2})
     assert text == "Nothing was found.\nLeft out only because of age: 2. A higher limit shows more."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please don't remember this: my sister Rania is pregnant.",
+        "The user said: don't remember this, my sister Rania is pregnant and nobody may know yet.",
+        "Merk dir das nicht: meine Schwester Rania ist schwanger.",
+    ],
+)
+def test_an_addition_that_asks_not_to_be_remembered_is_found_and_never_in_a_context(
+    session: Session, text: str
+) -> None:
+    answer = read(session, "memory_add", content=text)
+    memory = re.match(r"id: (obs_\w+); existed: false; ", answer)
+    assert memory, answer
+    assert answer.endswith(
+        f"It asks not to be remembered, so it is never injected; forget {memory[1]} to delete it."
+    )
+    assert "Rania" not in read(session, "memory_context", query="tell me the news about my sister Rania")
+    assert text in read(session, "memory_search", query="sister Schwester Rania")
+    assert "asks not" not in read(session, "memory_add", content="Never store tokens in Redis: use a cookie.")

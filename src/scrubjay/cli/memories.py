@@ -85,6 +85,8 @@ def add(call: Call, text: tuple[str, ...], file: Path | None, public: bool, **fi
         write(f"Extracted facts: {', '.join(report.learned)}.")
     for kind, count in report.scrubbed.items():
         write(f"{format_count(count, 'secret')} of kind {single_line(kind)} replaced.")
+    for notice in report.notices:
+        write(notice)
     if report.note:
         write(f"Also written to {single_line(report.note)}.")
 

@@ -203,10 +203,14 @@ ONLY_RECALLED: Final = "The turn is nothing but recalled memories."
 
 
 def private_tags(text: str, role: str | None) -> tuple[str, ...]:
-    """Return the tag `NEVER_INJECT` for a person's turn that asks not to be remembered, so no hook injects it."""
+    """Return the tag `NEVER_INJECT` for a text that asks not to be remembered, so no hook injects it.
+
+    It must be an addition without a role or a person's turn.
+    """
     from scrubjay.text.dialogue import asks_not_to_remember
 
-    return (NEVER_INJECT,) if role in PERSON_ROLES and asks_not_to_remember(text) else ()
+    by_person = role is None or role in PERSON_ROLES
+    return (NEVER_INJECT,) if by_person and asks_not_to_remember(text) else ()
 
 
 def with_stored_id(memory: ValidatedMemory, stored: Container[str]) -> ValidatedMemory:
@@ -539,8 +543,26 @@ def _add_report(item: ValidatedMemory, is_new: bool, facts: FactBatch, status: s
     similar_ids = dict.fromkeys((*outcome.similar, *facts.similar.get(memory, ())))
     similar = tuple(one for one in similar_ids if one not in changed)
     return AddReport(
-        memory, False, item.scrubbed, None, outcome.supersedes, outcome.contradicts, stated, similar=similar
+        memory,
+        False,
+        item.scrubbed,
+        None,
+        outcome.supersedes,
+        outcome.contradicts,
+        stated,
+        similar=similar,
+        notices=_notices(item.record),
     )
+
+
+def _notices(record: Record) -> tuple[str, ...]:
+    """Return sentences about a new memory that its writer may not expect."""
+    notices = []
+    if private_tags(record.content, record.role):
+        notices.append(
+            f"It asks not to be remembered, so it is never injected; forget {record.id} to delete it."
+        )
+    return tuple(notices)
 
 
 def amendment_fields(amendment: Amendment) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class AddReport:
         passed: Why nothing was stored, and then ``id`` is empty; else an empty string.
         similar: Similar memories, most similar first; they stay as they are and are linked with it.
         status: Status of the memory: an existing one may be superseded or archived, and stays so.
+        notices: Sentences about a new memory that its writer may not expect.
     """
 
     id: str
@@ -92,6 +93,7 @@ class AddReport:
     passed: str = ""
     similar: tuple[str, ...] = ()
     status: str = "active"
+    notices: tuple[str, ...] = ()
 
 
 @frozen
