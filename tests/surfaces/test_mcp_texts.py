@@ -460,3 +460,32 @@ def test_an_addition_that_asks_not_to_be_remembered_is_found_and_never_in_a_cont
     assert "Rania" not in read(session, "memory_context", query="tell me the news about my sister Rania")
     assert text in read(session, "memory_search", query="sister Schwester Rania")
     assert "asks not" not in read(session, "memory_add", content="Never store tokens in Redis: use a cookie.")
+
+
+def test_an_update_without_a_change_names_what_can_be_changed(session: Session) -> None:
+    memory = re.findall(r"obs_\w+", read(session, "memory_add", content="The gate is red."))[0]
+
+    async def call(client: Client) -> None:
+        error = await refusal(client, "memory_update", id=memory)
+        assert error["message"] == "memory_update needs a field to change. Nothing was written."
+        assert error["hint"] == "it changes content, title, tags, date, valid_until, pinned"
+        for name in ("date", "valid_until"):
+            error = await refusal(client, "memory_update", id=memory, **{name: "soon"})
+            assert error["message"] == "'soon' is not a date. Nothing was written."
+
+    use(session, call)
+    same = read(session, "memory_update", id=memory, content="The gate is red.")
+    assert same == f"id: {memory}; notices: It has these values already; nothing was changed."
+
+
+def test_an_update_of_a_memory_that_searches_do_not_return_says_so(session: Session) -> None:
+    old, new = (
+        re.findall(r"obs_\w+", read(session, "memory_add", content=text))[0]
+        for text in ("The timeout of the gateway is 30 seconds.", "The timeout of the gateway is 90 seconds.")
+    )
+    answer = read(session, "memory_update", id=old, content="The timeout of the gateway was 35 seconds.")
+    assert answer.startswith(f"id: {old}; changed: content; ")
+    assert answer.endswith("; notices: It is superseded, so searches do not return it.")
+    assert "notices" not in read(session, "memory_update", id=new, tags=["gateway"])
+    session.memory().archive(new)
+    assert "It is archived" in read(session, "memory_update", id=new, pinned=True)

@@ -228,6 +228,12 @@ def _add(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _update(memory: Memory, arguments: dict[str, Any]) -> dict[str, Any]:
+    if arguments.keys() == {"id"}:
+        fields = [name for name in find_tool("memory_update").properties if name != "id"]
+        raise InputError(
+            "memory_update needs a field to change. Nothing was written.",
+            hint=f"it changes {', '.join(fields)}",
+        )
     if "content" in arguments:
         arguments["origin"] = "agent"
     for name in ("date", "valid_from", "valid_until"):

@@ -118,7 +118,7 @@ def validate_memory(
             hint="save it as a Markdown file and `scrubjay sync` its folder",
         )
     _check_fields(new)
-    start, end = parse_when(new.valid_from), parse_when(new.valid_until)
+    event, start, end = map(_parse_field, (new.date, new.valid_from, new.valid_until))
     now = now_micros()
     record = Record(
         id="",
@@ -144,7 +144,7 @@ def validate_memory(
         origin=new.origin,
         pinned=bool(new.pinned),
         confidence=float(new.confidence),
-        event=parse_when(new.date),
+        event=event,
         valid_from=start.start if start else None,
         valid_until=end.end if end else None,  # through the end of a day
     )
@@ -173,6 +173,13 @@ def _addition_hash(secret: bytes, record: Record, content_digest: str, check: st
     turn = "" if record.turn is None else str(record.turn)
     parts = ("add", record.key, record.tier, record.session or "", turn, at, content_digest)
     return memory_key(secret, (*parts, check) if check else parts)
+
+
+def _parse_field(value: str | datetime | None) -> EventTime | None:
+    try:
+        return parse_when(value)
+    except InputError as error:
+        raise InputError(f"{error} {NOTHING_WRITTEN}", hint=error.hint) from error
 
 
 def _check_fields(new: NewMemory) -> None:
@@ -444,8 +451,13 @@ class AdditionWriter:
                 for name in (*_CONTENT_FIELDS, *_LIFECYCLE_FIELDS)
                 if getattr(new, name) != getattr(old, name)
             )
+            notices = []
             if not changed:
-                return UpdateReport(old.id, (), None, validated.scrubbed)
+                notices.append("It has these values already; nothing was changed.")
+            if new.status != "active":
+                notices.append(f"It is {new.status}, so searches do not return it.")
+            if not changed:
+                return UpdateReport(old.id, (), None, validated.scrubbed, tuple(notices))
             version, derived = None, []
             if "content" in changed:
                 self._check_new_text(reader, new, validated)
@@ -461,7 +473,8 @@ class AdditionWriter:
         if due_level(new.due) == DUE_FACTS:
             with suppress(StoreBusyError):  # the text is stored, and its turn stays due
                 self._relearn_facts(new)
-        return UpdateReport(old.id, changed, None if version is None else version.id, validated.scrubbed)
+        before = None if version is None else version.id
+        return UpdateReport(old.id, changed, before, validated.scrubbed, tuple(notices))
 
     def _relearn_facts(self, turn: Record) -> None:
         """Extract the facts of a turn's new text; if interrupted, the next enrichment does it."""

@@ -35,12 +35,14 @@ class UpdateReport:
         changed: Names of the fields that changed; empty where nothing did.
         before: Superseded memory that keeps the previous text, or None where the text stayed.
         scrubbed: Number of redacted secrets by kind.
+        notices: Sentences about the memory that the caller may not expect.
     """
 
     id: str
     changed: tuple[str, ...]
     before: str | None
     scrubbed: Mapping[str, int]
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
