@@ -239,3 +239,9 @@ def test_an_addition_that_asks_not_to_be_remembered_is_stored_as_it_is_and_says_
     assert text not in cli("context", "what is new with my sister?").out
     (result,) = cli("search", "sister", "--json").json["results"]
     assert (result["snippet"], result["tags"]) == (text, ["never-inject"])
+
+
+def test_a_long_addition_is_said_to_be_better_as_a_file_unless_it_is_a_turn(cli) -> None:
+    text = "The valve of the pump is checked each autumn. " * 500
+    assert "It is one memory of 23,001 characters." in cli("add", "-", stdin=text + "A").out
+    assert "one memory" not in cli("add", "-", "--session", "s", "--turn", "0", stdin=text).out

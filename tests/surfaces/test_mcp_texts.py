@@ -489,3 +489,13 @@ def test_an_update_of_a_memory_that_searches_do_not_return_says_so(session: Sess
     assert "notices" not in read(session, "memory_update", id=new, tags=["gateway"])
     session.memory().archive(new)
     assert "It is archived" in read(session, "memory_update", id=new, pinned=True)
+
+
+def test_a_long_addition_is_stored_whole_and_said_to_be_better_as_a_file(session: Session) -> None:
+    text = "The valve of the pump is checked each autumn. " * 500
+    answer = read(session, "memory_add", content=text)
+    assert "notices: It is one memory of 23,000 characters." in answer
+    assert "scrubjay syncs" in answer
+    (memory,) = session.memory().timeline().memories
+    assert memory.content == text
+    assert "notices" not in read(session, "memory_add", content="The pump is blue. " * 500)

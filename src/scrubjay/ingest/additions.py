@@ -68,6 +68,8 @@ if TYPE_CHECKING:
 
 
 MAX_MEMORY_CHARACTERS: Final = 10_000_000
+LONG_MEMORY: Final = 20_000
+"""Characters from which an addition is better synced as a file: `get` returns as many, and embedding takes seconds."""
 REDACTION_CHECK_MASK: Final = 0xFF
 """Bits of a keyed hash that distinguish two texts which redaction made equal. Eight distinguish 255 of 256 such pairs
 and let whoever has the store and its key rule out no more than 255 of 256 guesses of a secret."""
@@ -574,6 +576,11 @@ def _notices(record: Record) -> tuple[str, ...]:
     if private_tags(record.content, record.role):
         notices.append(
             f"It asks not to be remembered, so it is never injected; forget {record.id} to delete it."
+        )
+    if len(record.content) > LONG_MEMORY and not record.is_turn:
+        notices.append(
+            f"It is one memory of {len(record.content):,} characters. A text of this length is found and cited better "
+            "as a file: save it in a folder that scrubjay syncs, which divides it into passages."
         )
     return tuple(notices)
 
