@@ -58,3 +58,11 @@ def test_the_line_ends_a_profile_of_several_memories(opened: Callable[..., Any])
     assert LATER_HOLDS not in memory.context().text
     memory.add("I drink my coffee black.", date="2026-10-06", tier="semantic")
     assert memory.context().text.splitlines()[-2] == LATER_HOLDS
+
+
+def test_the_line_is_left_out_where_a_date_lies_ahead(opened: Callable[..., Any]) -> None:
+    memory = opened(embedders=None)
+    memory.add("My favourite editor is vim.", date="2026-03-10", role="user")
+    memory.add("My favourite editor is helix.", date="2026-02-01", role="user")
+    assert LATER_HOLDS not in memory.context("which editor is my favourite?", now="2026-02-02").text
+    assert LATER_HOLDS in memory.context("which editor is my favourite?", now="2026-03-11").text

@@ -499,3 +499,16 @@ def test_a_long_addition_is_stored_whole_and_said_to_be_better_as_a_file(session
     (memory,) = session.memory().timeline().memories
     assert memory.content == text
     assert "notices" not in read(session, "memory_add", content="The pump is blue. " * 500)
+
+
+def test_a_date_in_the_future_is_no_time_of_a_statement_and_the_answer_says_so(session: Session) -> None:
+    first, second = (
+        read(session, "memory_add", content=f"The timeout of the gateway is {value} seconds.", date=day)
+        for value, day in ((30, "2999-12-10"), (90, "2999-12-03"))
+    )
+    for answer in (first, second):
+        assert "notices: Its date is in the future: the date is the day it was said or written;" in answer
+    old, new = (re.findall(r"obs_\w+", answer)[0] for answer in (first, second))
+    assert f"supersedes: {old}" in second
+    stored = {one.id: one.status for one in session.memory().get([old, new]).records}
+    assert stored == {old: "superseded", new: "active"}

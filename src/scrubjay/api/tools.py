@@ -317,7 +317,10 @@ TOOLS: Final = (
             "title": STRING,
             "tags": STRINGS,
             "project": STRING,
-            "date": {**STRING, "description": "when it happened, ISO"},
+            "date": {
+                **STRING,
+                "description": "ISO: the day it was said or written, not the day of an appointment in it",
+            },
         },
         ("content",),
         _add,

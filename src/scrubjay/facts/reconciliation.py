@@ -71,6 +71,11 @@ def is_statement(record: Record) -> bool:
     return has_statement_tier and is_single_line and MIN_STATEMENT_WORDS <= words <= MAX_STATEMENT_WORDS
 
 
+def _stated_at(record: Record) -> int:
+    """Return when a memory became true (`said_at`); an event after its recording is an appointment that it names."""
+    return said_at(record) if record.valid_from is not None else min(said_at(record), record.recorded_at)
+
+
 class ComparisonCandidates:
     """The statements of one visibility key near the new ones, those of this call among them."""
 
@@ -162,7 +167,7 @@ def reconcile_facts(
     candidates = ComparisonCandidates(reader, statements[0].record.key, fingerprint, rows)
     order = sorted(
         range(len(statements)),
-        key=lambda place: (said_at(statements[place].record), statements[place].record.id),
+        key=lambda place: (_stated_at(statements[place].record), statements[place].record.id),
     )
     for place in order:
         new = statements[place]
@@ -219,7 +224,7 @@ class _Reconciliation:
         contradicted: list[str] = []
         for old, cosine in active:
             found = self._verdict(old, new, cosine)
-            past, present = (old, new) if said_at(old) <= said_at(new) else (new, old)
+            past, present = (old, new) if _stated_at(old) <= _stated_at(new) else (new, old)
             if found.verdict == MAY_SUPERSEDE:
                 weight = min(cosine, 1.0)
                 self._edges.append(
@@ -241,7 +246,7 @@ class _Reconciliation:
 
     def _verdict(self, old: Record, new: Record, cosine: float) -> Verdict:
         # What was said earlier and is learned later is judged in the order of saying.
-        first, second = (old, new) if said_at(old) <= said_at(new) else (new, old)
+        first, second = (old, new) if _stated_at(old) <= _stated_at(new) else (new, old)
         if second.is_undated_import:
             return Verdict("new", "the later is an import without a date, which may be older")
         if old.tier != new.tier and "derived" not in (old.origin, new.origin):

@@ -582,6 +582,11 @@ def _notices(record: Record) -> tuple[str, ...]:
             f"It is one memory of {len(record.content):,} characters. A text of this length is found and cited better "
             "as a file: save it in a folder that scrubjay syncs, which divides it into passages."
         )
+    if record.event is not None and record.event.start > record.recorded_at:
+        notices.append(
+            "Its date is in the future: the date is the day it was said or written; the day of an appointment belongs "
+            "in the text."
+        )
     return tuple(notices)
 
 

@@ -54,7 +54,8 @@ class NewMemory:
     """One memory to add. Fields as in `Record`, with its defaults.
 
     Attributes:
-        date: When its event happened: a datetime (naive: local time) or ISO text; a date means the whole day.
+        date: When it was said, written or happened, not the day of an appointment in it: a datetime (naive: local
+            time) or ISO text; a date means the whole day.
         visibility: ``user``, ``group`` or ``public``.
         group: The group, when visibility is ``group``.
         role: Who said it. Facts are learned from ``user`` and ``human`` alone, in any case; any other role, such as
@@ -72,7 +73,7 @@ class NewMemory:
     title: str = option("", "--title", help="Title.")
     tags: Sequence[str] = option((), "--tag", help="Tag; repeatable.")
     date: str | datetime | None = option(
-        None, "--date", metavar="DATE", help="Date of the event it describes."
+        None, "--date", metavar="DATE", help="Day it was said or written, not that of an appointment in it."
     )
     session: str | None = option(None, "--session", help="Conversation it belongs to.")
     role: str | None = option(None, "--role", help="Speaker's role in the conversation.")

@@ -290,7 +290,7 @@ KNOWN_PART: Final = "known"
 WEAK_MATCHES: Final = "Weak matches: they may not answer."
 """Last line but one of a block for a question where no memory is more relevant than `WEAK_RELEVANCE`."""
 LATER_HOLDS: Final = "Where two differ, the one with the later date holds."
-"""Last line of a block of several memories. An assistant that repeats an outdated statement is no later evidence."""
+"""Last line of a block of several memories, unless a date lies ahead. An assistant that repeats an outdated statement is no later evidence."""
 OUTDATED: Final = "outdated"
 """Reason to leave out a memory whose file is gone or newer."""
 NOTHING_FOUND: Final = "Nothing stored has to do with this."
@@ -396,7 +396,7 @@ def build_context(reader: Reader, embedders: Sequence[AnyEmbedder], request: Con
     placed, unplaced, silence = _fit_answers(items, answers, represented_by, request)
     notice = silence or (answers.notice if answers is not None else "")
     text = render_block(placed, notice)
-    if len(placed) > 1 and not silence:
+    if len(placed) > 1 and not silence and not any(_lies_ahead(one.item.record, request) for one in placed):
         longer = render_block(placed, f"{notice}\n{LATER_HOLDS}".strip())
         if estimate_tokens(longer) <= request.budget:  # the last line costs no memory its place
             text = longer
@@ -582,6 +582,11 @@ def evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
         for memory, reached in frontier.items():
             roots[memory] |= reached
     return roots
+
+
+def _lies_ahead(record: Record, request: ContextRequest) -> bool:
+    """Return whether the shown date of a memory is that of an appointment, which says nothing of what holds."""
+    return record.event is not None and record.event.start > request.scope.now
 
 
 def _drop_unquoted_sources(reader: Reader, known: Sequence[Record], roots: dict[str, set[str]]) -> None:
