@@ -512,3 +512,13 @@ def test_a_date_in_the_future_is_no_time_of_a_statement_and_the_answer_says_so(s
     assert f"supersedes: {old}" in second
     stored = {one.id: one.status for one in session.memory().get([old, new]).records}
     assert stored == {old: "superseded", new: "active"}
+
+
+@pytest.mark.parametrize("since", ["June", "May", "juni", "2026-06", "last week", "yesterday"])
+def test_a_search_takes_words_for_a_time_and_its_description_says_so(session: Session, since: str) -> None:
+    properties = find_tool("memory_search").properties
+    assert "yesterday, last week, June" in properties["since"]["description"]
+    assert "lesson, observation, procedural, semantic" in properties["tier"]["description"]
+    read(session, "memory_add", content="The gate is red.", date="1999-01-01")
+    assert "The gate is red." not in read(session, "memory_search", query="gate", since=since)
+    assert "The gate is red." in read(session, "memory_search", query="gate", until=since)

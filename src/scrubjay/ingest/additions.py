@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +40,7 @@ from scrubjay.models.records import (
     NEVER_INJECT,
     PERSON_ROLES,
     UNCHANGED,
+    EventTime,
     Record,
     Scope,
     due_level,

@@ -60,7 +60,13 @@ class Filters:
     """The filters of a search as a caller gives them; the fields are those of `Memory.search`."""
 
     tiers: Sequence[str] = option(
-        (), "--tier", noun="Tier", choices=TIERS, tool="tier", help="Only this tier; repeatable."
+        (),
+        "--tier",
+        noun="Tier",
+        choices=TIERS,
+        tool="tier",
+        tool_help=", ".join(TIERS),
+        help="Only this tier; repeatable.",
     )
     tags: Sequence[str] = option(
         (), "--tag", tool="tags", help="Only memories with this tag; repeat to require several."
@@ -91,12 +97,17 @@ class Filters:
         "--since",
         metavar="DATE",
         tool="since",
-        tool_help="ISO date",
-        help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week. A note without a date counts "
-        "by its file's last change.",
+        tool_help="ISO date, or words: yesterday, last week, June",
+        help="Only on or after this date: 2026-03-01, 2026-03, yesterday, last week, June. A note without a date "
+        "counts by its file's last change.",
     )
     until: Moment = option(
-        None, "--until", metavar="DATE", tool="until", help="Only up to the end of this date."
+        None,
+        "--until",
+        metavar="DATE",
+        tool="until",
+        tool_help="as since",
+        help="Only up to the end of this date.",
     )
     statuses: Sequence[str] = option(
         (),
@@ -468,7 +479,8 @@ def _parse_time(value: str | date | None, place: tzinfo | None, now: int) -> Eve
         from scrubjay.text.temporal import find_times
 
         text = value.strip() if isinstance(value, str) else ""
-        times = find_times(text, to_local(now, place))
+        at = to_local(now, place)
+        times = find_times(text, at) or (find_times(text := f"in {text}", at) if text.isalpha() else ())
         if len(times) != 1 or (times[0].first, times[0].last) != (0, len(text)):
             raise InputError(
                 str(error), hint="write 2026-03-01, 2026-03-01T10:00:00Z, yesterday or last week"

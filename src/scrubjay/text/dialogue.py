@@ -121,10 +121,12 @@ _TAKES_BACK: Final = re.compile(
 )
 """Beginnings of "Sorry, scratch that: it is still 100"."""
 _PRIVATE_OPENING: Final = re.compile(
-    r"\W*(?:(?:the )?user (?:said|says|asked)\b\W*)?(?:(?:please|pls|btw|hey|ok|and|but|bitte|aber|und)\b\W*){0,3}(?:"
+    r"\W*(?:(?:the )?user (?:said|says|asked)\b\W*)?"
+    r"(?:(?:please|pls|btw|hey|ok|and|but|bitte|aber|und)\b\W*){0,3}(?:"
     r"(?:do not|don't|dont|never) (?:remember|memori[sz]e|store|save|note|record|keep) (?:this|that|it)"
     r"(?: down)?(?: anywhere\s*:| in your memory\b|\s*:\s*(?:i|i'm|i've|my|we|our)\b)"
-    r"|(?:(?<=\w\W)|(?<=\w\W\W))(?:do not|don't|dont|never) (?:remember|memori[sz]e) (?:this|that),\s*(?:i|i'm|i've|my|we|our)\b"
+    r"|(?:(?<=\w\W)|(?<=\w\W\W))(?:do not|don't|dont|never) (?:remember|memori[sz]e) (?:this|that),"
+    r"\s*(?:i|i'm|i've|my|we|our)\b"
     r"|(?:merke? dir (?:das|dies)(?: bitte)? nicht|nicht merken)\s*:\s*(?:ich|mein\w{0,2}|wir|unser\w{0,2})\b)"
     r"|不要记住这个[：:]",
     re.I,
