@@ -522,3 +522,19 @@ def test_a_search_takes_words_for_a_time_and_its_description_says_so(session: Se
     read(session, "memory_add", content="The gate is red.", date="1999-01-01")
     assert "The gate is red." not in read(session, "memory_search", query="gate", since=since)
     assert "The gate is red." in read(session, "memory_search", query="gate", until=since)
+
+
+@pytest.mark.parametrize(
+    "opening", ["", "Correction: ", "CORRECTION - ", "Actually, ", "The user corrected: ", "Korrektur: "]
+)
+def test_a_correction_supersedes_with_or_without_an_opening_that_says_it_is_one(
+    session: Session, opening: str
+) -> None:
+    answer = read(session, "memory_add", content="Apprentice work is charged at 45 euros an hour.")
+    old = re.findall(r"obs_\w+", answer)[0]
+    other = read(session, "memory_add", content="Travel is charged at 45 euros an hour.")
+    statement = f"{opening}apprentice work is charged at 46 euros an hour, not 45."
+    assert f"supersedes: {old};" in read(session, "memory_add", content=statement) + ";"
+    stored = session.memory().get([old, re.findall(r"obs_\w+", other)[0]]).records
+    assert [one.status for one in stored] == ["superseded", "active"]
+    assert statement in read(session, "memory_search", query="What does apprentice work cost per hour?")

@@ -259,7 +259,7 @@ def supersedes(old: str, new: str, *, together: bool = False) -> str:
     >>> supersedes("Room A seats 8.", "Room B seats 12."), supersedes("ann private 0", "ann private 1")
     ('', '')
     """
-    pair = _StatementPair(_LABEL.sub("", old), _LABEL.sub("", new), together)
+    pair = _StatementPair(_LABEL.sub("", old), _LABEL.sub("", new), together, new)
     if not pair.has_length():
         return BOTH_STAY
     for at, (reason, holds) in enumerate(RULES):
@@ -277,15 +277,17 @@ class _StatementPair:
         old, new: Their texts without a label such as "Decision: ".
         earlier: The earlier one; where it announces a change, the state after it.
         later: The later one as it was written.
+        labelled: The same with its label.
         stated: The later one; where it announces a change, the state after it.
     """
 
-    def __init__(self, old: str, new: str, together: bool) -> None:
+    def __init__(self, old: str, new: str, together: bool, labelled: str) -> None:
         found = shared_language(old, new)
         self.old, self.new, self.together = old, new, together
         self.language = found if found in _LANGUAGES else "en"
         self.earlier: ParsedStatement = _parse(resulting_state(old), self.language)
         self.later: ParsedStatement = _parse(new, self.language)
+        self.labelled: ParsedStatement = _parse(labelled, self.language)
         self.stated: ParsedStatement = _parse(resulting_state(new), self.language)
 
     @property
@@ -348,7 +350,7 @@ RULES: Final[tuple[tuple[str, Callable[[_StatementPair], object]], ...]] = (
     ),
     (
         "it corrects what was said in the same conversation",
-        lambda p: p.together and CORRECTION.search(p.later.text) and _corrects(p.earlier, p.later),
+        lambda p: p.together and CORRECTION.search(p.labelled.text) and _corrects(p.earlier, p.later),
     ),
     (SO_NOW, lambda p: p.later.says_now and _same_attribute(p.earlier, p.later) and p.are_of_one_kind),
     (BOTH_STAY, lambda p: p.are_of_other_kinds),
