@@ -155,7 +155,7 @@ def test_forget_removes_for_good_and_names_where_the_words_still_stand(cli, note
     assert said.code == 0
     assert said.out == (
         f"1 memory forgotten.\nThe text remains in {best['citation']}.\n"
-        "It comes back when its passage there is edited, unless you delete it from the file.\n"
+        "If that passage is edited, it is stored again, unless you delete it from the file.\n"
     )
     cli("sync")
     assert "Bornholm" not in str(cli("search", "Bornholm", "--json").json["results"])

@@ -171,7 +171,10 @@ def test_wrong_calls_are_tool_errors_with_a_hint_and_the_server_goes_on(server) 
         assert "needs query" in (await refusal(client, "memory_search"))["message"]
         assert "takes no 'max'" in (await refusal(client, "memory_search", query="x", max=3))["message"]
         assert "limit is -1" in (await refusal(client, "memory_search", query="x", limit=-1))["message"]
-        assert "is 'x', but takes a list" in (await refusal(client, "memory_get", ids="x"))["message"]
+        assert (
+            "must be a list of texts, at most 1,000, but is 'x'"
+            in (await refusal(client, "memory_get", ids="x"))["message"]
+        )
         assert (
             "not one of crystal" in (await refusal(client, "memory_add", content="x", tier="fact"))["message"]
         )

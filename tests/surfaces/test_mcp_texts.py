@@ -355,7 +355,9 @@ def test_results_of_a_model_without_estimates_say_that_they_may_miss_the_questio
     def opened(model: HashEmbedder | None) -> Memory:
         return Memory.open(environ["SCRUBJAY_STORE"], user="ann", embedders=[model] if model else None)
 
-    warning = "Relevance is not estimated here: some may be about something else.\n<scrubjay-memories>"
+    warning = (
+        "Relevance could not be estimated, so some results may be about something else.\n<scrubjay-memories>"
+    )
     with opened(None) as memory:
         memory.add("The blue kettle is in the shed.")
     for model, warned in ((HashEmbedder(), True), (None, False)):

@@ -372,7 +372,7 @@ def quote_text(text: str) -> str:
 NOTHING_FOUND: Final = "Nothing was found."
 NOTHING_ANSWERS: Final = "Nothing stored is likely to answer this."
 NEAREST: Final = "The nearest, all weak matches:"
-NOT_ESTIMATED: Final = "Relevance is not estimated here: some may be about something else."
+NOT_ESTIMATED: Final = "Relevance could not be estimated, so some results may be about something else."
 
 
 def _entries_text(answer: Mapping[str, Any], name: str, names: TextNames) -> str:

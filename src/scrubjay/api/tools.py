@@ -97,7 +97,7 @@ def check_tool_arguments(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]
         if name not in tool.properties:
             raise InputError(f"{tool.name} takes no {name!r:.80}.", hint=hint)
         if value is not None and (expected := _type_error(value, tool.properties[name])):
-            raise InputError(f"{name} of {tool.name} is {value!r:.80}, but takes {expected}.")
+            raise InputError(f"{name} of {tool.name} must be {expected}, but is {value!r:.80}.")
     for name in tool.required:
         value = given[name]
         if not (value.strip() if isinstance(value, str) else value):
@@ -354,7 +354,7 @@ TOOLS: Final = (
     ),
     Tool(
         "memory_forget",
-        "Delete memories permanently, if the user asks for it. still: files that still contain the text.",
+        "Delete memories permanently, if the user asks for it. `still` lists files that still contain the text.",
         {"ids": STRINGS},
         ("ids",),
         _forget,

@@ -260,7 +260,7 @@ def forget(call: Call, ids: tuple[str, ...], everything: bool, yes: bool) -> Non
         write(f"{number} {verb} active again: {', '.join(report.reactivated)}.")
     write_remains(report.still)
     if report.still:
-        write("It comes back when its passage there is edited, unless you delete it from the file.")
+        write("If that passage is edited, it is stored again, unless you delete it from the file.")
     write_unknown(report.unknown)
 
 
@@ -415,7 +415,7 @@ def history(call: Call, memory: str) -> None:
 def _format_event(event: Event, owner: str) -> str:
     other = ""
     if event.other:
-        link = {"changed": ", before:", "wrong": " with", "not-wrong": " with"}.get(event.op, " by")
+        link = {"changed": "; previous version:", "wrong": " with", "not-wrong": " with"}.get(event.op, " by")
         other = f"{link} {event.other}"
     run = f" in {event.run}" if event.run else ""
     actor = f", done by {strip_control(event.actor)}" if event.actor and event.actor != owner else ""

@@ -118,12 +118,14 @@ def format_duration(seconds: float) -> str:
     """Return seconds in a readable unit.
 
     >>> format_duration(0.234), format_duration(42), format_duration(200), format_duration(7300)
-    ('0.23 s', '42 s', '3 min', '2.0 h')
+    ('0.23 s', '42 s', '3 min 20 s', '2.0 h')
     """
     if seconds < 10:
         return f"{seconds:.2f} s"
     if seconds < 120:
         return f"{seconds:.0f} s"
+    if seconds < 600:
+        return "{} min {} s".format(*divmod(round(seconds), 60))
     return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
 

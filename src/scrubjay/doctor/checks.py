@@ -414,7 +414,7 @@ def _check_clock(installation: Installation, status: StoreStatus) -> Check:
             f"it shows {time_now}, but the store was written after that",
             "set the clock: timedatectl status",
         )
-    return check_ok("clock", "no write lies in the future")
+    return check_ok("clock", "it agrees with the times in the store")
 
 
 SAMPLE_SENTENCE: Final = "Where is the key?"
@@ -679,7 +679,7 @@ def _check_late_hooks(hooks: Sequence[Mapping[str, Any]]) -> Check:
     """Warn of hooks whose time was up, after which an agent goes on without its memories."""
     late = [entry for entry in hooks if entry["event"] == LATE_HOOK]
     if not late:
-        return check_ok("hooks", f"{len(hooks):,} in the last day, none late")
+        return check_ok("hooks", f"calls in the last day: {len(hooks):,}, none late")
     # Lines of earlier versions do not name their event.
     events = Counter(str(entry["at"]).rpartition(" ")[2] for entry in late if "at" in entry)
     summary = ", ".join(f"{event} ({count})" for event, count in events.most_common())

@@ -46,7 +46,7 @@ def run_checks(
             is_installed = True
             yield agent_check
     if not is_installed:
-        yield check_warning("agents", "installed for none", "scrubjay install --list")
+        yield check_warning("agents", "scrubjay is not installed in any agent", "scrubjay install --list")
 
 
 def _check_agent(agent: Agent, installation: Installation, *, asked: bool) -> Iterator[Check]:

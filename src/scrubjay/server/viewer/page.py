@@ -215,7 +215,7 @@ HEADERS: Final[Mapping[str, str]] = {
 }
 """Headers of every page: nothing from other sites, no frames, no caching."""
 MAX_FIELDS: Final = 100
-ERROR_TITLES: Final = {403: "Not allowed", 404: "Not there", 422: "Not possible", 503: "Not now"}
+ERROR_TITLES: Final = {403: "Not allowed", 404: "Not found", 422: "Not possible", 503: "Not now"}
 
 
 @cache
