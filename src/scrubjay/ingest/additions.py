@@ -458,8 +458,12 @@ class AdditionWriter:
             notices = []
             if not changed:
                 notices.append("It has these values already; nothing was changed.")
-            if new.status != "active":
-                notices.append(f"It is {new.status}, so searches do not return it.")
+            if new.status == "superseded":
+                notices.append("It is superseded, so searches do not return it.")
+            elif new.status == "archived":
+                notices.append(
+                    "It is archived: searches return it only where no active memory is likely to answer."
+                )
             if not changed:
                 return UpdateReport(old.id, (), None, validated.scrubbed, tuple(notices))
             version, derived = None, []

@@ -586,7 +586,10 @@ def evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _lies_ahead(record: Record, request: ContextRequest) -> bool:
-    """Return whether the shown date of a memory is that of an appointment, which says nothing of what holds."""
+    """Return whether the shown date of a memory is that of an appointment, which says nothing of what holds.
+
+    One such date takes the sentence from the whole block: a model would read it for the appointment, too.
+    """
     return record.event is not None and record.event.start > request.scope.now
 
 

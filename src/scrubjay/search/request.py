@@ -115,7 +115,7 @@ class Filters:
         noun="Status",
         choices=STATUSES,
         tool="status",
-        tool_help="active (default), archived, superseded",
+        tool_help="active, archived, superseded; default: active, else archived",
         help="Only this status; repeatable.",
     )
 

@@ -126,7 +126,7 @@ _PRIVATE_OPENING: Final = re.compile(
     r"(?:do not|don't|dont|never) (?:remember|memori[sz]e|store|save|note|record|keep) (?:this|that|it)"
     r"(?: down)?(?: anywhere\s*:| in your memory\b|\s*:\s*(?:i|i'm|i've|my|we|our)\b)"
     r"|(?:(?<=\w\W)|(?<=\w\W\W))(?:do not|don't|dont|never) (?:remember|memori[sz]e) (?:this|that),"
-    r"\s*(?:i|i'm|i've|my|we|our)\b"
+    r"\s*(?:i'm|my|our)\b"
     r"|(?:merke? dir (?:das|dies)(?: bitte)? nicht|nicht merken)\s*:\s*(?:ich|mein\w{0,2}|wir|unser\w{0,2})\b)"
     r"|不要记住这个[：:]",
     re.I,
