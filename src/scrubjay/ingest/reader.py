@@ -350,7 +350,9 @@ def _parse_date(text: str) -> EventTime | None:
     if written := _WRITTEN_DAY.fullmatch(text):
         year, month, number = written.groups()
         text = f"{year}-{int(month or 1):02}-{int(number or 1):02}"
-        if number is None and year not in _LAST_YEARS:
+        if number is None:
+            if not "1900" <= year <= "2100":  # "date: 1066" of a note on Hastings
+                raise ValueError(text)
             date.fromisoformat(text)
             return parse_when(text[:7] if month else year)
     words = text.split()
