@@ -64,7 +64,10 @@ def test_it_is_answered_by_all_that_is_of_that_time_and_nothing_else(
 def test_where_nothing_is_of_that_time_the_answer_is_empty_and_says_so(memory: Memory) -> None:
     answer = memory.search("what happened in 2019?", now=NOW)
     assert answer.results == ()
-    assert answer.silence == "Read as in 2019, 2019-01-01 to 2019-12-31: no memory is from that time."
+    assert (
+        answer.silence
+        == "Read as in 2019, 2019-01-01 to 2019-12-31: none of the memories searched is from that time."
+    )
 
 
 @pytest.mark.parametrize(
@@ -265,6 +268,49 @@ def test_a_question_about_a_coming_time_finds_first_what_names_its_days(query: s
         assert not {"Meet the baker on 4 December at 10.", "The fair was on 4 December 2025."} & {
             each.snippet for each in answer.results
         }
+
+
+@pytest.mark.parametrize(
+    ("text", "date", "query", "now"),
+    [
+        ("Upgraded the laptop to Python 3.12.", "2026-11-25", "What do I have this week?", "2026-11-30"),
+        ("Room 4 may be closed for painting.", "2026-05-01", "What do I have this week?", "2026-05-04"),
+        ("Dentist for Leila on 20 December.", "2023-11-20", "What do I have next week?", "2026-12-13"),
+    ],
+)
+def test_what_only_looks_like_a_day_is_no_appointment(text: str, date: str, query: str, now: str) -> None:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        memory.add(text, date=date)
+        assert memory.search(query, now=f"{now}T12:00:00+00:00", tz="UTC").results == ()
+
+
+def test_a_day_asked_for_in_figures_is_found_in_all_its_forms() -> None:
+    texts = (
+        "Parents' evening on 4 December 2026.",
+        "The ski trip runs from 3 to 6 December 2026.",
+        "Choir concert on the fourth of December.",
+    )
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        for text in texts:
+            memory.add(text, date="2026-11-25")
+        answer = memory.search("What do I have on 4 December?", now="2026-11-30T12:00:00+00:00", tz="UTC")
+    assert [one.snippet for one in answer.results][:1] == [texts[0]]
+    assert {one.snippet for one in answer.results} == set(texts)
+
+
+def test_a_person_who_is_up_next_week_is_found() -> None:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        memory.add("Rota: Tara is up next week.", date="2026-11-27")
+        answer = memory.search("Who is up next week?", now="2026-11-30T12:00:00+00:00", tz="UTC")
+    assert [one.snippet for one in answer.results] == ["Rota: Tara is up next week."]
+
+
+def test_a_person_whose_name_is_a_month_is_not_taken_for_one() -> None:
+    with Memory.open("memory://", user="ann", embedders=[HashEmbedder(64)]) as memory:
+        memory.add("Jan moved to Ghent and sold his flat.", date="2025-06-10")
+        memory.add("Ordered coal for the stove.", date="2025-01-12")
+        answer = memory.search("Was hat letztes Jahr Jan gemacht?", now="2026-11-30T12:00:00+00:00", tz="UTC")
+    assert answer.results[0].snippet == "Jan moved to Ghent and sold his flat."
 
 
 def test_a_question_about_what_happened_this_week_is_answered_as_before(memory: Memory) -> None:

@@ -434,7 +434,9 @@ def test_the_path_to_a_memory_of_a_thread_leads_by_arrows_from_what_was_found_to
 def test_a_search_that_finds_nothing_from_a_time_says_how_it_read_the_time(session: Session) -> None:
     read(session, "memory_add", content="The mill was mended.", date="2026-03-02")
     text = read(session, "memory_search", query="What happened in 2019?")
-    assert text == "Read as in 2019, 2019-01-01 to 2019-12-31: no memory is from that time."
+    assert (
+        text == "Read as in 2019, 2019-01-01 to 2019-12-31: none of the memories searched is from that time."
+    )
 
 
 def test_a_search_says_how_many_memories_it_left_out_only_because_of_age() -> None:

@@ -344,7 +344,7 @@ class Notice(str):
 STALE_STORE: Final = Notice("Files or commits are newer than the store: `scrubjay sync` reads them.")
 
 
-NOTHING_FROM_TIME: Final = "no memory is from that time."
+NOTHING_FROM_TIME: Final = "none of the memories searched is from that time."
 """End of the ``silence`` of an answer to a question that names only a time."""
 
 

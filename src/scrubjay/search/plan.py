@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from datetime import timedelta
@@ -181,13 +182,18 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
             since = max(since or request.now, request.now)
         first, after = stored_day(since, request.zone), stored_day(until, request.zone)
         in_window = replace(where, since=since, until=until, since_day=first, until_day=after)
-        time_only = bool(naming_it) or not question.names_date or bool(reader.latest(in_window, 1))
+        # Texts may mention a day that is asked for in figures in more ways: "from 3 to 6 December".
+        in_figures = any(map(str.isdigit, "".join(period.words for period in question.times)))
+        described = bool(naming_it) and not in_figures
+        time_only = described or not question.names_date or bool(reader.latest(in_window, 1))
         if time_only:
             where = in_window
             notes.append("The question names only a time: memories from that time are searched.")
         else:
             by_date = True
-            notes.append("No memory is from that time: memories that mention the date are searched.")
+            notes.append(
+                "None of the memories searched is from that time: those that mention the date are searched."
+            )
     question = replace(question, time_only=time_only, naming_it=naming_it)
     if as_of is not None and where.statuses == DEFAULT_STATUSES and not request.chose_statuses:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
@@ -227,6 +233,7 @@ MAX_NAMED_DAYS: Final = 14
 """Days of a time up to which memories that name one of its days are looked for."""
 MAX_NAMING: Final = 200
 """Memories in which the days are looked for, those with the most words of them."""
+_YEAR: Final = re.compile(r"\d{4}")
 _SAID_WITHIN: Final = 183 * DAY
 """How long before a day without a year a dated memory names it."""
 
@@ -253,7 +260,7 @@ def _memories_naming_days(
     def names_day(record: Record) -> bool:
         recent = record.event is None or until - record.event.start < _SAID_WITHIN
         text = f"{record.title}\n{record.content}"
-        return any(recent or match[0].count(str(first.year)[:2]) for match in pattern.finditer(text))
+        return any(recent or _YEAR.search(match[0]) for match in pattern.finditer(text))
 
     return tuple(memory for memory in hits if memory in records and names_day(records[memory]))
 

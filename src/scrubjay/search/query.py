@@ -162,6 +162,10 @@ class QueryTime:
     end_day: int | None = None
 
 
+_UP_TO: Final = re.compile(r"\bup to\b", re.IGNORECASE)
+"""Of "what were we up to": unlike "up" alone ("who is up?"), it names nothing."""
+
+
 @frozen
 class QueryMeaning:
     """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
@@ -211,7 +215,10 @@ def interpret_query(query: ParsedQuery, now: int, zone: tzinfo | None) -> QueryM
         tuple(times),
         as_of[-1].end - 1 if as_of and as_of[-1].end is not None else None,
         tuple(dict.fromkeys(f"Read as a time: {period.words} = {period.shown}." for period in times)),
-        time_only and asks_for_all([word.text for word in split_words(without_times(query.text, times))]),
+        time_only
+        and asks_for_all(
+            [word.text for word in split_words(_UP_TO.sub(" ", without_times(query.text, times)))]
+        ),
         any(names_date(period.words) for period in times) and looks_ahead(query.text),
     )
 

@@ -210,7 +210,7 @@ English."""
 _EVERY_QUESTION_WORD: Final = frozenset().union(*QUESTION_WORDS.values())
 _GENERAL_WORDS: Final = (
     "anything everything something nothing happen happened happening happens occur occurred going new news events "
-    "doing up what's "
+    "doing what's "
     "event things thing else discuss discussed talk talked work worked "
     "mention mentioned explain explained suggest suggested recommend recommended advise advised ask asked"
 )

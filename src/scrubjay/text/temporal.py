@@ -110,7 +110,7 @@ def _english() -> TimeVocabulary:
         ("day", "which unit on? month the? daynum"),
         ("month", "third? month of? year"),
         ("month", "third? month of? which unit"),
-        ("month", "which unit in? third? month"),
+        ("month", "which unit in third? month"),
         ("month", "the? edge of month year"),
         ("lone_month", "third? month"),
         ("lone_month", "the? edge of month"),
@@ -198,7 +198,7 @@ def _german() -> TimeVocabulary:
         ("day", "which unit on? the? daydot month"),
         ("month", "third? month year"),
         ("month", "third? month the? which unit"),
-        ("month", "which unit in? third? month"),
+        ("month", "which unit in third? month"),
         ("lone_month", "third? month"),
         ("lone_year", "third? year"),
         ("calendar_week", "calendar number year?"),
@@ -592,6 +592,12 @@ def looks_back(text: str) -> bool:
     return _PAST_SIGN.search(text) is not None
 
 
+_BEFORE_DAY: Final = (
+    rf"(?:{'|'.join(f'(?<={word})' for word in (' am ', ' bis ', ' vom ', ' zum ', 'tag, '))})"
+)
+"""Signs that "4.12." is a day and no section or version."""
+
+
 def written_days(days: Sequence[date]) -> tuple[str, re.Pattern[str]]:
     """Return the words by which texts name days, and an expression that matches a day, with its year if it has one.
 
@@ -617,14 +623,19 @@ def written_days(days: Sequence[date]) -> tuple[str, re.Pattern[str]]:
                 f"{year}-{month:02}-{day:02}",
                 f"{day}.{month}.{year}",
                 f"{day:02}.{month:02}.{year}",
+                f"{day}.{month}",
+                f"{day:02}.{month:02}",
             )
-            words += (f"{day}{end}" for end in ("", "st", "nd", "rd", "th"))
         words += names
-        number, name = rf"0?(?:{'|'.join(map(str, numbers))})", rf"(?:{'|'.join(names)})\b\.?"
+        number = rf"0?(?:{'|'.join(map(str, numbers))})"
+        unsure = frozenset[str]().union(*(vocabulary.ambiguous for vocabulary in TIME_VOCABULARIES))
+        named = (f"(?-i:{word.capitalize()})" if word in unsure else word for word in names)
+        name = rf"(?:{'|'.join(named)})\b\.?"
         with_year = rf"(?:,? {year}\b|(?!\d|[.:]\d|,? (?:19|20)\d\d\b))"
         forms += (
             rf"{year}-{month:02}-{number}(?!\d)",
-            rf"{number}\. ?0?{month}\.(?: ?{year}\b|(?! ?\d))",
+            rf"{number}\. ?0?{month}\. ?{year}\b",
+            rf"{_BEFORE_DAY}{number}\. ?0?{month}\.(?! ?\d)",
             rf"{number}(?:st|nd|rd|th|\.)? (?:of )?{name}{with_year}",
             rf"{name} {number}(?:st|nd|rd|th)?{with_year}",
         )
@@ -835,6 +846,8 @@ class _RuleMatcher:
             return True
         limit = atom.begin - 1 - ("the" in lead)
         if self._lead_at(limit).keys().isdisjoint(("before", "after")):
+            return False
+        if limit > 1 and self._tokens[limit - 2].word in ("per", "pro"):  # "units per day before 2025"
             return False
         return not self._lead_at(limit - 1).keys().isdisjoint(("unit", "weekday", "weekend", "part_of_day"))
 
