@@ -75,8 +75,8 @@ def test_a_quiet_progress_shows_nothing_but_keeps_the_pace(capsys) -> None:
 
 
 def test_durations_read_as_people_say_them() -> None:
-    assert [format_duration(each) for each in (0, 9.99, 10, 119, 120, 5_400)] == [
-        "0.00 s", "9.99 s", "10 s", "119 s", "2 min", "1.5 h",
+    assert [format_duration(each) for each in (0, 9.99, 10, 119, 120, 146, 5_400)] == [
+        "0.00 s", "9.99 s", "10 s", "119 s", "2 min", "2 min 26 s", "1.5 h",
     ]  # fmt: skip
 
 
