@@ -419,7 +419,10 @@ class Session:
             state = "read-only"
         if self._workers is not None and self._workers_crashed:
             try:
-                self._workers.warm()[0].result()
+                try:
+                    self._workers.warm()[0].result()
+                except BrokenProcessPool:  # of an earlier crash, noticed only now; the next pool is new
+                    self._workers.warm()[0].result()
             except BrokenProcessPool as error:
                 raise StoreError("The reader processes crash. Searches are not answered.") from error
             self._workers_crashed = False
