@@ -81,7 +81,7 @@ def search_in_daemon(call: Call, query: str, options: Mapping[str, Any]) -> Answ
 
 
 def _absolute_path(name: str) -> str:
-    """Make absolute what a project's resolver takes for a path; a folder may be called as a project is."""
+    """Return a path as an absolute one and a name as it is, even if a folder of that name exists."""
     return os.path.abspath(os.path.expanduser(name)) if name.startswith((".", "~")) else name
 
 

@@ -153,7 +153,7 @@ def local_micros(value: datetime, zone: tzinfo | None) -> int:
 
 
 def stored_day(bound: int | None, zone: tzinfo | None) -> int | None:
-    """Return by which moment the day that begins at ``bound`` in ``zone`` is stored; None where none begins then.
+    """Return the moment under which the day that begins at ``bound`` in ``zone`` is stored; None if no day begins then.
 
     Memories of a whole day, month or year are stored by midnight in this machine's zone, whatever the zone of a search.
     """

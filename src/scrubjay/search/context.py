@@ -586,9 +586,9 @@ def evidence_roots(reader: Reader, ids: Sequence[str]) -> dict[str, set[str]]:
 
 
 def _lies_ahead(record: Record, request: ContextRequest) -> bool:
-    """Return whether the shown date of a memory is that of an appointment, which says nothing of what holds.
+    """Return whether a memory is dated in the future, so that a later date does not make it the current value.
 
-    One such date takes the sentence from the whole block: a model would read it for the appointment, too.
+    One such memory removes `LATER_HOLDS` from the whole block, since a model would apply the line to it as well.
     """
     return record.event is not None and record.event.start > request.scope.now
 

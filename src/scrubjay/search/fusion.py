@@ -524,10 +524,10 @@ NAMED_DAY_WEIGHT: Final = 10.0
 """Gain of a memory whose text names the coming day that a question is about: more than all else together."""
 
 
-def add_named_day_feature(rows: ScoreTable, naming_it: Collection[str]) -> None:
+def add_named_day_feature(rows: ScoreTable, naming_days: Collection[str]) -> None:
     """Add whether a memory's text names the day that is asked about."""
     for row in rows:
-        if row.id in naming_it:
+        if row.id in naming_days:
             row.parts.append(("named day", 1.0, 1.0, NAMED_DAY_WEIGHT))
 
 

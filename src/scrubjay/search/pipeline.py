@@ -214,7 +214,7 @@ def select_answers(state: RetrievalState, reranker: RerankOptions | None = None)
 def _score(selection: Selection, state: RetrievalState) -> None:
     """Fuse the rankings of all hits; only fusion ``auto`` has features."""
     plan, reader, rankings = state.plan, state.reader, state.channels.rankings
-    ids = list(dict.fromkeys((*fusion.candidate_ids(rankings), *plan.question.naming_it)))
+    ids = list(dict.fromkeys((*fusion.candidate_ids(rankings), *plan.question.naming_days)))
     most = max([fusion.MAX_PER_TIER, *(len(ranking.hits) for ranking in rankings)])
     selection.paths = {}
     if plan.fusion == "auto":
@@ -624,8 +624,8 @@ def score_rows(
         inside = reader.get(fusion.ids_within(rows, plan.question.times))
         undated = {memory for memory, record in inside.items() if record.is_undated_import}
         fusion.add_date_feature([row for row in rows if row.id not in undated], plan.question.times)
-    if plan.question.naming_it:
-        fusion.add_named_day_feature(rows, plan.question.naming_it)
+    if plan.question.naming_days:
+        fusion.add_named_day_feature(rows, plan.question.naming_days)
     if plan.tier_options is not None:
         fusion.add_tier_features(rows, plan.tier_options)
     return rows, heads

@@ -174,9 +174,9 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
     by_time = {"dated", "vector"} <= {*request.stages, *request.channels}
     time_only = question.time_only and by_time and where.since is None and where.until is None
     by_date = False
-    naming_it: tuple[str, ...] = ()
+    naming_days: tuple[str, ...] = ()
     if time_only:
-        naming_it = _memories_naming_days(question, query, reader, where, languages, request)
+        naming_days = _memories_naming_days(question, query, reader, where, languages, request)
         since, until = question.window
         if question.ahead:  # earlier turns of that day are not plans
             since = max(since or request.now, request.now)
@@ -184,7 +184,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
         in_window = replace(where, since=since, until=until, since_day=first, until_day=after)
         # Texts may mention a day that is asked for in figures in more ways: "from 3 to 6 December".
         in_figures = any(map(str.isdigit, "".join(period.words for period in question.times)))
-        described = bool(naming_it) and not in_figures
+        described = bool(naming_days) and not in_figures
         time_only = described or not question.names_date or bool(reader.latest(in_window, 1))
         if time_only:
             where = in_window
@@ -194,7 +194,7 @@ def build_plan(request: SearchRequest, reader: Reader) -> QueryPlan:
             notes.append(
                 "None of the memories searched is from that time: those that mention the date are searched."
             )
-    question = replace(question, time_only=time_only, naming_it=naming_it)
+    question = replace(question, time_only=time_only, naming_days=naming_days)
     if as_of is not None and where.statuses == DEFAULT_STATUSES and not request.chose_statuses:
         where = replace(where, statuses=(*DEFAULT_STATUSES, "superseded"))
     groups = _informative_groups(query_groups(query.text, languages), query.text, reader.languages())

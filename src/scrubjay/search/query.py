@@ -171,7 +171,7 @@ class QueryMeaning:
     """The times a query names, and the last moment (UTC microseconds) of the time to answer as of.
 
     ``time_only`` is true where it names nothing but a time ("what did we do yesterday?"), ``ahead`` where it asks about
-    the future and names a date. ``naming_it`` are memories whose texts name a coming day of that time.
+    the future and names a date. ``naming_days`` are memories whose texts name a coming day of that time.
     """
 
     times: tuple[QueryTime, ...] = ()
@@ -179,7 +179,7 @@ class QueryMeaning:
     notes: tuple[str, ...] = ()
     time_only: bool = False
     ahead: bool = False
-    naming_it: tuple[str, ...] = ()
+    naming_days: tuple[str, ...] = ()
 
     @property
     def names_date(self) -> bool:

@@ -229,7 +229,7 @@ def relevance_features(
     strange, latin = share(frozenset(weights.keys() - known)), latin_share(plan.query.text)
     english = detect_language(plan.query.text) == "en"  # as when the weights were fitted
     memories = terms.scored.memories if terms is not None else sys.maxsize
-    asks_for_time = plan.question.time_only and ("?" in plan.query.text or bool(plan.question.naming_it))
+    asks_for_time = plan.question.time_only and ("?" in plan.query.text or bool(plan.question.naming_days))
     exact = bool(plan.query.phrases) or asks_for_time
     reliable = total > 0 and not plan.question.time_only and BASE_CHANNEL in models
     reliable = reliable and models <= {BASE_CHANNEL, PASSAGE_CHANNEL}

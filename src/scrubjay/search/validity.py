@@ -61,7 +61,7 @@ def verify_candidates(
         if not plan.query.phrases:
             batch = [one for one in batch if not is_small_talk_turn(records[one.id])]
         if plan.question.time_only:
-            named = plan.question.naming_it
+            named = plan.question.naming_days
             batch = [one for one in batch if one.id in named or not records[one.id].is_undated_import]
         if plan.true_at is not None:
             batch, older = replace_future(batch, records, reader, plan.true_at)

@@ -190,7 +190,7 @@ CUT_MARK = "…"
 
 
 def inside_grapheme(content: str, place: int) -> bool:
-    """Return whether a cut at ``place`` divides what is seen as one character: an accent, a flag, a family."""
+    """Return whether ``place`` is inside a grapheme cluster, such as an accented letter, a flag or a family emoji."""
     if not 0 < place < len(content):
         return False
     before, after = content[place - 1], content[place]
